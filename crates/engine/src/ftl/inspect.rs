@@ -1,0 +1,186 @@
+//! Looking at a drive from outside: capacity, wear, and the identities that must always hold.
+
+use super::Ftl;
+use super::numbers::{EraseUnit, Lpn, Ppn};
+use super::occupancy::State;
+use crate::policies::placement::PlacementPolicy;
+use crate::specification::drive::SpareArea;
+use crate::timing::Clock;
+use serde::Serialize;
+
+/// How much there is, in mapping units unless the name says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Capacity {
+    pub mapping_unit_bytes: u32,
+    /// T: all of the flash.
+    pub physical_units: u64,
+    /// U: what the host may use.
+    pub user_units: u64,
+    pub erase_units: u32,
+    pub units_per_erase_unit: u32,
+    pub data_units_per_erase_unit: u32,
+    pub live_units: u64,
+    /// What cleaning really has, over what is live: spare, trimmed and never-written space less reserve, half of each
+    /// open erase unit, parity and bad blocks. Nothing when nothing is live.
+    pub effective_over_provisioning: Option<f64>,
+}
+
+/// How the erases are spread over the blocks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wear {
+    pub erase_count: Spread,
+    pub histogram: Vec<WearBin>,
+    pub bad_blocks_factory: u32,
+    pub bad_blocks_grown: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    pub min: u32,
+    pub mean: f64,
+    pub max: u32,
+    pub stddev: f64,
+}
+
+/// Blocks whose erase count lies in a range, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct WearBin {
+    pub erase_count_min: u32,
+    pub erase_count_max: u32,
+    pub blocks: u32,
+}
+
+const WEAR_BINS_MAX: u32 = 40;
+
+impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
+    pub fn capacity(&self) -> Capacity {
+        Capacity {
+            mapping_unit_bytes: 1 << self.mapping_unit_shift,
+            physical_units: self.geometry.physical_units(),
+            user_units: u64::from(self.map.user_units()),
+            erase_units: self.erase_units_left,
+            units_per_erase_unit: self.layout.units_per_erase_unit(),
+            data_units_per_erase_unit: self.layout.data_units_per_erase_unit(),
+            live_units: self.mapped_units,
+            effective_over_provisioning: self.effective_over_provisioning(),
+        }
+    }
+
+    pub fn free_erase_units(&self) -> u32 {
+        self.free.len()
+    }
+
+    pub fn effective_over_provisioning(&self) -> Option<f64> {
+        if self.mapped_units == 0 {
+            return None;
+        }
+        let data_units = f64::from(self.layout.data_units_per_erase_unit());
+        let held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.placement.streams());
+        let mut usable = (f64::from(self.erase_units_left) - held_back) * data_units;
+        if self.spare_area == SpareArea::Static {
+            usable -= f64::from(self.map.user_units()) - self.mapped_units as f64;
+        }
+        Some((usable - self.mapped_units as f64) / self.mapped_units as f64)
+    }
+
+    pub fn wear(&self) -> Wear {
+        let counts = self.array.erase_counts();
+        let blocks = counts.len() as f64;
+        let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
+        let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / blocks;
+        let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
+        let width = (max - min + 1).div_ceil(WEAR_BINS_MAX);
+        let bins = (max - min + 1).div_ceil(width);
+        let mut histogram: Vec<WearBin> = (0..bins)
+            .map(|bin| {
+                let erase_count_min = min + bin * width;
+                WearBin { erase_count_min, erase_count_max: erase_count_min + width - 1, blocks: 0 }
+            })
+            .collect();
+        counts.iter().for_each(|&count| histogram[((count - min) / width) as usize].blocks += 1);
+        Wear {
+            erase_count: Spread { min, mean, max, stddev: variance.sqrt() },
+            histogram,
+            bad_blocks_factory: self.array.bad_blocks_factory(),
+            bad_blocks_grown: self.array.bad_blocks_grown(),
+        }
+    }
+
+    /// Bytes of the tables that grow with the drive.
+    pub fn memory_bytes(&self) -> usize {
+        self.map.bytes()
+    }
+
+    /// The cheap identities, checked at the end of every run: each is a sum over erase units.
+    pub fn check_accounts(&self) -> Result<(), String> {
+        let mut live = 0u64;
+        let mut programmed_places = 0u64;
+        let units = u64::from(self.layout.units_per_erase_unit());
+        for erase_unit in (0..self.streams.len() as u32).map(EraseUnit) {
+            match self.occupancy.state(erase_unit) {
+                State::Closed => {
+                    programmed_places += units;
+                    live += u64::from(self.occupancy.live_units(erase_unit));
+                }
+                State::Open => {
+                    let written = self.written_places(erase_unit);
+                    programmed_places += u64::from(written);
+                    live += u64::from(self.occupancy.live_units(erase_unit) - self.layout.data_units_from(written));
+                }
+                State::Free | State::Retired => {}
+            }
+        }
+        let ledger = &self.ledger;
+        let programs = ledger.programmed_units;
+        let free = (0..self.streams.len() as u32).filter(|&unit| self.occupancy.state(EraseUnit(unit)) == State::Free);
+        let identities = [
+            ("live units of all erase units", live, "mapped units", self.mapped_units),
+            (
+                "programs",
+                programs.total(),
+                "erases x units + places programmed since",
+                ledger.erased_erase_units * units + programmed_places,
+            ),
+            ("gc programs", programs.gc, "gc reads", ledger.read_units.gc),
+            (
+                "free erase units by state",
+                free.count() as u64,
+                "free erase units in the pool",
+                u64::from(self.free.len()),
+            ),
+        ];
+        for (left, left_value, right, right_value) in identities {
+            if left_value != right_value {
+                return Err(format!("{left} = {left_value}, but {right} = {right_value}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The dear identities: every entry of the map against its opposite.
+    pub fn check_map(&self) -> Result<(), String> {
+        let mut mapped = 0;
+        for lpn in (0..self.map.user_units()).map(Lpn) {
+            let ppn = self.map.physical(lpn);
+            if ppn == Ppn::UNMAPPED {
+                continue;
+            }
+            mapped += 1;
+            if self.map.logical(ppn) != lpn {
+                return Err(format!("{lpn:?} is mapped to {ppn:?}, which belongs to {:?}", self.map.logical(ppn)));
+            }
+            if !self.map.is_live(ppn) {
+                return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
+            }
+        }
+        if mapped != self.mapped_units {
+            return Err(format!("{mapped} addresses are mapped, but {} were counted", self.mapped_units));
+        }
+        Ok(())
+    }
+
+    fn written_places(&self, open: EraseUnit) -> u32 {
+        let frontier = self.frontiers.iter().find(|frontier| frontier.erase_unit == Some(open));
+        frontier.map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
+    }
+}

@@ -1,0 +1,203 @@
+//! How many live units each erase unit holds, whether it is free, open or closed, and which closed one holds fewest.
+//!
+//! Every write makes another unit stale, so the count of some erase unit falls by one. A list of erase units sorted by
+//! count would cost five accesses each time; here a fall costs two: one to the count and one to the least of its group.
+//! Groups of groups keep the search for the least short on drives of a million erase units.
+
+use super::numbers::EraseUnit;
+use std::ops::Range;
+
+/// Erase units a group, and groups a group of groups.
+const GROUP_SHIFT: u32 = 6;
+const GROUP: usize = 1 << GROUP_SHIFT;
+
+/// A key is the live count with the state above it, so that closed erase units sort before all others.
+const OPEN: u32 = 1 << 30;
+const FREE: u32 = 1 << 31;
+const RETIRED: u32 = FREE | OPEN;
+const COUNT: u32 = OPEN - 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Free,
+    Open,
+    Closed,
+    Retired,
+}
+
+pub struct Occupancy {
+    keys: Vec<u32>,
+    /// No key of the group is below this; it may be too low, never too high, until `least` looks again.
+    group_least: Vec<u32>,
+    /// The same over groups of groups.
+    region_least: Vec<u32>,
+    erase_units: u32,
+}
+
+impl Occupancy {
+    pub fn new(erase_units: u32) -> Self {
+        let padded = (erase_units as usize).next_multiple_of(GROUP * GROUP);
+        let mut keys = vec![FREE; padded];
+        keys[erase_units as usize..].fill(RETIRED);
+        let group_least = vec![FREE; padded / GROUP];
+        Self { keys, group_least, region_least: vec![FREE; padded / GROUP / GROUP], erase_units }
+    }
+
+    #[inline(always)]
+    pub fn live_units(&self, erase_unit: EraseUnit) -> u32 {
+        self.keys[erase_unit.index()] & COUNT
+    }
+
+    pub fn state(&self, erase_unit: EraseUnit) -> State {
+        match self.keys[erase_unit.index()] & !COUNT {
+            FREE => State::Free,
+            OPEN => State::Open,
+            RETIRED => State::Retired,
+            _ => State::Closed,
+        }
+    }
+
+    /// All units of an opened erase unit count as live; those that go stale are taken off one by one.
+    pub fn open(&mut self, erase_unit: EraseUnit, data_units: u32) {
+        debug_assert_eq!(self.state(erase_unit), State::Free);
+        self.set(erase_unit, OPEN | data_units);
+    }
+
+    pub fn close(&mut self, erase_unit: EraseUnit) {
+        debug_assert_eq!(self.state(erase_unit), State::Open);
+        self.set(erase_unit, self.live_units(erase_unit));
+    }
+
+    pub fn free(&mut self, erase_unit: EraseUnit) {
+        self.set(erase_unit, FREE);
+    }
+
+    pub fn retire(&mut self, erase_unit: EraseUnit) {
+        self.set(erase_unit, RETIRED);
+    }
+
+    #[inline(always)]
+    pub fn lose_one(&mut self, erase_unit: EraseUnit) {
+        let key = &mut self.keys[erase_unit.index()];
+        debug_assert!(*key & COUNT > 0);
+        *key -= 1;
+        let key = *key;
+        self.lower_bounds(erase_unit, key);
+    }
+
+    /// Nearly always the group has a key as low already, so that the test costs less than a store.
+    #[inline(always)]
+    fn lower_bounds(&mut self, erase_unit: EraseUnit, key: u32) {
+        let group = erase_unit.index() >> GROUP_SHIFT;
+        if key < self.group_least[group] {
+            self.group_least[group] = key;
+            let region = &mut self.region_least[group >> GROUP_SHIFT];
+            *region = (*region).min(key);
+        }
+    }
+
+    #[inline(always)]
+    pub fn prefetch(&self, erase_unit: EraseUnit) {
+        crate::table::prefetch_in(&self.keys, erase_unit.index());
+    }
+
+    /// The closed erase unit with the fewest live units; of several, one in an arbitrary but fixed order.
+    pub fn least(&mut self) -> Option<EraseUnit> {
+        loop {
+            let (region, believed) = least_of(&self.region_least, 0..self.region_least.len());
+            let (group, group_believed) = least_of(&self.group_least, members(region));
+            if group_believed != believed {
+                self.region_least[region] = group_believed;
+                continue;
+            }
+            let (erase_unit, truly) = least_of(&self.keys, members(group));
+            if truly == group_believed {
+                return (truly < OPEN).then_some(EraseUnit(erase_unit as u32));
+            }
+            self.group_least[group] = truly;
+        }
+    }
+
+    pub fn erase_units(&self) -> u32 {
+        self.erase_units
+    }
+
+    fn set(&mut self, erase_unit: EraseUnit, key: u32) {
+        self.keys[erase_unit.index()] = key;
+        self.lower_bounds(erase_unit, key);
+    }
+}
+
+fn members(group: usize) -> Range<usize> {
+    group << GROUP_SHIFT..(group + 1) << GROUP_SHIFT
+}
+
+/// The place and the value of the least of `words[range]`. Two passes: the first has no dependency but the minimum, so
+/// that the compiler turns it into vector instructions.
+fn least_of(words: &[u32], range: Range<usize>) -> (usize, u32) {
+    let start = range.start;
+    let members = &words[range];
+    let least = members.iter().copied().min().expect("a group has members");
+    let place = members.iter().position(|&word| word == least).expect("the least is a member");
+    (start + place, least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Open(u32),
+        Close(u32),
+        Free(u32),
+        Lose(u32),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let unit = 0u32..150;
+        prop_oneof![
+            unit.clone().prop_map(Step::Open),
+            unit.clone().prop_map(Step::Close),
+            unit.clone().prop_map(Step::Free),
+            unit.prop_map(Step::Lose),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn least_agrees_with_a_full_scan(steps in proptest::collection::vec(step(), 1..800)) {
+            let mut clever = Occupancy::new(150);
+            let mut obvious = vec![(State::Free, 0u32); 150];
+            for step in steps {
+                match step {
+                    Step::Open(unit) if obvious[unit as usize].0 == State::Free => {
+                        clever.open(EraseUnit(unit), 9);
+                        obvious[unit as usize] = (State::Open, 9);
+                    }
+                    Step::Close(unit) if obvious[unit as usize].0 == State::Open => {
+                        clever.close(EraseUnit(unit));
+                        obvious[unit as usize].0 = State::Closed;
+                    }
+                    Step::Free(unit) => {
+                        clever.free(EraseUnit(unit));
+                        obvious[unit as usize] = (State::Free, 0);
+                    }
+                    Step::Lose(unit) if obvious[unit as usize].1 > 0 => {
+                        clever.lose_one(EraseUnit(unit));
+                        obvious[unit as usize].1 -= 1;
+                    }
+                    _ => {}
+                }
+                let fewest = obvious.iter().filter(|entry| entry.0 == State::Closed).map(|entry| entry.1).min();
+                let least = clever.least();
+                prop_assert_eq!(least.map(|unit| obvious[unit.index()]), fewest.map(|count| (State::Closed, count)));
+                for (unit, &(state, count)) in obvious.iter().enumerate() {
+                    prop_assert_eq!(clever.state(EraseUnit(unit as u32)), state);
+                    prop_assert_eq!(clever.live_units(EraseUnit(unit as u32)), count);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The simulated drive. Pure: no input or output, no clock, no environment, no Python.
+
+pub mod error;
+pub mod ftl;
+pub mod ledger;
+pub mod nand;
+pub mod policies;
+pub mod random;
+pub mod request;
+pub mod simulation;
+pub mod specification;
+pub mod steady_state;
+pub mod table;
+pub mod timing;
+pub mod workload;

@@ -1,0 +1,94 @@
+//! How the flash is built: channels, dies, planes, blocks, pages, and how mapping units and erase units lie on them.
+
+use crate::error::SpecificationError;
+use crate::specification::drive::{EraseUnitKind, Nand};
+
+/// Counts that follow from a drive file. "Unit" without another word is a mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    pub pages_per_block: u32,
+    pub units_per_page: u32,
+    pub mapping_unit_bytes: u32,
+    pub erase_unit: EraseUnitKind,
+}
+
+impl Geometry {
+    pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Result<Self, SpecificationError> {
+        let counts = [
+            ("nand.channels", nand.channels),
+            ("nand.dies_per_channel", nand.dies_per_channel),
+            ("nand.planes_per_die", nand.planes_per_die),
+            ("nand.blocks_per_plane", nand.blocks_per_plane),
+            ("nand.pages_per_block", nand.pages_per_block),
+        ];
+        for (key, count) in counts {
+            if count == 0 {
+                return Err(SpecificationError::new(key, count, "a whole number of 1 or more"));
+            }
+        }
+        if !mapping_unit_bytes.is_power_of_two() || !(512..=65536).contains(&mapping_unit_bytes) {
+            let allowed = "a power of two from 512 to 65536";
+            return Err(SpecificationError::new("ftl.mapping_unit_bytes", mapping_unit_bytes, allowed));
+        }
+        if nand.page_bytes == 0 || !nand.page_bytes.is_multiple_of(mapping_unit_bytes) {
+            let allowed = format!("a multiple of ftl.mapping_unit_bytes, {mapping_unit_bytes}");
+            return Err(SpecificationError::new("nand.page_bytes", nand.page_bytes, allowed));
+        }
+        let geometry = Self {
+            planes: nand
+                .channels
+                .checked_mul(nand.dies_per_channel)
+                .and_then(|dies| dies.checked_mul(nand.planes_per_die))
+                .ok_or_else(|| {
+                    SpecificationError::new("nand.channels", nand.channels, "fewer than 2^32 planes in all")
+                })?,
+            blocks_per_plane: nand.blocks_per_plane,
+            pages_per_block: nand.pages_per_block,
+            units_per_page: nand.page_bytes / mapping_unit_bytes,
+            mapping_unit_bytes,
+            erase_unit,
+        };
+        // Physical unit numbers are 32 bits wide, and the largest is kept for "not mapped".
+        let physical_units = u128::from(geometry.planes)
+            * u128::from(geometry.blocks_per_plane)
+            * u128::from(geometry.pages_per_block)
+            * u128::from(geometry.units_per_page);
+        if physical_units >= u128::from(u32::MAX) {
+            let value = format!("{} planes of {} blocks", geometry.planes, nand.blocks_per_plane);
+            let allowed = format!("fewer than 2^32 mapping units in all, but this makes {physical_units}");
+            return Err(SpecificationError::new("nand.blocks_per_plane", value, allowed));
+        }
+        Ok(geometry)
+    }
+
+    pub fn units_per_block(&self) -> u32 {
+        self.pages_per_block * self.units_per_page
+    }
+
+    pub fn blocks(&self) -> u32 {
+        self.planes * self.blocks_per_plane
+    }
+
+    /// T: all physical units, spare blocks, parity and reserve among them.
+    pub fn physical_units(&self) -> u64 {
+        u64::from(self.blocks()) * u64::from(self.units_per_block())
+    }
+
+    pub fn blocks_per_erase_unit(&self) -> u32 {
+        match self.erase_unit {
+            EraseUnitKind::Block => 1,
+            EraseUnitKind::Superblock => self.planes,
+        }
+    }
+
+    pub fn units_per_erase_unit(&self) -> u32 {
+        self.blocks_per_erase_unit() * self.units_per_block()
+    }
+
+    /// The number of erase units if no block were bad.
+    pub fn erase_units_nominal(&self) -> u32 {
+        self.blocks() / self.blocks_per_erase_unit()
+    }
+}

@@ -1,0 +1,42 @@
+//! One open erase unit for the host, one for what cleaning moves.
+//!
+//! What has outlived a cleaning is colder than what was just written, so the two are told apart for free. Under uniform
+//! writes it gains nothing and holds back half an erase unit more.
+
+use super::{PlacementPolicy, Resident};
+use crate::error::SpecificationError;
+use crate::ftl::numbers::{Lpn, StreamId};
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+pub struct HostGcSplit;
+
+impl Named for HostGcSplit {
+    const NAME: &'static str = "host-gc-split";
+    const SUMMARY: &'static str = "one open erase unit for the host, one for what cleaning moves";
+    const SOURCE: &'static str = "Van Houdt 2014, double write mode";
+    type Config = Config;
+}
+
+impl PlacementPolicy for HostGcSplit {
+    fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+        Ok(Self)
+    }
+
+    fn streams(&self) -> u8 {
+        2
+    }
+
+    #[inline(always)]
+    fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
+        StreamId(0)
+    }
+
+    fn cleaning_stream(&self, _victim: Resident) -> StreamId {
+        StreamId(1)
+    }
+}

@@ -1,0 +1,42 @@
+//! One open erase unit for everything.
+//!
+//! The textbook's drive. What cleaning moves lies beside what the host just wrote, so cold data is mixed with hot again
+//! and again. Costs nothing.
+
+use super::{PlacementPolicy, Resident};
+use crate::error::SpecificationError;
+use crate::ftl::numbers::{Lpn, StreamId};
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+pub struct Single;
+
+impl Named for Single {
+    const NAME: &'static str = "single";
+    const SUMMARY: &'static str = "host and cleaning share one open erase unit";
+    const SOURCE: &'static str = "Hu, Eleftheriou, Haas, Iliadis and Pletka 2009";
+    type Config = Config;
+}
+
+impl PlacementPolicy for Single {
+    fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+        Ok(Self)
+    }
+
+    fn streams(&self) -> u8 {
+        1
+    }
+
+    #[inline(always)]
+    fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
+        StreamId(0)
+    }
+
+    fn cleaning_stream(&self, _victim: Resident) -> StreamId {
+        StreamId(0)
+    }
+}

@@ -1,0 +1,100 @@
+//! Which erase unit to clean next.
+//!
+//! The engine calls `closed` when an erase unit has been filled and `choose` when space must be reclaimed. `choose` must
+//! return a closed erase unit of the pool that is asked for, or nothing if the pool has none. It may return one without
+//! any stale unit (first-in-first-out does); the engine then moves all of it and asks again.
+
+mod closed_queue;
+mod cost_benefit;
+mod d_choices;
+mod fifo;
+mod greedy;
+mod random;
+mod windowed_greedy;
+
+use super::registry::{self, Description};
+use crate::error::SpecificationError;
+use crate::ftl::numbers::{EraseUnit, StreamId};
+use crate::ftl::occupancy::{Occupancy, State};
+use crate::specification::drive::PolicyChoice;
+
+/// What a victim policy may look at.
+pub struct View<'a> {
+    pub occupancy: &'a mut Occupancy,
+    /// By erase unit: host units written, since the drive was new, when it was closed.
+    pub closed_at: &'a [u64],
+    /// By erase unit: the stream that filled it.
+    pub streams: &'a [StreamId],
+    /// Host units written since the drive was new.
+    pub now: u64,
+    pub erase_units: u32,
+    pub data_units_per_erase_unit: u32,
+}
+
+/// Whose erase units may be cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    All,
+    Only(StreamId),
+}
+
+impl View<'_> {
+    pub fn may_clean(&self, erase_unit: EraseUnit, pool: Pool) -> bool {
+        let in_pool = match pool {
+            Pool::All => true,
+            Pool::Only(stream) => self.streams[erase_unit.index()] == stream,
+        };
+        in_pool && self.occupancy.state(erase_unit) == State::Closed
+    }
+
+    pub fn candidates(&self, pool: Pool) -> impl Iterator<Item = EraseUnit> + '_ {
+        (0..self.erase_units).map(EraseUnit).filter(move |&erase_unit| self.may_clean(erase_unit, pool))
+    }
+}
+
+/// The contract of a victim policy.
+pub trait VictimPolicy: registry::Named + Sized {
+    fn new(config: Self::Config, erase_units: u32, seed: u64) -> Result<Self, SpecificationError>;
+    fn closed(&mut self, _erase_unit: EraseUnit, _stream: StreamId, _closing: u64) {}
+    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit>;
+}
+
+macro_rules! victim_policies {
+    ($($policy:ident in $file:ident),+ $(,)?) => {
+        /// The policy of a drive: chosen once, called once an erase.
+        pub enum Victim { $($policy($file::$policy)),+ }
+
+        impl Victim {
+            pub fn new(choice: &PolicyChoice, erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
+                use registry::Named;
+                $(if choice.name == $file::$policy::NAME {
+                    let config = registry::config::<$file::$policy>("victim", choice)?;
+                    return Ok(Self::$policy($file::$policy::new(config, erase_units, seed)?));
+                })+
+                Err(registry::unknown("victim", choice, &descriptions()))
+            }
+
+            /// `closing` counts the closings of the drive, so that two of the same erase unit can be told apart.
+            pub fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
+                match self { $(Self::$policy(policy) => policy.closed(erase_unit, stream, closing)),+ }
+            }
+
+            pub fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
+                match self { $(Self::$policy(policy) => policy.choose(view, pool)),+ }
+            }
+        }
+
+        pub fn descriptions() -> Vec<Description> {
+            vec![$(registry::describe::<$file::$policy>("victim")),+]
+        }
+    };
+}
+
+victim_policies! {
+    Greedy in greedy,
+    Fifo in fifo,
+    DChoices in d_choices,
+    WindowedGreedy in windowed_greedy,
+    CostBenefit in cost_benefit,
+    Random in random,
+}

@@ -1,0 +1,55 @@
+//! Greedy among the erase units that were filled longest ago.
+//!
+//! Wins a little over greedy under skew, since a freshly filled erase unit is left time to go stale; a window of one is
+//! first-in-first-out, one of all erase units is greedy. Costs a scan of the window.
+
+use super::closed_queue::ClosedQueue;
+use super::{Pool, VictimPolicy, View};
+use crate::error::SpecificationError;
+use crate::ftl::numbers::{EraseUnit, StreamId};
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The window as a share of all erase units, above 0 and up to 1.
+    pub window: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { window: 0.25 }
+    }
+}
+
+pub struct WindowedGreedy {
+    queue: ClosedQueue,
+    window: usize,
+}
+
+impl Named for WindowedGreedy {
+    const NAME: &'static str = "windowed-greedy";
+    const SUMMARY: &'static str = "the one with the fewest live units among those filled longest ago";
+    const SOURCE: &'static str = "Hu, Eleftheriou, Haas, Iliadis and Pletka 2009";
+    type Config = Config;
+}
+
+impl VictimPolicy for WindowedGreedy {
+    fn new(config: Config, erase_units: u32, _seed: u64) -> Result<Self, SpecificationError> {
+        if !(config.window > 0.0 && config.window <= 1.0) {
+            let allowed = "a share of the erase units, above 0 and up to 1";
+            return Err(SpecificationError::new("ftl.victim.window", config.window, allowed));
+        }
+        let window = (f64::from(erase_units) * config.window).ceil() as usize;
+        Ok(Self { queue: ClosedQueue::new(erase_units), window })
+    }
+
+    fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
+        self.queue.push(erase_unit, stream, closing);
+    }
+
+    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
+        self.queue.pop_least_of_oldest(view, pool, self.window)
+    }
+}

@@ -1,0 +1,82 @@
+//! A translation layer with its policies chosen, as the simulation sees it: called once a batch, so that the choice
+//! costs nothing in the loop.
+
+use crate::error::{Refused, SpecificationError};
+use crate::ftl::{Capacity, Ftl, Wear};
+use crate::ledger::Ledger;
+use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use crate::request::Request;
+use crate::specification::Drive;
+use crate::timing::{Clock, Untimed};
+
+pub trait SimulatedDrive: Send {
+    fn execute(&mut self, requests: &[Request]) -> Result<(), Refused>;
+    fn ledger(&self) -> &Ledger;
+    fn capacity(&self) -> Capacity;
+    fn wear(&self) -> Wear;
+    fn free_erase_units(&self) -> u32;
+    fn effective_over_provisioning(&self) -> Option<f64>;
+    fn memory_bytes(&self) -> usize;
+    /// The identities of the ledger; an error says which does not hold.
+    fn check_accounts(&self) -> Result<(), String>;
+    /// Every map entry against its opposite: as slow as the drive is large.
+    fn check_map(&self) -> Result<(), String>;
+}
+
+impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
+    fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
+        self.execute(requests)
+    }
+
+    fn ledger(&self) -> &Ledger {
+        self.ledger()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity()
+    }
+
+    fn wear(&self) -> Wear {
+        self.wear()
+    }
+
+    fn free_erase_units(&self) -> u32 {
+        self.free_erase_units()
+    }
+
+    fn effective_over_provisioning(&self) -> Option<f64> {
+        self.effective_over_provisioning()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.memory_bytes()
+    }
+
+    fn check_accounts(&self) -> Result<(), String> {
+        self.check_accounts()
+    }
+
+    fn check_map(&self) -> Result<(), String> {
+        self.check_map()
+    }
+}
+
+/// Builds a drive without a clock.
+pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, SpecificationError> {
+    struct Build<'a> {
+        drive: &'a Drive,
+        seed: u64,
+    }
+
+    impl WithPlacement for Build<'_> {
+        type Output = Result<Box<dyn SimulatedDrive>, SpecificationError>;
+
+        fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
+            Ok(Box::new(Ftl::new(self.drive, placement, Untimed, self.seed)?))
+        }
+    }
+
+    // A capacity that is no number of units is refused by the drive itself; here only the order of size matters.
+    let user_units = (drive.ftl.user_bytes / u64::from(drive.ftl.mapping_unit_bytes.max(1))).min(u64::from(u32::MAX));
+    with_placement(&drive.ftl.placement, user_units as u32, Build { drive, seed })?
+}

@@ -1,0 +1,86 @@
+//! The last stage, cut into rounds of host bytes, until write amplification is steady.
+
+use super::outcome::SteadyStateOutcome;
+use crate::ledger::Ledger;
+use crate::steady_state::{SteadyState, Verdict};
+use std::collections::VecDeque;
+
+/// SNIA looks at the last five.
+const ROUNDS: usize = 5;
+
+pub struct Rounds {
+    rule: SteadyState,
+    verdict: Option<Verdict>,
+    round_bytes: u64,
+    host_bytes_max: u64,
+    stage_start_bytes: u64,
+    /// The ledger when the round began.
+    start: Ledger,
+    /// What happened in each of the rounds that the verdict is about.
+    window: VecDeque<Ledger>,
+    round_waf: Vec<f64>,
+    at_host_bytes: Option<u64>,
+}
+
+impl Rounds {
+    pub fn new(round_bytes: u64, host_bytes_max: u64) -> Self {
+        Self {
+            rule: SteadyState::default(),
+            verdict: None,
+            round_bytes,
+            host_bytes_max,
+            stage_start_bytes: 0,
+            start: Ledger::default(),
+            window: VecDeque::new(),
+            round_waf: Vec::new(),
+            at_host_bytes: None,
+        }
+    }
+
+    pub fn start(&mut self, ledger: &Ledger) {
+        self.start = *ledger;
+        self.stage_start_bytes = ledger.host_written_bytes;
+    }
+
+    /// Returns whether the stage is over: settled, or out of what it may write.
+    pub fn note(&mut self, ledger: &Ledger, mapping_unit_bytes: u32) -> bool {
+        let written_bytes = ledger.host_written_bytes - self.start.host_written_bytes;
+        if written_bytes < self.round_bytes {
+            return false;
+        }
+        let round = *ledger - self.start;
+        let waf = round.programmed_units.total() as f64 * f64::from(mapping_unit_bytes) / written_bytes as f64;
+        self.round_waf.push(waf);
+        if self.window.len() == ROUNDS {
+            self.window.pop_front();
+        }
+        self.window.push_back(round);
+        self.start = *ledger;
+        let verdict = self.rule.push(waf);
+        self.verdict = Some(verdict);
+        if verdict.reached {
+            self.at_host_bytes = Some(ledger.host_written_bytes);
+        }
+        verdict.reached || ledger.host_written_bytes - self.stage_start_bytes >= self.host_bytes_max
+    }
+
+    pub fn progress(&self, host_written_bytes: u64) -> f64 {
+        let written_bytes = host_written_bytes.saturating_sub(self.stage_start_bytes);
+        (0.05 + 0.95 * written_bytes as f64 / self.host_bytes_max.max(1) as f64).min(1.0)
+    }
+
+    pub fn into_outcome(self) -> SteadyStateOutcome {
+        SteadyStateOutcome {
+            reached: self.at_host_bytes.is_some(),
+            at_host_bytes: self.at_host_bytes,
+            round_bytes: self.round_bytes,
+            range_share: self.verdict.and_then(|verdict| verdict.range_share),
+            slope_share: self.verdict.and_then(|verdict| verdict.slope_share),
+            round_waf: self.round_waf,
+            window: self.window.into_iter().fold(Ledger::default(), |mut sum, round| {
+                sum += round;
+                sum
+            }),
+        }
+    }
+}

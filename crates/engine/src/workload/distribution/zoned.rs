@@ -1,0 +1,112 @@
+//! fio's zones: so many percent of the accesses to so many percent of the blocks, in order, uniform within a zone.
+
+use crate::random::{Random, scale};
+use crate::specification::job::Zone;
+use crate::workload::chances::Chances;
+use crate::workload::place::{Blocks, LANES};
+
+#[derive(Clone, Debug)]
+pub struct Zoned {
+    lanes: [Chances<Span>; LANES],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    first: u64,
+    blocks: u64,
+}
+
+impl Zoned {
+    /// Percentages of accesses and spans each add up to 100, and one zone at least is accessed.
+    pub fn new(zones: &[Zone], counts: [u64; LANES]) -> Zoned {
+        Zoned {
+            lanes: counts.map(|count| {
+                let accesses = zones.iter().map(|zone| zone.access_percent);
+                Chances::new(&spans(zones, count).into_iter().zip(accesses).collect::<Vec<_>>())
+            }),
+        }
+    }
+}
+
+/// Cuts the blocks at the zones' summed percentages, rounded down; the last zone takes what is left.
+///
+/// On a part so small that a zone comes to no block at all it shares the first block of the next one.
+fn spans(zones: &[Zone], count: u64) -> Vec<Span> {
+    let mut percent = 0.0;
+    let mut first = 0;
+    let last = zones.len() - 1;
+    let span = |(index, zone): (usize, &Zone)| {
+        percent += zone.span_percent;
+        // The nudge keeps sums such as 0.1 + 0.2 percent from falling short of a whole block.
+        let cut = (count as f64 * percent / 100.0 * (1.0 + 1e-12)) as u64;
+        let end = if index == last { count } else { cut.clamp(first, count) };
+        let span = Span { first: first.min(count - 1), blocks: (end - first).max(1) };
+        first = end;
+        span
+    };
+    zones.iter().enumerate().map(span).collect()
+}
+
+impl Blocks for Zoned {
+    #[inline(always)]
+    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
+        let span = self.lanes[lane].draw(random);
+        span.first + scale(random.bits(), span.blocks).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::statistics::assert_shares;
+
+    fn zones(list: &[(f64, f64)]) -> Vec<Zone> {
+        list.iter().map(|&(access_percent, span_percent)| Zone { access_percent, span_percent }).collect()
+    }
+
+    const JESD219: [(f64, f64); 3] = [(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)];
+
+    #[test]
+    fn spans_cover_every_block_once() {
+        let lists = [JESD219.to_vec(), vec![(25.0, 100.0 / 7.0); 7], vec![(10.0, 0.1), (10.0, 0.2), (80.0, 99.7)]];
+        for list in lists {
+            for count in [20, 21, 1000, 12_345_679, 3 << 40] {
+                let mut first = 0;
+                for span in spans(&zones(&list), count).into_iter().filter(|_| count > 1000) {
+                    assert_eq!(span.first, first);
+                    first += span.blocks;
+                }
+                assert!(count <= 1000 || first == count, "{first} of {count} blocks");
+            }
+        }
+        let cut =
+            |count| spans(&zones(&JESD219), count).iter().map(|span| (span.first, span.blocks)).collect::<Vec<_>>();
+        assert_eq!(cut(100), [(0, 5), (5, 15), (20, 80)]);
+        assert_eq!(cut(39), [(0, 1), (1, 6), (7, 32)]);
+        assert_eq!(cut(7), [(0, 1), (0, 1), (1, 6)]);
+        assert_eq!(cut(1), [(0, 1), (0, 1), (0, 1)]);
+    }
+
+    #[test]
+    fn accesses_follow_the_zones_and_are_even_within() {
+        let mut zoned = Zoned::new(&zones(&JESD219), [200, 1]);
+        let mut random = Random::new(14);
+        let mut hits = vec![0; 200];
+        (0..300_000).for_each(|_| hits[zoned.block(0, &mut random) as usize] += 1);
+        let weights: Vec<f64> = (0..200)
+            .map(|block| match block {
+                0..10 => 50.0 / 10.0,
+                10..40 => 30.0 / 30.0,
+                _ => 20.0 / 160.0,
+            })
+            .collect();
+        assert_shares(&hits, &weights);
+    }
+
+    #[test]
+    fn a_zone_without_accesses_is_never_hit() {
+        let mut zoned = Zoned::new(&zones(&[(60.0, 30.0), (0.0, 40.0), (40.0, 30.0)]), [10, 10]);
+        let mut random = Random::new(15);
+        assert!((0..10_000).all(|_| !(3..7).contains(&zoned.block(1, &mut random))));
+    }
+}

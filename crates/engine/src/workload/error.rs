@@ -1,0 +1,26 @@
+//! What can be wrong with a job that the layer above should not have let through.
+
+use std::fmt;
+
+/// A value of a job from which no stream can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamError {
+    /// The field of the job, as in the specification: `block_sizes.write`.
+    pub key: String,
+    pub value: String,
+    pub allowed: String,
+}
+
+impl StreamError {
+    pub(super) fn new(key: &str, value: impl fmt::Display, allowed: impl Into<String>) -> StreamError {
+        StreamError { key: key.into(), value: value.to_string(), allowed: allowed.into() }
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} = {}: allowed is {}", self.key, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for StreamError {}

@@ -1,0 +1,71 @@
+//! Reads a job's fields for one direction, checked: sizes, alignment, and the grid of places that follows from them.
+
+use super::error::StreamError;
+use super::place::Grid;
+use crate::request::Operation;
+use crate::specification::Job;
+use crate::specification::job::PerDirection;
+
+/// How far percentages that add up to 100 may be off: thirds are written with a few digits.
+const PERCENT_TOLERANCE: f64 = 0.01;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    /// Bytes and weight of every size that comes up.
+    pub sizes: Vec<(u32, f64)>,
+    pub bytes_min: u32,
+    pub bytes_max: u32,
+    pub grid: Grid,
+}
+
+impl Lane {
+    pub fn new(job: &Job, operation: Operation) -> Result<Lane, StreamError> {
+        let (direction, list) = choose(operation, &job.block_sizes);
+        let key = format!("block_sizes.{direction}");
+        if list.is_empty() {
+            return Err(StreamError::new(&key, "[]", "at least one size"));
+        }
+        if let Some(size) = list.iter().find(|size| size.bytes == 0) {
+            return Err(StreamError::new(&format!("{key}.bytes"), size.bytes, "1 byte or more"));
+        }
+        check_percentages(&format!("{key}.percent"), list.iter().map(|size| size.percent))?;
+        let sizes: Vec<(u32, f64)> =
+            list.iter().filter(|size| size.percent > 0.0).map(|size| (size.bytes, size.percent)).collect();
+        let bytes = || sizes.iter().map(|&(bytes, _)| bytes);
+        let (bytes_min, bytes_max) = (bytes().min().unwrap_or(0), bytes().max().unwrap_or(0));
+
+        let (_, &align_bytes) = choose(operation, &job.block_align_bytes);
+        if align_bytes == 0 {
+            return Err(StreamError::new(&format!("block_align_bytes.{direction}"), 0, "1 byte or more"));
+        }
+        if !job.sequential && u64::from(bytes_min) > job.size_bytes {
+            let allowed = format!("at least {bytes_min}, the smallest size of a {direction}");
+            return Err(StreamError::new("size_bytes", job.size_bytes, allowed));
+        }
+        let blocks = job.size_bytes.saturating_sub(u64::from(bytes_min)) / align_bytes + 1;
+        Ok(Lane { sizes, bytes_min, bytes_max, grid: Grid { align_bytes, blocks } })
+    }
+}
+
+fn choose<T>(operation: Operation, all: &PerDirection<T>) -> (&'static str, &T) {
+    match operation {
+        Operation::Read => ("read", &all.read),
+        Operation::Write => ("write", &all.write),
+        Operation::Trim => ("trim", &all.trim),
+    }
+}
+
+/// Each from 0 to 100, and 100 together.
+pub fn check_percentages(key: &str, percentages: impl Iterator<Item = f64>) -> Result<(), StreamError> {
+    let mut sum = 0.0;
+    for percent in percentages {
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(StreamError::new(key, percent, "0 to 100"));
+        }
+        sum += percent;
+    }
+    if (sum - 100.0).abs() > PERCENT_TOLERANCE {
+        return Err(StreamError::new(key, format!("{sum} in all"), "percentages that add up to 100"));
+    }
+    Ok(())
+}

@@ -1,0 +1,294 @@
+//! Request streams: what one job of the specification asks of the drive, request by request.
+//!
+//! Where requests fall, how long they are and what they do are each chosen once, when a stream is built; `fill` finds
+//! the way to the loop made for that choice and stays in it for a whole batch. Not for traces, nor for when requests
+//! are sent.
+
+pub mod amount;
+pub mod chances;
+pub mod distribution;
+mod error;
+mod lane;
+pub mod permutation;
+pub mod place;
+pub mod sizes;
+#[cfg(test)]
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use crate::random::Random;
+use crate::request::{Operation, Request};
+use crate::specification::Job;
+use crate::specification::job::{Direction, Distribution};
+use amount::Amount;
+use chances::Chances;
+use distribution::Places;
+use distribution::{normal, pareto, random_map, sequential, uniform, zipf, zoned};
+pub use error::StreamError;
+use lane::{Lane, check_percentages};
+use place::{LANES, Place, Scattered};
+use sizes::{OneSize, SeveralSizes, Sizes};
+
+/// One job's requests, in order. The same job gives the same requests, however they are fetched.
+///
+/// No request is empty or leaves the job's part of the drive.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    places: Places,
+    lengths: Lengths,
+    kinds: Kinds,
+    random: Random,
+    amount: Amount,
+    /// The write of a trim and write pair of which only the trim had room.
+    write_pending: Option<Request>,
+}
+
+#[derive(Clone, Debug)]
+enum Lengths {
+    One(OneSize),
+    Several(SeveralSizes),
+}
+
+/// What the requests do, and so the lane of each.
+#[derive(Clone, Copy, Debug)]
+enum Kinds {
+    All(Operation),
+    /// A read when 64 random bits are below the bound, else a write.
+    Mixed {
+        reads_below: u64,
+    },
+    /// Each trim is followed by a write of the same bytes.
+    TrimWrite,
+}
+
+impl Stream {
+    pub fn new(job: &Job) -> Result<Stream, StreamError> {
+        if job.size_bytes == 0 || job.offset_bytes.checked_add(job.size_bytes).is_none() {
+            return Err(StreamError::new("size_bytes", job.size_bytes, "1 byte or more, ending below 2^64"));
+        }
+        if job.loops == 0 {
+            return Err(StreamError::new("loops", job.loops, "1 or more"));
+        }
+        let (kinds, operations) = kinds(job)?;
+        let lanes = [Lane::new(job, operations[0])?, Lane::new(job, operations[1])?];
+        let mut random = Random::new(job.seed);
+        let length_bytes_max = lanes[0].bytes_max.max(lanes[1].bytes_max);
+        Ok(Stream {
+            places: places(job, &lanes, &mut random)?,
+            lengths: lengths(&lanes),
+            kinds,
+            random,
+            amount: Amount::new(job, length_bytes_max),
+            write_pending: None,
+        })
+    }
+
+    /// Appends the job's next requests, at most `count_max`, and says how many; 0 when the job is done.
+    ///
+    /// `out` grows only when it has no room for `count_max` more.
+    pub fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> usize {
+        let start = out.len();
+        let end = start + count_max;
+        while out.len() < end {
+            out.extend(self.write_pending.take());
+            let room = match self.kinds {
+                Kinds::TrimWrite => (end - out.len()).div_ceil(2),
+                _ => end - out.len(),
+            };
+            let count = (room as u64).min(self.amount.certain()) as usize;
+            if count == 0 {
+                break;
+            }
+            let bytes = self.generate(out, count);
+            if let Kinds::TrimWrite = self.kinds {
+                self.write_pending = pair_writes(out, count, end);
+            }
+            if self.amount.add(count as u64, bytes) {
+                self.places.start_over(&mut self.random);
+            }
+        }
+        out.len() - start
+    }
+
+    /// The job starts over, and goes on with the random numbers where it was.
+    pub fn restart(&mut self) {
+        self.amount.restart();
+        self.write_pending = None;
+        self.places.start_over(&mut self.random);
+    }
+
+    /// The share of the job that is done, from 0 to 1: of its bytes or its requests, whichever is further.
+    pub fn progress(&self) -> f64 {
+        self.amount.progress()
+    }
+
+    /// Appends `count` requests and returns the sum of their lengths.
+    fn generate(&mut self, out: &mut Vec<Request>, count: usize) -> u64 {
+        let Stream { places, lengths, kinds, random, .. } = self;
+        match places {
+            Places::Sequential(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::Uniform(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::RandomMap(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::Zipf(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::Pareto(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::Normal(places) => generate_at(places, lengths, *kinds, random, out, count),
+            Places::Zoned(places) => generate_at(places, lengths, *kinds, random, out, count),
+        }
+    }
+}
+
+fn generate_at<P: Place>(
+    places: &mut P,
+    lengths: &Lengths,
+    kinds: Kinds,
+    random: &mut Random,
+    out: &mut Vec<Request>,
+    count: usize,
+) -> u64 {
+    match lengths {
+        Lengths::One(sizes) => generate_sized(places, sizes, kinds, random, out, count),
+        Lengths::Several(sizes) => generate_sized(places, sizes, kinds, random, out, count),
+    }
+}
+
+/// The loop itself, one copy for each kind of place and of sizes.
+fn generate_sized<P: Place, S: Sizes>(
+    places: &mut P,
+    sizes: &S,
+    kinds: Kinds,
+    random: &mut Random,
+    out: &mut Vec<Request>,
+    count: usize,
+) -> u64 {
+    // A copy of the generator that nothing else can see stays in registers.
+    let mut local = random.clone();
+    let mut bytes = 0;
+    match kinds {
+        Kinds::All(operation) => out.extend((0..count).map(|_| {
+            let extent = places.next(0, sizes, &mut local);
+            bytes += u64::from(extent.length_bytes);
+            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation }
+        })),
+        Kinds::Mixed { reads_below } => out.extend((0..count).map(|_| {
+            let lane = usize::from(local.bits() >= reads_below);
+            let operation = if lane == 0 { Operation::Read } else { Operation::Write };
+            let extent = places.next(lane, sizes, &mut local);
+            bytes += u64::from(extent.length_bytes);
+            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation }
+        })),
+        Kinds::TrimWrite => return generate_sized(places, sizes, Kinds::All(Operation::Trim), random, out, count),
+    }
+    *random = local;
+    bytes
+}
+
+/// Turns the last `count` requests, trims, into pairs, in place and from the back. Returns the last write if it would
+/// be at or past index `end`.
+fn pair_writes(out: &mut Vec<Request>, count: usize, end: usize) -> Option<Request> {
+    let first = out.len() - count;
+    let mut pending = None;
+    let length = (first + 2 * count).min(end);
+    out.resize(length, out[first]);
+    for index in (0..count).rev() {
+        let trim = out[first + index];
+        let write = Request { operation: Operation::Write, ..trim };
+        let place = first + 2 * index;
+        out[place] = trim;
+        if place + 1 < length {
+            out[place + 1] = write;
+        } else {
+            pending = Some(write);
+        }
+    }
+    pending
+}
+
+fn kinds(job: &Job) -> Result<(Kinds, [Operation; LANES]), StreamError> {
+    use Operation::{Read, Trim, Write};
+    let all = |operation| Ok((Kinds::All(operation), [operation; LANES]));
+    match job.direction {
+        Direction::Read => all(Read),
+        Direction::Write => all(Write),
+        Direction::Trim => all(Trim),
+        Direction::TrimWrite => Ok((Kinds::TrimWrite, [Trim; LANES])),
+        Direction::ReadWrite => match job.read_percent {
+            0.0 => all(Write),
+            100.0 => all(Read),
+            percent if percent > 0.0 && percent < 100.0 => {
+                Ok((Kinds::Mixed { reads_below: (percent / 100.0 * 2f64.powi(64)) as u64 }, [Read, Write]))
+            }
+            percent => Err(StreamError::new("read_percent", percent, "0 to 100")),
+        },
+    }
+}
+
+fn lengths(lanes: &[Lane; LANES]) -> Lengths {
+    let bytes_min = [lanes[0].bytes_min, lanes[1].bytes_min];
+    if lanes.iter().all(|lane| lane.bytes_min == lane.bytes_max) {
+        Lengths::One(OneSize { bytes: bytes_min })
+    } else {
+        let chances = [Chances::new(&lanes[0].sizes), Chances::new(&lanes[1].sizes)];
+        Lengths::Several(SeveralSizes { chances, bytes_min })
+    }
+}
+
+/// A random map needs blocks of one size on one grid; with several sizes and with any distribution but the uniform one
+/// it has no effect. (fio keeps a map in units of the smallest size then, and cuts requests that meet visited units.)
+/// Scattering follows the seed, so that a job that starts over keeps its hot blocks.
+fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<Places, StreamError> {
+    let (start_bytes, end_bytes) = (job.offset_bytes, job.offset_bytes + job.size_bytes);
+    if job.sequential {
+        return Ok(Places::Sequential(sequential::Sequential::new(start_bytes, end_bytes)));
+    }
+    let grids = [lanes[0].grid, lanes[1].grid];
+    let counts = grids.map(|grid| grid.blocks);
+    let one_grid = lanes.iter().all(|lane| lane.bytes_max == lanes[0].bytes_min) && grids[0] == grids[1];
+    if let Some(&count) = counts.iter().find(|&&count| count > 1 << 62) {
+        return Err(StreamError::new(
+            "size_bytes",
+            format!("{} ({count} blocks)", job.size_bytes),
+            "2^62 blocks at most",
+        ));
+    }
+    Ok(match &job.distribution {
+        Distribution::Random if job.random_map && one_grid => {
+            let blocks = random_map::RandomMap::new(counts[0], random);
+            Places::RandomMap(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+        Distribution::Random => {
+            let blocks = uniform::Uniform::new(counts);
+            Places::Uniform(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+        &Distribution::Zipf { theta } => {
+            if !(theta > 0.0 && theta <= 100.0) {
+                return Err(StreamError::new("distribution.theta", theta, "above 0, up to 100"));
+            }
+            let blocks = zipf::Zipf::new(theta, counts, random.bits());
+            Places::Zipf(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+        &Distribution::Pareto { h } => {
+            if !(1e-9..=1.0 - 1e-9).contains(&h) {
+                return Err(StreamError::new("distribution.h", h, "1e-9 to 1 - 1e-9"));
+            }
+            let blocks = pareto::Pareto::new(h, counts, random.bits());
+            Places::Pareto(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+        &Distribution::Normal { deviation_percent } => {
+            if !(0.0..=100.0).contains(&deviation_percent) {
+                return Err(StreamError::new("distribution.deviation_percent", deviation_percent, "0 to 100"));
+            }
+            let blocks = normal::Normal::new(deviation_percent / 100.0, counts);
+            Places::Normal(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+        Distribution::Zoned { zones } => {
+            check_percentages("distribution.zones.access_percent", zones.iter().map(|zone| zone.access_percent))?;
+            check_percentages("distribution.zones.span_percent", zones.iter().map(|zone| zone.span_percent))?;
+            if zones.iter().any(|zone| zone.access_percent > 0.0 && zone.span_percent == 0.0) {
+                return Err(StreamError::new("distribution.zones.span_percent", 0, "above 0 for a zone with accesses"));
+            }
+            let blocks = zoned::Zoned::new(zones, counts);
+            Places::Zoned(Scattered { start_bytes, end_bytes, grids, blocks })
+        }
+    })
+}

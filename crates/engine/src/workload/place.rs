@@ -1,0 +1,66 @@
+//! From a block of the job's grid to a byte range that lies within the job's part of the drive.
+
+use super::sizes::Sizes;
+use crate::random::Random;
+
+/// A job of one direction works in lane 0; a mixed job reads in lane 0 and writes in lane 1.
+pub const LANES: usize = 2;
+
+/// A byte range of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+}
+
+/// Decides where the next request of a lane falls and how long it is.
+pub trait Place {
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent;
+
+    /// The job starts over (a loop has ended).
+    fn start_over(&mut self, random: &mut Random);
+}
+
+/// Draws a block of a lane's grid.
+pub trait Blocks {
+    /// A number below the count of blocks that the lane was made with.
+    fn block(&mut self, lane: usize, random: &mut Random) -> u64;
+
+    /// The job starts over. Only what remembers its earlier draws has anything to do.
+    fn start_over(&mut self, _random: &mut Random) {}
+}
+
+/// The places where random requests of a lane may start: every multiple of the alignment, counted from the start of the
+/// job's part, from which the smallest size of the lane still fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub align_bytes: u64,
+    pub blocks: u64,
+}
+
+/// Random requests: a block by some distribution, then a size that fits from there.
+#[derive(Clone, Debug)]
+pub struct Scattered<B> {
+    pub start_bytes: u64,
+    pub end_bytes: u64,
+    pub grids: [Grid; LANES],
+    pub blocks: B,
+}
+
+impl<B: Blocks> Place for Scattered<B> {
+    /// A size that would pass the end is drawn again at the same place, as fio does: the shares of places are exact,
+    /// those of the sizes differ in the last blocks of the job's part only.
+    #[inline(always)]
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        let offset_bytes = self.start_bytes + self.blocks.block(lane, random) * self.grids[lane].align_bytes;
+        let mut length_bytes = sizes.draw(lane, random);
+        if S::VARY && u64::from(length_bytes) > self.end_bytes - offset_bytes {
+            length_bytes = sizes.draw_within(lane, self.end_bytes - offset_bytes, random);
+        }
+        Extent { offset_bytes, length_bytes }
+    }
+
+    fn start_over(&mut self, random: &mut Random) {
+        self.blocks.start_over(random);
+    }
+}

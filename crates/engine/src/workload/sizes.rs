@@ -1,0 +1,98 @@
+//! How long requests are: one size, which costs nothing, or a draw among several.
+
+use super::chances::Chances;
+use super::place::LANES;
+use crate::random::Random;
+
+pub trait Sizes {
+    /// Whether a lane has more than one size, so that a draw may not fit where the smallest does.
+    const VARY: bool;
+
+    fn draw(&self, lane: usize, random: &mut Random) -> u32;
+
+    /// A size of at most `room_bytes`, which is no less than the lane's smallest.
+    fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32;
+}
+
+/// One size a lane.
+#[derive(Clone, Debug)]
+pub struct OneSize {
+    pub bytes: [u32; LANES],
+}
+
+impl Sizes for OneSize {
+    const VARY: bool = false;
+
+    #[inline(always)]
+    fn draw(&self, lane: usize, _random: &mut Random) -> u32 {
+        self.bytes[lane]
+    }
+
+    fn draw_within(&self, lane: usize, _room_bytes: u64, _random: &mut Random) -> u32 {
+        self.bytes[lane]
+    }
+}
+
+/// A distribution of sizes a lane.
+#[derive(Clone, Debug)]
+pub struct SeveralSizes {
+    pub chances: [Chances<u32>; LANES],
+    pub bytes_min: [u32; LANES],
+}
+
+impl Sizes for SeveralSizes {
+    const VARY: bool = true;
+
+    #[inline(always)]
+    fn draw(&self, lane: usize, random: &mut Random) -> u32 {
+        self.chances[lane].draw(random)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32 {
+        // After so many draws in vain what fits is as good as never drawn, and the smallest stands for it.
+        const DRAWS_MAX: u32 = 1000;
+        debug_assert!(u64::from(self.bytes_min[lane]) <= room_bytes);
+        for _ in 0..DRAWS_MAX {
+            let bytes = self.draw(lane, random);
+            if u64::from(bytes) <= room_bytes {
+                return bytes;
+            }
+        }
+        self.bytes_min[lane]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::statistics::assert_shares;
+
+    fn sizes(outcomes: &[(u32, f64)]) -> SeveralSizes {
+        let chances = Chances::new(outcomes);
+        let bytes_min = outcomes.iter().map(|&(bytes, _)| bytes).min().unwrap();
+        SeveralSizes { chances: [chances.clone(), chances], bytes_min: [bytes_min; LANES] }
+    }
+
+    #[test]
+    fn what_fits_keeps_its_relative_shares() {
+        let sizes = sizes(&[(512, 20.0), (4096, 60.0), (8192, 15.0), (65536, 5.0)]);
+        let mut random = Random::new(5);
+        let mut hits = [0; 2];
+        for _ in 0..50_000 {
+            match sizes.draw_within(0, 5000, &mut random) {
+                512 => hits[0] += 1,
+                4096 => hits[1] += 1,
+                bytes => panic!("{bytes} bytes do not fit"),
+            }
+        }
+        assert_shares(&hits, &[20.0, 60.0]);
+    }
+
+    #[test]
+    fn a_hopelessly_rare_size_still_ends_the_search() {
+        let sizes = sizes(&[(512, 1e-15), (8192, 100.0)]);
+        assert_eq!(sizes.draw_within(1, 4096, &mut Random::new(1)), 512);
+    }
+}
