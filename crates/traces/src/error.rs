@@ -1,0 +1,80 @@
+//! What can be wrong with a trace, said so that the user finds the place.
+
+use std::fmt;
+use std::io;
+
+use thiserror::Error;
+
+use crate::formats::Format;
+
+/// What a format is made of, and so what its error messages count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceKind {
+    Line,
+    Record,
+}
+
+impl fmt::Display for PieceKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            PieceKind::Line => "line",
+            PieceKind::Record => "record",
+        })
+    }
+}
+
+#[derive(Debug, Error)]
+pub enum TraceError {
+    #[error("{kind} {number} of the {format} trace: expected {expected}, found `{found}`{}", skipped_before(*.skipped))]
+    Malformed {
+        format: Format,
+        kind: PieceKind,
+        /// Counted from 1 in the decompressed trace.
+        number: u64,
+        expected: &'static str,
+        /// The beginning of the line, or of the record in hexadecimal digits.
+        found: String,
+        /// Malformed pieces that were skipped before this one.
+        skipped: u64,
+    },
+    #[error("the {format} trace does not tell reads from writes: none of its {requests} requests has a direction")]
+    OperationsNotTold { format: Format, requests: u64 },
+    #[error("the {format} trace holds no requests in its {pieces} {kind}s{}; {hint}", skipped_before(*.skipped))]
+    NoRequests { format: Format, kind: PieceKind, pieces: u64, skipped: u64, hint: &'static str },
+    #[error("the trace is empty")]
+    Empty,
+    #[error("the trace is a tar archive: unpack it first, for example `tar -xOf FILE` into standard input")]
+    Archive,
+    #[error("the trace's format is not recognised; it begins `{found}`; name one of {}", known_names())]
+    Unrecognised { found: String },
+    #[error("no trace format is called `{name}`; there are {}", known_names())]
+    UnknownFormat { name: String },
+    #[error("reading the trace failed after {pieces} {kind}s: {source}")]
+    Io { kind: PieceKind, pieces: u64, source: io::Error },
+}
+
+fn skipped_before(skipped: u64) -> String {
+    match skipped {
+        0 => String::new(),
+        count => format!(" ({count} malformed skipped before)"),
+    }
+}
+
+fn known_names() -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    names.join(", ")
+}
+
+/// The beginning of a piece as a message shows it: text as it is, unprintable bytes escaped, long ones cut.
+pub(crate) fn shown(kind: PieceKind, piece: &[u8]) -> String {
+    const BYTES_SHOWN_MAX: usize = 80;
+    let head = &piece[..piece.len().min(BYTES_SHOWN_MAX)];
+    let mut text = match kind {
+        PieceKind::Line => head.escape_ascii().to_string(),
+        PieceKind::Record => head.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if piece.len() > head.len() {
+        text.push_str("...");
+    }
+    text
+}

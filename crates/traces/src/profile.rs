@@ -1,0 +1,169 @@
+//! What a trace asks of a drive, summed up while it streams by.
+//!
+//! Memory grows with the units the trace touches, not with its length: 6 to 12 bytes a written unit where they lie close
+//! together, up to 160 bytes where each is far from the next. All counts are exact. A request of 0 bytes counts as a request and touches
+//! nothing; a unit counts as touched when any of its bytes is.
+
+use crate::record::{Operation, Record};
+
+mod sizes;
+mod units;
+mod updates;
+
+pub use sizes::SizeHistogram;
+pub use updates::{UpdateCurvePoint, UpdateFrequencies};
+
+use units::{TouchedUnits, UnitRange};
+use updates::WriteCounts;
+
+/// The unit in which a profile counts space, whatever the drive's own mapping unit is.
+pub const UNIT_BYTES: u64 = 4096;
+
+/// A profile being gathered. Feed it batches with [`Profile::add`]; ask any time with [`Profile::report`].
+#[derive(Default)]
+pub struct Profile {
+    operations: [OperationTotals; 4],
+    arrival_ns_max: u64,
+    volumes: Vec<VolumeState>,
+    units: UnitTotals,
+}
+
+/// Totals of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperationTotals {
+    pub requests: u64,
+    pub bytes: u64,
+    /// Requests that begin where the last request of the same operation on the same volume ended.
+    pub sequential_requests: u64,
+    pub sequential_bytes: u64,
+    /// Requests that begin and end at a unit's border.
+    pub aligned_requests: u64,
+    pub sizes: SizeHistogram,
+}
+
+impl OperationTotals {
+    /// The share of sequential requests among all, `None` without requests.
+    pub fn sequential_share(&self) -> Option<f64> {
+        (self.requests > 0).then(|| self.sequential_requests as f64 / self.requests as f64)
+    }
+}
+
+/// Counts of units of [`UNIT_BYTES`]. Unique ones count once over the whole trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitTotals {
+    pub unique: u64,
+    pub unique_read: u64,
+    pub unique_written: u64,
+    pub unique_trimmed: u64,
+    /// Units read, each time it is read.
+    pub read: u64,
+    /// Of those, the ones that the trace itself had written before and not trimmed since.
+    pub read_of_written: u64,
+    /// Units written, each time it is written.
+    pub written: u64,
+    /// Of those, the ones that held data of the trace already.
+    pub overwritten: u64,
+    /// Units trimmed that held data of the trace.
+    pub trimmed_of_written: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileReport {
+    /// By [`Operation::index`].
+    pub operations: [OperationTotals; 4],
+    /// The latest arrival.
+    pub duration_ns: u64,
+    /// Volumes with requests.
+    pub volumes: u64,
+    /// The sum over the volumes of where their last byte lies: the space the trace needs without compaction.
+    pub span_bytes: u64,
+    pub units: UnitTotals,
+    pub updates: UpdateFrequencies,
+}
+
+impl ProfileReport {
+    pub fn operation(&self, operation: Operation) -> &OperationTotals {
+        &self.operations[operation.index()]
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.operations.iter().map(|totals| totals.requests).sum()
+    }
+
+    /// The share of units read that the trace had written itself, `None` when it reads nothing.
+    pub fn read_of_written_share(&self) -> Option<f64> {
+        (self.units.read > 0).then(|| self.units.read_of_written as f64 / self.units.read as f64)
+    }
+}
+
+#[derive(Default)]
+struct VolumeState {
+    requests: u64,
+    end_bytes_max: u64,
+    /// Where the last request of each operation ended; `None` before the first one.
+    end_bytes_last: [Option<u64>; 4],
+    touched: TouchedUnits,
+    write_counts: WriteCounts,
+}
+
+impl Profile {
+    pub fn new() -> Self {
+        Profile::default()
+    }
+
+    pub fn add(&mut self, records: &[Record]) {
+        for record in records {
+            self.add_one(record);
+        }
+    }
+
+    fn add_one(&mut self, record: &Record) {
+        let operation = record.operation.index();
+        let length_bytes = u64::from(record.length_bytes);
+        let end_bytes = record.offset_bytes.saturating_add(length_bytes);
+        let volume = record.volume as usize;
+        if volume >= self.volumes.len() {
+            self.volumes.resize_with(volume + 1, VolumeState::default);
+        }
+        let volume = &mut self.volumes[volume];
+        let totals = &mut self.operations[operation];
+
+        self.arrival_ns_max = self.arrival_ns_max.max(record.arrival_ns);
+        volume.requests += 1;
+        totals.requests += 1;
+        if record.operation == Operation::Flush {
+            return;
+        }
+        totals.bytes += length_bytes;
+        totals.sizes.add(record.length_bytes);
+        totals.aligned_requests += u64::from((record.offset_bytes | end_bytes).is_multiple_of(UNIT_BYTES));
+        if volume.end_bytes_last[operation] == Some(record.offset_bytes) {
+            totals.sequential_requests += 1;
+            totals.sequential_bytes += length_bytes;
+        }
+        volume.end_bytes_last[operation] = Some(end_bytes);
+        volume.end_bytes_max = volume.end_bytes_max.max(end_bytes);
+        if record.length_bytes == 0 {
+            return;
+        }
+        let range = UnitRange { first: record.offset_bytes / UNIT_BYTES, last: (end_bytes - 1) / UNIT_BYTES };
+        volume.touched.touch(record.operation, range, &mut self.units);
+        if record.operation == Operation::Write {
+            volume.write_counts.add(range);
+        }
+    }
+
+    pub fn report(&self) -> ProfileReport {
+        ProfileReport {
+            operations: self.operations.clone(),
+            duration_ns: self.arrival_ns_max,
+            volumes: self.volumes.iter().filter(|volume| volume.requests > 0).count() as u64,
+            span_bytes: self.volumes.iter().fold(0, |sum, volume| sum.saturating_add(volume.end_bytes_max)),
+            units: self.units,
+            updates: UpdateFrequencies::of(self.volumes.iter().map(|volume| &volume.write_counts)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

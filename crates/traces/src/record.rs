@@ -1,0 +1,43 @@
+//! The one record every format is read into.
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    Read,
+    Write,
+    Trim,
+    /// A cache flush: it has no extent, so its offset and length are 0.
+    Flush,
+}
+
+impl Operation {
+    pub const ALL: [Operation; 4] = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
+
+    /// The operation's place in [`Operation::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Trim => "trim",
+            Operation::Flush => "flush",
+        }
+    }
+}
+
+/// One request of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// Nanoseconds since the trace's first record. A record stamped earlier than the first one has 0; otherwise the
+    /// trace's own order and jitter are kept, so a time may be smaller than the one before it.
+    pub arrival_ns: u64,
+    /// Index into [`crate::Reader::volumes`].
+    pub volume: u32,
+    pub operation: Operation,
+    /// `offset_bytes + length_bytes` never overflows.
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+}
