@@ -1,0 +1,126 @@
+"""Quantities as people write them: shares, scales, sizes. Parsing is exact (decimal), printing is for people.
+
+Not for the sizes of fio job files, where `k` means 1024: those follow fio's rules, in `ssdlab.jobs`.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from ssdlab.errors import InputError
+
+_DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
+_BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_UNIT_BYTES = _DECIMAL_UNITS | _BINARY_UNITS
+_UNITS_BY_FOLDED_NAME = {name.casefold(): factor for name, factor in _UNIT_BYTES.items()}
+_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
+
+
+def parse_share(text: str) -> float:
+    """A share such as `7%` or `0.07`, as a number (0.07). It may pass 100 %, but not be negative.
+
+    A number above 1 without a percent sign is refused: `7` for `7%` is too likely a slip.
+    """
+    stripped = text.strip()
+    is_percent = stripped.endswith("%")
+    value = _decimal(stripped.removesuffix("%"), text, "a share, such as 7% or 0.07")
+    if value < 0:
+        raise InputError(f"{text!r} is negative; a share is 0% or more")
+    if value > 1 and not is_percent:
+        raise InputError(f"{text!r} is ambiguous; write {stripped}% or, as a plain number, {float(value / 100):.6g}")
+    share = float(value / 100 if is_percent else value)
+    if share == float("inf"):
+        raise InputError(f"{text!r} is too large for a share")
+    return share
+
+
+def parse_shares(text: str) -> list[float]:
+    """A list of shares with commas between, such as `0%,7%,28%`."""
+    return [parse_share(part) for part in text.split(",")]
+
+
+def parse_scale(text: str) -> Fraction:
+    """A scale such as `1/16`, `0.0625` or `6.25%`: above 0 and at most 1, exactly."""
+    allowed = "a scale above 0 and at most 1, such as 1/16"
+    ratio = _RATIO.fullmatch(text)
+    if ratio:
+        if int(ratio[2]) == 0:
+            raise InputError(f"{text!r} divides by zero; write {allowed}")
+        scale = Fraction(int(ratio[1]), int(ratio[2]))
+    else:
+        stripped = text.strip()
+        value = Fraction(_decimal(stripped.removesuffix("%"), text, allowed))
+        scale = value / 100 if stripped.endswith("%") else value
+    if not 0 < scale <= 1:
+        raise InputError(f"{text!r} is out of range; write {allowed}")
+    return scale
+
+
+def parse_bytes(text: str) -> int:
+    """A size such as `480GB` (10^9), `128GiB` (2^30) or `4096`, in bytes.
+
+    `G` or `k` alone is refused, because it means 10^9 to some and 2^30 to others.
+    """
+    allowed = f"a number of bytes with one of {', '.join(_UNIT_BYTES)} or nothing behind it"
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise InputError(f"{text!r} is not a size; write {allowed}")
+    factor = _UNITS_BY_FOLDED_NAME.get(match[2].casefold()) if match[2] else 1
+    if factor is None:
+        raise InputError(f"unit {match[2]!r} in {text!r} is unknown; write {allowed}")
+    size = Fraction(Decimal(match[1].replace("_", ""))) * factor
+    if size.denominator != 1:
+        raise InputError(f"{text!r} is not a whole number of bytes")
+    return int(size)
+
+
+def format_share(share: float) -> str:
+    """`7 %`, `7.37 %`: two decimals at most, none without need."""
+    if abs(share) >= 10_000:
+        return f"{share * 100:.3g} %"
+    text = f"{share * 100:.2f}".rstrip("0").rstrip(".")
+    return f"{text} %"
+
+
+def format_scale(scale: Fraction) -> str:
+    """`1/16`; `1` for a full one."""
+    return str(scale)
+
+
+def format_bytes(size: int) -> str:
+    """In decimal units, as drives are sold: `480.1 GB`."""
+    return _format_in(size, _DECIMAL_UNITS)
+
+
+def format_bytes_binary(size: int) -> str:
+    """In binary units, as flash is made: `512 GiB`."""
+    return _format_in(size, {"B": 1} | _BINARY_UNITS)
+
+
+def format_count(count: int) -> str:
+    """`117,212,886`."""
+    return f"{count:,}"
+
+
+def _format_in(size: int, units: dict[str, int]) -> str:
+    name, factor = "B", 1
+    for candidate, candidate_factor in units.items():
+        # 999.96 kB would be printed as 1000 kB, so it is shown as 1 MB.
+        if round(size / factor, 1) >= candidate_factor / factor:
+            name, factor = candidate, candidate_factor
+    number = f"{size / factor:.1f}".removesuffix(".0")
+    return f"{number} {name}"
+
+
+def _decimal(digits: str, text: str, allowed: str) -> Decimal:
+    try:
+        value = Decimal(digits.strip())
+    except InvalidOperation:
+        raise InputError(f"{text!r} is not {allowed}") from None
+    if not value.is_finite():
+        raise InputError(f"{text!r} is not {allowed}")
+    # An exponent of thousands would make an exact fraction of millions of digits.
+    if value != 0 and abs(value.adjusted()) > 300:
+        raise InputError(f"{text!r} is too large or too small for {allowed}")
+    return value
