@@ -1,0 +1,78 @@
+"""A drive's geometry drawn with text: channels as rows, dies along them, planes inside. No colour, no terminal."""
+
+from ssdlab.drives.capacity import Capacity
+from ssdlab.drives.schema import DriveFile
+from ssdlab.quantities import format_bytes_binary, format_count
+
+_ROWS_MAX = 16
+_PLANES_MAX = 8
+_PLANE = "■"
+_CONTROLLER = "controller"
+
+
+def draw(drive: DriveFile, capacity: Capacity, *, width: int = 80) -> str:
+    """The drawing and, under it, what each level holds; no line is longer than `width` (at least 60)."""
+    return "\n".join([*_dies(drive, width), "", *_levels(drive, capacity)])
+
+
+def _dies(drive: DriveFile, width: int) -> list[str]:
+    nand = drive.nand
+    planes = _PLANE * nand.planes_per_die if nand.planes_per_die <= _PLANES_MAX else f"{_PLANE}x{nand.planes_per_die}"
+    die = f"[{planes}]"
+    channels: list[int | None] = list(range(nand.channels))
+    if nand.channels > _ROWS_MAX:
+        channels = [*range(_ROWS_MAX - 2), None, nand.channels - 1]
+    label_width = len(str(nand.channels - 1))
+    room = width - (len(_CONTROLLER) + 6) - label_width - 6
+    chain = _chain(die, nand.dies_per_channel, room)
+    blank = " " * len(_CONTROLLER)
+    lines = [f" ┌─{'─' * len(_CONTROLLER)}─┐"]
+    for row, channel in enumerate(channels):
+        box = _CONTROLLER if row == (len(channels) - 1) // 2 else blank
+        rest = f"├─ {channel:>{label_width}} ──{chain}" if channel is not None else f"│  {'⋮':>{label_width}}"
+        lines.append(f" │ {box} {rest}")
+    lines.append(f" └─{'─' * len(_CONTROLLER)}─┘")
+    return lines
+
+
+def _chain(die: str, count: int, room: int) -> str:
+    """The dies of a channel; those that do not fit are counted instead."""
+    link = "──"
+    if count * len(die) + (count - 1) * len(link) <= room:
+        return link.join([die] * count)
+    middle = f" … {count} dies … "
+    shown = max(2, (room - len(middle) + len(link)) // (len(die) + len(link)))
+    return link.join([die] * (shown - 1)) + middle + die
+
+
+def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
+    nand, ftl = drive.nand, drive.ftl
+    block_bytes = nand.pages_per_block * nand.page_bytes
+    erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
+    of_blocks = (
+        f"one block of each of {_count(capacity.planes, 'plane')}" if ftl.erase_unit == "superblock" else "a block"
+    )
+    dies = nand.channels * nand.dies_per_channel
+    rows = [
+        (
+            "drive",
+            capacity.physical_bytes,
+            f"{_count(nand.channels, 'channel')} x {_count(nand.dies_per_channel, 'die')}"
+            f" x {_count(nand.planes_per_die, 'plane')}",
+        ),
+        ("die", capacity.physical_bytes // dies, f"{_count(nand.planes_per_die, 'plane')} {_PLANE}"),
+        ("plane", nand.blocks_per_plane * block_bytes, _count(nand.blocks_per_plane, "block")),
+        ("block", block_bytes, _count(nand.pages_per_block, "page")),
+        (
+            "page",
+            nand.page_bytes,
+            f"{_count(nand.page_bytes // ftl.mapping_unit_bytes, 'mapping unit')}"
+            f" of {format_bytes_binary(ftl.mapping_unit_bytes)}",
+        ),
+        ("erase unit", erase_unit_bytes, f"{of_blocks}; {format_count(capacity.erase_units)} of them"),
+    ]
+    return [f" {name:<10} {format_bytes_binary(size):>10}   {holds}" for name, size, holds in rows]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"

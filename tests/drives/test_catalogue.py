@@ -1,0 +1,133 @@
+"""Every drive of the catalogue loads, says where each value comes from, and holds what it is said to hold."""
+
+from fractions import Fraction
+from importlib import resources
+
+import pytest
+
+from ssdlab.drives import load, names, resolve, to_toml
+from ssdlab.drives.loader import parse
+
+ALL = names()
+
+
+def idema_bytes(gigabytes: int) -> int:
+    """IDEMA LBA1-03: the sectors of a drive sold as so many GB, 50 and up."""
+    return 512 * (97_696_368 + 1_953_504 * (gigabytes - 50))
+
+
+def test_the_catalogue_is_there() -> None:
+    assert {"generic-tlc-480", "textbook", "tiny", "pny-120gb", "competitor-128gb"} <= set(ALL)
+    assert sorted(ALL) == ALL
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_name_is_the_file_and_sources_are_given(name: str) -> None:
+    drive = load(name)
+    assert drive.name == name
+    for table, content in drive.tables().items():
+        for key in content.model_fields_set:
+            assert drive.source_of(f"{table}.{key}").source
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_capacity_is_the_product_of_the_geometry(name: str) -> None:
+    drive = load(name)
+    nand = drive.nand
+    capacity = resolve(drive).capacity
+    pages = nand.channels * nand.dies_per_channel * nand.planes_per_die * nand.blocks_per_plane * nand.pages_per_block
+    assert capacity.physical_bytes == pages * nand.page_bytes
+    assert capacity.erase_units * capacity.units_per_erase_unit == capacity.physical_units
+    assert capacity.user_bytes == drive.ftl.user_bytes
+    assert capacity.spare_factor == pytest.approx(capacity.over_provisioning / (1 + capacity.over_provisioning))
+    assert capacity.user_units <= capacity.user_units_max
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_drive_file_survives_writing_and_reading(name: str) -> None:
+    drive = load(name)
+    assert parse(to_toml(drive), where="again") == drive
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_catalogue_files_are_one_per_drive_and_end_with_a_newline(name: str) -> None:
+    text = (resources.files("ssdlab.drives") / "catalogue" / f"{name}.toml").read_text()
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "gigabytes", "flash_gib"),
+    [
+        ("generic-tlc-480", 480, 480),
+        ("generic-nvme-960", 960, 1024),
+        ("generic-qlc-1000", 1000, 1024),
+        ("pny-120gb", 120, 128),
+        ("competitor-128gb", 128, 128),
+    ],
+)
+def test_sold_drives_have_idema_capacities(name: str, gigabytes: int, flash_gib: int) -> None:
+    capacity = resolve(load(name)).capacity
+    assert capacity.physical_bytes == flash_gib * 2**30
+    assert capacity.user_bytes == idema_bytes(gigabytes)
+    assert capacity.sold_bytes == gigabytes * 10**9
+
+
+def test_the_drives_of_the_pny_paper_differ_in_nothing_but_what_the_host_may_use() -> None:
+    mine, other = load("pny-120gb"), load("competitor-128gb")
+    assert mine.nand == other.nand
+    assert mine.ftl.model_copy(update={"user_bytes": 0}) == other.ftl.model_copy(update={"user_bytes": 0})
+    assert resolve(mine).capacity.physical_bytes == 137_438_953_472
+    assert (mine.ftl.user_bytes, other.ftl.user_bytes) == (120_034_123_776, 128_035_676_160)
+    # GiB of flash sold as GB: the 7.37 % that the published "0 %" leaves out.
+    assert resolve(other).capacity.hidden_over_provisioning == pytest.approx(2**30 / 10**9 - 1)
+    assert resolve(mine).capacity.erase_units >= 1000
+
+
+def test_the_design_s_example_is_in_the_catalogue_as_it_is_there() -> None:
+    specification = resolve(load("generic-tlc-480")).specification()
+    assert specification == {
+        "name": "generic-tlc-480",
+        "nand": {
+            "cell": "tlc",
+            "channels": 8,
+            "dies_per_channel": 4,
+            "planes_per_die": 2,
+            "blocks_per_plane": 640,
+            "pages_per_block": 768,
+            "page_bytes": 16384,
+            "read_us": 60.0,
+            "program_us": 700.0,
+            "erase_us": 5000.0,
+            "channel_mb_s": 800.0,
+            "endurance_cycles": 3000,
+        },
+        "ftl": {
+            "user_bytes": 480103981056,
+            "mapping_unit_bytes": 4096,
+            "erase_unit": "superblock",
+            "victim": {"name": "greedy"},
+            "placement": {"name": "host-gc-split"},
+            "wear_leveling": {"name": "none"},
+            "reserve_erase_units": 2,
+            "spare_area": "dynamic",
+        },
+        "parity": {"units_per_stripe": 0},
+        "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
+    }
+
+
+def test_the_textbook_drive_is_the_textbook_s() -> None:
+    drive = load("textbook")
+    capacity = resolve(drive).capacity
+    assert (capacity.planes, capacity.units_per_erase_unit) == (1, 256)
+    assert capacity.erase_units >= 1000
+    assert drive.nand.page_bytes == drive.ftl.mapping_unit_bytes
+    assert (drive.ftl.erase_unit, drive.ftl.placement.name, drive.ftl.reserve_erase_units) == ("block", "single", 1)
+    assert capacity.user_units == int(capacity.physical_units / (1 + Fraction(127, 1000)))
+
+
+def test_the_tiny_drive_is_tiny() -> None:
+    drive = load("tiny")
+    assert resolve(drive).capacity.physical_units == 64
+    assert (drive.nand.blocks_per_plane, drive.nand.pages_per_block) == (8, 4)

@@ -1,0 +1,83 @@
+"""The engine takes what `resolve` makes: same keys, same policies, no drive that Python passes and it refuses."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from ssdlab.drives import load, policies, resolve
+from ssdlab.drives.consistency import over_provisioning_min
+from ssdlab.drives.policies import Known
+from ssdlab.drives.resolve import ResolvedDrive
+
+_engine = pytest.importorskip("ssdlab._engine", reason="the native module is not built")
+
+
+@pytest.fixture(autouse=True)
+def _the_engine_s_own_policies(monkeypatch: pytest.MonkeyPatch, known_to_engine: Known) -> None:
+    monkeypatch.setattr(policies, "known", lambda: known_to_engine)
+
+
+def outcome(drive: ResolvedDrive) -> dict[str, Any]:
+    """What a run of one write gives back."""
+    sizes = [{"bytes": 4096, "percent": 100.0}]
+    job = {
+        "name": "one",
+        "clone": 0,
+        "stage": 0,
+        "direction": "write",
+        "sequential": True,
+        "read_percent": 0.0,
+        "offset_bytes": 0,
+        "size_bytes": 4096,
+        "io_bytes": 4096,
+        "number_ios": None,
+        "loops": 1,
+        "block_sizes": {"read": sizes, "write": sizes, "trim": sizes},
+        "block_align_bytes": {"read": 4096, "write": 4096, "trim": 4096},
+        "distribution": {"name": "random"},
+        "random_map": True,
+        "seed": 1,
+        "iodepth": 1,
+    }
+    specification = {
+        "seed": 1,
+        "drive": drive.specification(),
+        "until": {"kind": "job"},
+        "series_points_max": 16,
+        "jobs": [job],
+    }
+    found: dict[str, Any] = json.loads(_engine.run(json.dumps(specification)))
+    return found
+
+
+@pytest.mark.parametrize("name", ["tiny", "textbook", "pny-120gb", "generic-nvme-960"])
+def test_capacities_are_the_engine_s(name: str) -> None:
+    drive = resolve(load(name), scale=Fraction(1, 64) if name.startswith(("pny", "generic")) else None)
+    expected = {
+        "mapping_unit_bytes": drive.capacity.mapping_unit_bytes,
+        "physical_units": drive.capacity.physical_units,
+        "user_units": drive.capacity.user_units,
+        "erase_units": drive.capacity.erase_units,
+        "units_per_erase_unit": drive.capacity.units_per_erase_unit,
+        "data_units_per_erase_unit": drive.capacity.data_units_per_erase_unit,
+    }
+    capacity = outcome(drive)["capacity"]
+    assert {key: capacity[key] for key in expected} == expected
+
+
+def test_every_policy_can_be_chosen_and_runs_at_the_least_over_provisioning(known_to_engine: Known) -> None:
+    for kind, of_kind in known_to_engine.items():
+        for name in of_kind:
+            settings = {f"ftl.{kind}": name}
+            least = over_provisioning_min(resolve(load("textbook"), settings=settings).capacity)
+            drive = resolve(load("textbook"), over_provisioning=least, settings=settings)
+            assert drive.specification()["ftl"][kind] == {"name": name} | of_kind[name].parameters
+            assert outcome(drive)["failure"] is None
+
+
+def test_the_list_that_other_tests_use_is_part_of_the_engine_s(known_to_engine: Known, known_to_tests: Known) -> None:
+    for kind, of_kind in known_to_tests.items():
+        for name, policy in of_kind.items():
+            assert known_to_engine[kind][name].parameters == policy.parameters

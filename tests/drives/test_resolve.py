@@ -1,0 +1,199 @@
+"""`--op`, `--set` and `--scale` make of a drive file what they say, exactly, or refuse with the limit."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssdlab.drives import load, names, resolve
+from ssdlab.drives.consistency import over_provisioning_min
+from ssdlab.errors import InputError
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "tiny"])
+@pytest.mark.parametrize(
+    ("share", "exact"), [(0.6, Fraction(3, 5)), (0.07, Fraction(7, 100)), (0.28, Fraction(28, 100))]
+)
+def test_over_provisioning_sets_u_to_the_last_whole_unit(name: str, share: float, exact: Fraction) -> None:
+    full = resolve(load(name)).capacity
+    capacity = resolve(load(name), over_provisioning=share).capacity
+    assert capacity.physical_bytes == full.physical_bytes
+    assert capacity.user_units * (1 + exact) <= capacity.physical_units < (capacity.user_units + 1) * (1 + exact)
+    # What the drive is sold as does not change with what the host leaves empty.
+    assert capacity.hidden_over_provisioning == full.hidden_over_provisioning
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_least_over_provisioning_that_a_refusal_names_works_and_less_does_not(name: str) -> None:
+    drive = load(name)
+    least = over_provisioning_min(resolve(drive).capacity)
+    with pytest.raises(InputError, match="leaves too little spare area") as caught:
+        resolve(drive, over_provisioning=0.0)
+    assert f"{least * 100:.2f}".rstrip("0").rstrip(".") + " %" in str(caught.value)
+    resolved = resolve(drive, over_provisioning=least)
+    capacity = resolved.capacity
+    live_erase_units = -(-capacity.user_units // capacity.data_units_per_erase_unit)
+    held_back = drive.ftl.reserve_erase_units + capacity.open_erase_units
+    # This is what the engine asks for; one erase unit more is left for cleaning.
+    assert live_erase_units + held_back + 1 <= capacity.erase_units
+    units_more = capacity.user_units_max + 1
+    with pytest.raises(InputError, match="leaves too little spare area"):
+        resolve(drive, settings={"ftl.user_bytes": str(units_more * capacity.mapping_unit_bytes)})
+
+
+@pytest.mark.parametrize(
+    ("placement", "open_erase_units"),
+    [
+        ("single", 1),
+        ("host-gc-split", 2),
+        ("frequency-frontiers", 4),
+        ('{ name = "frequency-frontiers", frontiers = 7 }', 7),
+        ("class-spare", 2),
+        ('{ name = "class-spare", borders = [0.1, 0.5] }', 3),
+    ],
+)
+def test_more_open_erase_units_need_more_spare_area(placement: str, open_erase_units: int) -> None:
+    capacity = resolve(load("textbook"), settings={"ftl.placement": placement}).capacity
+    assert capacity.open_erase_units == open_erase_units
+    assert capacity.user_units_max == (1024 - 1 - open_erase_units - 1) * 256
+
+
+@pytest.mark.parametrize("share", [1e9, float("inf"), float("nan"), -0.1])
+def test_an_over_provisioning_without_sense_is_refused(share: float) -> None:
+    with pytest.raises(InputError, match="--op"):
+        resolve(load("tiny"), over_provisioning=share)
+
+
+def test_parity_and_bad_blocks_take_from_what_cleaning_has() -> None:
+    plain = resolve(load("textbook")).capacity
+    parity = resolve(load("textbook"), settings={"parity.units_per_stripe": "16"}).capacity
+    assert parity.data_units_per_erase_unit == 256 - 16
+    assert parity.over_provisioning == plain.over_provisioning
+    bad = resolve(load("textbook"), settings={"faults.factory_bad_blocks": "0.05"}).capacity
+    assert bad.data_units < plain.data_units
+    with pytest.raises(InputError, match="least"):
+        resolve(load("textbook"), settings={"faults.factory_bad_blocks": "0.2"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "value"),
+    [
+        ({"nand.read_us": "45"}, ("nand", "read_us"), 45.0),
+        ({"nand.channels": "4"}, ("nand", "channels"), 4),
+        ({"nand.cell": "mlc"}, ("nand", "cell"), "mlc"),
+        ({"nand.cell": '"mlc"'}, ("nand", "cell"), "mlc"),
+        ({"faults.wear_out": "true"}, ("faults", "wear_out"), True),
+        ({"ftl.user_bytes": "102400MB"}, ("ftl", "user_bytes"), 102_400_000_000),
+        ({"ftl.user_bytes": "100GiB"}, ("ftl", "user_bytes"), 100 * 2**30),
+        ({"ftl.victim": "fifo"}, ("ftl", "victim"), {"name": "fifo"}),
+        ({"ftl.victim": "d-choices"}, ("ftl", "victim"), {"name": "d-choices", "d": 10}),
+        ({"ftl.victim": '{ name = "d-choices", d = 3 }'}, ("ftl", "victim"), {"name": "d-choices", "d": 3}),
+        ({"ftl.victim": "d-choices", "ftl.victim.d": "5"}, ("ftl", "victim"), {"name": "d-choices", "d": 5}),
+        (
+            {"ftl.victim": '{ name = "windowed-greedy", window = 1 }'},
+            ("ftl", "victim"),
+            {"name": "windowed-greedy", "window": 1.0},
+        ),
+    ],
+)
+def test_settings_are_typed_by_the_schema(settings: dict[str, str], path: tuple[str, str], value: object) -> None:
+    drive = load("competitor-128gb")
+    if "nand.channels" in settings:
+        settings = settings | {"ftl.user_bytes": "100GiB", "nand.blocks_per_plane": "4096"}
+    resolved = resolve(drive, settings=settings)
+    found = resolved.specification()[path[0]][path[1]]
+    assert found == value
+    assert type(found) is type(value)
+    assert "command line" in resolved.file.source_of(".".join(path)).source
+    # The drive that came in is as it was.
+    assert drive == load("competitor-128gb")
+
+
+def test_names_and_market_values_can_be_set() -> None:
+    resolved = resolve(load("tiny"), settings={"name": "480", "market.price_usd": "49.90"})
+    assert resolved.name == "480"
+    assert resolved.file.market.price_usd == 49.9
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "parts"),
+    [
+        ("ftl.vctim", "fifo", ["--set ftl.vctim=fifo", "did you mean 'ftl.victim'"]),
+        ("victim", "fifo", ["unknown key 'victim'", "ftl"]),
+        ("ftl", "fifo", ["unknown key 'ftl'"]),
+        ("ftl.", "fifo", ["unknown key 'ftl.'"]),
+        ("sources.x", "fifo", ["unknown key 'sources.x'"]),
+        ("nand.channels", "four", ["--set nand.channels=four", "integer"]),
+        ("nand.channels", "4.5", ["--set nand.channels=4.5", "integer"]),
+        ("nand.page_bytes", "16k", ["--set nand.page_bytes=16k", "unit 'k'"]),
+        ("nand.cell", "plc", ["'plc'", "'qlc'"]),
+        ("faults.wear_out", "yes", ["faults.wear_out = 'yes'", "boolean"]),
+        ("ftl.victim", "fifi", ["'fifi'", "did you mean 'fifo'"]),
+        ("ftl.victim.d", "3", ["'greedy' has no parameter 'd'"]),
+        ("ftl.victim", "[1]", ["ftl.victim = [1]"]),
+        ("nand.page_bytes", "8000", ["nand.page_bytes = 8000", "multiple"]),
+        ("nand.blocks_per_plane", "4000000000", ["32 bits"]),
+    ],
+)
+def test_a_wrong_setting_is_named(key: str, value: str, parts: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve(load("tiny"), settings={key: value})
+    assert [part for part in parts if part not in str(caught.value)] == [], str(caught.value)
+
+
+def test_op_and_user_bytes_contradict_each_other() -> None:
+    with pytest.raises(InputError, match=r"--op and --set ftl\.user_bytes"):
+        resolve(load("tiny"), over_provisioning=0.6, settings={"ftl.user_bytes": "163840"})
+
+
+@pytest.mark.parametrize("name", ["generic-tlc-480", "generic-nvme-960", "pny-120gb", "textbook"])
+@given(scale=st.fractions(min_value=Fraction(1, 4), max_value=1, max_denominator=10_000))
+def test_a_smaller_drive_has_the_same_ratios(name: str, scale: Fraction) -> None:
+    drive = load(name)
+    full = resolve(drive)
+    small = resolve(drive, scale=scale)
+    assert small.capacity.erase_units == full.capacity.erase_units
+    assert small.capacity.planes == full.capacity.planes
+    # The scale that is recorded is the one that came of whole pages, and holds for the flash exactly.
+    assert small.capacity.physical_units == full.capacity.physical_units * small.scale
+    assert abs(small.scale - scale) <= Fraction(1, 2 * drive.nand.pages_per_block)
+    exact = Fraction(full.capacity.user_units, full.capacity.physical_units)
+    assert small.capacity.user_units == int(small.capacity.physical_units * exact)
+    assert small.capacity.hidden_over_provisioning == pytest.approx(full.capacity.hidden_over_provisioning, rel=1e-3)
+
+
+def test_scale_and_over_provisioning_together() -> None:
+    small = resolve(load("generic-tlc-480"), over_provisioning=0.07, scale=Fraction(1, 16))
+    assert small.scale == Fraction(1, 16)
+    assert small.file.nand.pages_per_block == 48
+    assert small.capacity.over_provisioning == pytest.approx(0.07, abs=1e-6)
+    assert "--scale 1/16" in small.file.source_of("nand.pages_per_block").source
+    assert "--op 7%" in small.file.source_of("ftl.user_bytes").source
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "limit"),
+    [
+        ("textbook", Fraction(1, 16), "smallest scale for this drive is 1/4"),
+        ("tiny", Fraction(1, 2), "cannot be made smaller"),
+    ],
+)
+def test_a_scale_that_leaves_too_small_an_erase_unit_names_the_smallest(name: str, scale: Fraction, limit: str) -> None:
+    with pytest.raises(InputError, match=limit):
+        resolve(load(name), scale=scale)
+
+
+def test_the_smallest_scale_works() -> None:
+    assert resolve(load("textbook"), scale=Fraction(1, 4)).capacity.units_per_erase_unit == 64
+
+
+@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(3, 2)])
+def test_a_scale_out_of_range_is_refused(scale: Fraction) -> None:
+    with pytest.raises(InputError, match=r"above 0 and at most 1|at least 64"):
+        resolve(load("textbook"), scale=scale)
+
+
+def test_an_unscaled_drive_says_so() -> None:
+    assert resolve(load("textbook")).scale == resolve(load("textbook"), scale=Fraction(1)).scale == 1
+    assert resolve(load("textbook")).endurance_cycles == 3000
