@@ -1,0 +1,18 @@
+"""Results: what a run gave, in fio's JSON schema, as text and as a time series."""
+
+from ssdlab.results.job_result import DirectionResult, JobResult
+from ssdlab.results.ledger import PARTS, Ledger
+from ssdlab.results.result import Capacity, Result, Timing, specification_of
+from ssdlab.results.steady_state import SteadyState
+
+__all__ = [
+    "PARTS",
+    "Capacity",
+    "DirectionResult",
+    "JobResult",
+    "Ledger",
+    "Result",
+    "SteadyState",
+    "Timing",
+    "specification_of",
+]

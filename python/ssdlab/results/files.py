@@ -1,0 +1,74 @@
+"""Writing results so that a run cut off at any moment leaves nothing half-written.
+
+Files are made in a temporary folder beside their place and renamed into it when all of them are whole.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ssdlab.errors import InputError
+
+
+@contextmanager
+def staged(directory: Path) -> Iterator[Path]:
+    """A temporary folder to write into; what it holds moves into `directory` at the end, or vanishes on an error.
+
+    Files of the same name are replaced, others stay. Raises InputError when the place cannot be written.
+    """
+    check_writable(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=directory))
+    try:
+        yield temporary
+        _move_all(temporary, directory)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _remove_when_empty(directory)
+
+
+def _move_all(source: Path, directory: Path) -> None:
+    """Renames one by one, which takes no time worth speaking of; Ctrl-C in the midst of it says how far it came."""
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    moved = 0
+    try:
+        for file in files:
+            target = directory / file.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+            moved += 1
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {directory}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes one file whole or not at all. Raises InputError when the place cannot be written."""
+    check_writable(path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def check_writable(directory: Path) -> None:
+    """Raises InputError unless `directory` can be written into, or made. Called before long work begins."""
+    existing = directory
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError(f"--output {directory}: {existing} is a file; a folder is needed")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"--output {directory}: no permission to write in {existing}")
+
+
+def _remove_when_empty(directory: Path) -> None:
+    if not any(directory.iterdir()):
+        directory.rmdir()

@@ -1,0 +1,230 @@
+"""What a run gave: fio's JSON with ssdlab's own keys, the numbers as attributes, the series as a frame.
+
+A result says the same bytes for the same specification, whatever the machine, the clock and the number of processes.
+How long the run took is therefore not in `to_json()`: the keys `wall_seconds`, `programs_per_wall_second` and
+`ios_per_wall_second` are there and null, as are fio's `timestamp` and `time`. They are in `Result.timing`, in the text
+that `ssdlab run` prints, and in `timing.json` beside `result.json`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.results import fio_schema, series
+from ssdlab.results.files import staged
+from ssdlab.results.job_result import DIRECTIONS, JobResult, job_results
+from ssdlab.results.ledger import Ledger
+from ssdlab.results.steady_state import SteadyState, not_sought, steady_state
+from ssdlab.targets.specification import Specification
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Sizes of the drive that was simulated."""
+
+    physical_bytes: int
+    user_bytes: int
+    over_provisioning: float
+    spare_factor: float
+    effective_over_provisioning: float | None
+    """At the end of the run: what cleaning really has, as a share of what is live."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long the run took on this machine: seconds, and NAND programs and host requests a second."""
+
+    wall_seconds: float
+    programs_per_wall_second: float | None
+    ios_per_wall_second: float | None
+
+
+class Result:
+    """One run on a simulated drive."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        outcome: Mapping[str, Any],
+        *,
+        version: str,
+        wall_seconds: float | None = None,
+    ) -> None:
+        """`outcome` is the JSON object that the engine returned for `specification`; `version` is the engine's."""
+        self.specification = specification
+        self.version = version
+        self._outcome = outcome
+        self._wall_seconds = wall_seconds
+        self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
+
+    @cached_property
+    def jobs(self) -> list[JobResult]:
+        """As fio would list them: one a clone, or one a group where `group_reporting` is set."""
+        failed_stage = self._outcome["stages"][-1]["stage"] if self.failure and self._outcome["stages"] else None
+        return job_results(
+            self._outcome["jobs"],
+            self.specification.jobs,
+            self.specification.reporting,
+            self._mapping_unit_bytes,
+            failed_stage,
+        )
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The counters of the whole run."""
+        return Ledger.from_outcome(self._outcome["ledger"], self._mapping_unit_bytes)
+
+    @property
+    def waf(self) -> float | None:
+        """Write amplification of the whole run, the way to the steady state included; None when nothing was written."""
+        return self.ledger.waf
+
+    @cached_property
+    def steady_state(self) -> SteadyState | None:
+        """None when the run was to end with its job."""
+        return steady_state(self._outcome)
+
+    @cached_property
+    def last_stage_ledger(self) -> Ledger:
+        """The counters of the stage that the run ended with."""
+        last = self.specification.jobs[-1]["stage"]
+        first, *rest = (
+            Ledger.from_outcome(job["ledger"], self._mapping_unit_bytes)
+            for job in self._outcome["jobs"]
+            if job["stage"] == last
+        )
+        return sum(rest, first)
+
+    @property
+    def settled_waf(self) -> float | None:
+        """The WAF to compare by: over the last five rounds if a steady state was sought, else of the last stage."""
+        return self.steady_state.window_waf if self.steady_state else self.last_stage_ledger.waf
+
+    @property
+    def settled_waf_parts(self) -> Mapping[str, float] | None:
+        """The parts of `settled_waf`; they add up to it."""
+        return self.steady_state.window_waf_parts if self.steady_state else self.last_stage_ledger.waf_parts
+
+    @cached_property
+    def capacity(self) -> Capacity:
+        raw = self._outcome["capacity"]
+        physical, user = raw["physical_units"], raw["user_units"]
+        return Capacity(
+            physical * self._mapping_unit_bytes,
+            user * self._mapping_unit_bytes,
+            (physical - user) / user,
+            (physical - user) / physical,
+            raw["effective_over_provisioning"],
+        )
+
+    @property
+    def wear(self) -> dict[str, Any]:
+        """`erase_count` (min, mean, max, stddev over blocks), its `histogram`, and bad blocks by origin."""
+        raw = self._outcome["wear"]
+        return {
+            "erase_count": raw["erase_count"],
+            "bad_blocks": raw["bad_blocks_factory"] + raw["bad_blocks_grown"],
+            "bad_blocks_factory": raw["bad_blocks_factory"],
+            "bad_blocks_grown": raw["bad_blocks_grown"],
+            "histogram": raw["histogram"],
+        }
+
+    @property
+    def stages(self) -> list[dict[str, int]]:
+        """Host bytes written at the start and end of each stage."""
+        stages: list[dict[str, int]] = self._outcome["stages"]
+        return stages
+
+    @property
+    def failure(self) -> str | None:
+        """Why the drive turned read-only before the run was done; None when it did not."""
+        failure: str | None = self._outcome["failure"]
+        return failure
+
+    @property
+    def timing(self) -> Timing | None:
+        """None when the run was not timed by a clock on the wall."""
+        if self._wall_seconds is None:
+            return None
+        requests = sum(getattr(job, name).total_ios for job in self.jobs for name in DIRECTIONS)
+        programs = sum(self.ledger.programmed_units.values())
+        rate = 1 / self._wall_seconds if self._wall_seconds > 0 else None
+        return Timing(self._wall_seconds, rate and programs * rate, rate and requests * rate)
+
+    @property
+    def timeseries(self) -> "polars.DataFrame":
+        """One row a window of host writes; `ssdlab.results.series.frame` describes the columns."""
+        return series.frame(self._outcome["series"], self._mapping_unit_bytes)
+
+    def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
+        """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
+        options = self.specification.global_options
+        return {
+            **fio_schema.header(),
+            **({"global options": dict(options)} if options else {}),
+            "jobs": [job.to_dict(bins=bins) for job in self.jobs],
+            "ssdlab": self._ssdlab(),
+        }
+
+    def to_json(self, *, bins: bool = False) -> str:
+        """`to_dict` as text, ready for a file."""
+        return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, directory: str | Path) -> None:
+        """Writes `result.json` and `timeseries.parquet`, and `timing.json` when the run was timed; all or none."""
+        with staged(Path(directory)) as place:
+            (place / "result.json").write_text(self.to_json(), encoding="utf-8")
+            self.timeseries.write_parquet(place / "timeseries.parquet")
+            if self.timing:
+                (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
+
+    def _ssdlab(self) -> dict[str, Any]:
+        engine = self.specification.engine
+        plain = self.specification.to_dict()
+        return {
+            "version": self.version,
+            "seed": engine["seed"],
+            "scale": self.specification.scale,
+            "specification": {
+                "drive": engine["drive"],
+                "job": {
+                    **{key: value for key, value in engine.items() if key not in ("seed", "drive")},
+                    "global_options": plain["global_options"],
+                    "reporting": plain["reporting"],
+                },
+                "sha256": self.specification.hash(),
+            },
+            "capacity": asdict(self.capacity),
+            "host": self.ledger.host_json(),
+            "nand": self.ledger.nand_json(),
+            "waf": self.waf,
+            "waf_parts": self.ledger.waf_parts,
+            "steady_state": self.steady_state.to_dict() if self.steady_state else not_sought(),
+            "stages": self.stages,
+            "wear": self.wear,
+            "failure": self.failure,
+            "simulated_seconds": None,
+            "wall_seconds": None,
+            "programs_per_wall_second": None,
+            "ios_per_wall_second": None,
+        }
+
+
+def specification_of(result: Mapping[str, Any]) -> Specification:
+    """The specification inside a result's JSON object: running it gives the same bytes again."""
+    ours = result["ssdlab"]
+    job = dict(ours["specification"]["job"])
+    return Specification.from_dict(
+        {
+            "global_options": job.pop("global_options"),
+            "reporting": job.pop("reporting"),
+            "scale": ours["scale"],
+            "engine": {"seed": ours["seed"], "drive": ours["specification"]["drive"], **job},
+        }
+    )

@@ -1,0 +1,61 @@
+"""The time series of a run as a polars frame, which is what `timeseries.parquet` holds.
+
+polars is loaded when a frame is made, not before: worker processes and `ssdlab --help` do without it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.results.ledger import PARTS
+
+if TYPE_CHECKING:
+    import polars
+
+_PERCENTILES = ("50", "90", "99", "99_9", "99_99")
+
+
+def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "polars.DataFrame":
+    """One row a window of host writes, windows of equal size, in order.
+
+    Columns: `host_written_bytes` (from the start of the run to the end of the window), `stage`; `waf` and `waf_<part>`
+    (in the window; null where the host wrote nothing); `programmed_bytes_<part>` (cumulative); `free_erase_units`,
+    `effective_over_provisioning` (at the end of the window); `simulated_seconds`, `iops`, `mb_s` and
+    `latency_ns_p<percentile>`, which are null without a clock.
+    """
+    import polars as pl
+
+    programmed = [f"programmed_bytes_{part}" for part in PARTS]
+    base = pl.DataFrame(
+        {
+            "host_written_bytes": pl.Series(series["host_written_bytes"], dtype=pl.UInt64),
+            "stage": pl.Series(series["stage"], dtype=pl.UInt32),
+            **{
+                f"programmed_bytes_{part}": pl.Series(series[f"programmed_units_{part}"], dtype=pl.UInt64)
+                * mapping_unit_bytes
+                for part in PARTS
+            },
+            "free_erase_units": pl.Series(series["free_erase_units"], dtype=pl.UInt32),
+            "effective_over_provisioning": pl.Series(series["effective_over_provisioning"], dtype=pl.Float64),
+        }
+    )
+    host_grown = _growth("host_written_bytes")
+    ratio = {f"waf_{part}": _growth(f"programmed_bytes_{part}") / host_grown for part in PARTS}
+    unmeasured = ("simulated_seconds", "iops", "mb_s", *(f"latency_ns_p{rank}" for rank in _PERCENTILES))
+    return base.select(
+        "host_written_bytes",
+        "stage",
+        pl.when(host_grown > 0).then(pl.sum_horizontal(_growth(name) for name in programmed) / host_grown).alias("waf"),
+        *(pl.when(host_grown > 0).then(value).alias(name) for name, value in ratio.items()),
+        *programmed,
+        "free_erase_units",
+        "effective_over_provisioning",
+        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in unmeasured),
+    )
+
+
+def _growth(column: str) -> "polars.Expr":
+    """By how much a cumulative column grew in each window; the first window begins at 0."""
+    import polars as pl
+
+    values = pl.col(column).cast(pl.Int64)
+    return values - values.shift(1, fill_value=0)

@@ -1,0 +1,69 @@
+"""Where write amplification settled, and what it was there.
+
+The engine finds the steady state by the rule of SNIA's performance test specification: over five rounds, range <= 20 %
+and slope excursion <= 10 % of the mean. The write amplification of the steady state is that of these five rounds
+together, not of the job, which holds the way there too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.results.ledger import Ledger
+
+RULE = "snia-pts"
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """The end of a run that looked for its steady state."""
+
+    reached: bool
+    at_host_bytes: int | None
+    """Host bytes written from the start of the run to the end of the fifth round; None when it was not reached."""
+    round_bytes: int
+    range_share: float | None
+    slope_share: float | None
+    round_waf: Sequence[float]
+    window_waf: float | None
+    """Over the last five rounds, or as many as there were, steady or not; None when not one round was completed."""
+    window_waf_parts: Mapping[str, float] | None
+    """The same by part; adds up to `window_waf`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "reached": self.reached,
+            "rule": RULE,
+            "at_host_bytes": self.at_host_bytes,
+            "waf": self.window_waf if self.reached else None,
+            "waf_parts": dict(self.window_waf_parts) if self.reached and self.window_waf_parts else None,
+            "round_bytes": self.round_bytes,
+            "rounds": len(self.round_waf),
+            "range_share": self.range_share,
+            "slope_share": self.slope_share,
+            "round_waf": list(self.round_waf),
+        }
+
+
+def not_sought() -> dict[str, Any]:
+    """What the result says of the steady state when the run was to end with its job."""
+    keys = ("at_host_bytes", "waf", "waf_parts", "round_bytes", "rounds", "range_share", "slope_share", "round_waf")
+    return {"reached": None, "rule": RULE, **dict.fromkeys(keys)}
+
+
+def steady_state(outcome: Mapping[str, Any]) -> SteadyState | None:
+    """Reads the engine's outcome; None when the run did not look for a steady state."""
+    raw = outcome["steady_state"]
+    if raw is None:
+        return None
+    window = Ledger.from_outcome(raw["window"], outcome["capacity"]["mapping_unit_bytes"])
+    return SteadyState(
+        reached=raw["reached"],
+        at_host_bytes=raw["at_host_bytes"],
+        round_bytes=raw["round_bytes"],
+        range_share=raw["range_share"],
+        slope_share=raw["slope_share"],
+        round_waf=raw["round_waf"],
+        window_waf=window.waf,
+        window_waf_parts=window.waf_parts,
+    )

@@ -1,0 +1,135 @@
+"""A result as text in fio's own layout, with a block of flash counters after each job's requests.
+
+Sizes are printed as fio does, binary first and decimal in brackets.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.results.job_result import DIRECTIONS, READ_ONLY_ERROR, JobResult
+from ssdlab.results.ledger import PARTS, Ledger
+from ssdlab.results.result import Result
+
+
+def normal(result: Result) -> str:
+    """The text of `ssdlab run`; ends with a line break."""
+    lines = [f"ssdlab-{result.version}"]
+    for job in result.jobs:
+        lines += ["", *_job(job)]
+    lines += ["", *_groups(result)]
+    lines += ["", *_drive(result)]
+    return "\n".join(lines) + "\n"
+
+
+def _job(job: JobResult) -> list[str]:
+    error = f"err={READ_ONLY_ERROR} (Read-only file system)" if job.error else "err= 0"
+    lines = [f"{job.name}: (groupid={job.group}, jobs={job.clones}): {error}"]
+    for name in DIRECTIONS:
+        direction = getattr(job, name)
+        if direction.total_ios:
+            lines.append(
+                f"  {name:>5}: io={fio_size(direction.io_bytes)}, ios={format_count(direction.total_ios)}; "
+                "IOPS, BW, latency: not measured (no clock)"
+            )
+    lines += _flash(job.ledger)
+    totals = ",".join(str(getattr(job, name).total_ios) for name in DIRECTIONS)
+    lines.append(f"     issued rwts: total={totals},0 short=0,0,0,0 dropped=0,0,0,0")
+    return lines
+
+
+def _flash(ledger: Ledger) -> list[str]:
+    programmed = (
+        f"  flash: programmed={fio_size(ledger.programmed_bytes)}, "
+        f"erased={format_count(ledger.erased_erase_units)} erase units"
+    )
+    if ledger.waf is None or ledger.waf_parts is None:
+        return [programmed, "    waf: not measured (the host wrote nothing)"]
+    return [programmed, f"    waf: {ledger.waf:.4f} = {parts_text(ledger.waf_parts)}"]
+
+
+def parts_text(parts: Mapping[str, float], digits: int = 4) -> str:
+    """`host 1.0000 + gc 3.1200`: the parts that are not zero."""
+    return " + ".join(f"{part} {parts[part]:.{digits}f}" for part in PARTS if parts[part]) or "0"
+
+
+def _groups(result: Result) -> list[str]:
+    lines: list[str] = []
+    for group in sorted({job.group for job in result.jobs}):
+        jobs = [job for job in result.jobs if job.group == group]
+        lines.append(f"Run status group {group} (all jobs):")
+        for name in DIRECTIONS:
+            io_bytes = sum(getattr(job, name).io_bytes for job in jobs)
+            if io_bytes:
+                lines.append(f"  {name.upper():>5}: io={fio_size(io_bytes)}")
+    return lines
+
+
+def _drive(result: Result) -> list[str]:
+    capacity, wear = result.capacity, result.wear
+    scale = result.specification.scale
+    scaled = "" if scale == "1" else f", scaled to {scale} of the full drive"
+    effective = capacity.effective_over_provisioning
+    effective_text = "-" if effective is None else format_share(effective)
+    ledger = result.ledger
+    lines = [
+        f"Drive {result.specification.drive['name']}{scaled}:",
+        f"  capacity: flash={format_bytes_binary(capacity.physical_bytes)}, host={format_bytes(capacity.user_bytes)}, "
+        f"OP={format_share(capacity.over_provisioning)}, effective OP={effective_text}",
+        f"  host: written={fio_size(ledger.host_written_bytes)}, read={fio_size(ledger.host_read_bytes)}, "
+        f"trimmed={fio_size(ledger.host_trimmed_bytes)}",
+        *_flash(ledger),
+        f"  wear: erase count min={wear['erase_count']['min']}, avg={wear['erase_count']['mean']:.2f}, "
+        f"max={wear['erase_count']['max']}, stdev={wear['erase_count']['stddev']:.2f}, bad blocks={wear['bad_blocks']}",
+    ]
+    if result.steady_state:
+        lines.append(f"  steady state: {steady_text(result)}")
+    if result.failure:
+        lines.append(f"  READ-ONLY: {result.failure}")
+    if timing := result.timing:
+        rates = (("programs/s", timing.programs_per_wall_second), ("ios/s", timing.ios_per_wall_second))
+        lines.append(
+            f"  simulated in {timing.wall_seconds:.2f} s"
+            + "".join(f", {rate / 1e6:.2f} M {unit}" for unit, rate in rates if rate is not None)
+        )
+    return lines
+
+
+def steady_text(result: Result) -> str:
+    """When write amplification was steady, in a sentence's part."""
+    steady = result.steady_state
+    if steady is None:
+        return "not looked for"
+    if not steady.reached or steady.at_host_bytes is None:
+        return f"not reached in {len(steady.round_waf)} rounds"
+    writes = steady.at_host_bytes / result.capacity.user_bytes
+    return f"reached at {format_bytes(steady.at_host_bytes)} ({writes:.1f} drive writes), WAF {steady.window_waf:.4f}"
+
+
+def fio_size(count_bytes: int) -> str:
+    """`4096KiB (4194kB)`: four characters a number, as fio prints sizes."""
+    binary = _four_characters(count_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
+    return f"{binary} ({_four_characters(count_bytes, 1000, ('B', 'kB', 'MB', 'GB', 'TB', 'PB'))})"
+
+
+def _four_characters(count: int, base: int, units: tuple[str, ...]) -> str:
+    value, power = float(count), 0
+    # fio keeps to the smaller unit while the whole number has four digits.
+    while value >= 9999.5 and power < len(units) - 1:
+        value, power = value / base, power + 1
+    digits = len(str(int(value)))
+    decimals = 0 if count % base**power == 0 and digits == 4 else max(0, 3 - digits)
+    return f"{value:.{decimals if power else 0}f}{units[power]}"
+
+
+def json_of(result: Result, output_format: str) -> str:
+    """`json` or `json+`, as `--output-format` names them."""
+    return result.to_json(bins=output_format == "json+")
+
+
+FORMATS: Mapping[str, Any] = {
+    "normal": normal,
+    "json": lambda result: json_of(result, "json"),
+    "json+": lambda result: json_of(result, "json+"),
+}
+"""Output formats by the name that fio gives them."""

@@ -1,0 +1,1 @@
+"""What a job runs on. A target takes a job and gives back a result."""

@@ -1,0 +1,69 @@
+"""The one place that calls the native module: text in, text out, errors in the words of the user.
+
+Worker processes import this and little else, so it stays free of everything heavy.
+"""
+
+import time
+from collections.abc import Callable
+from types import ModuleType
+
+from ssdlab.errors import InputError, RunFailed
+
+Progress = Callable[[float, int], None]
+"""Called at most ten times a second with the share that is done, 0 to 1, and the host bytes written so far."""
+
+_SECONDS_BETWEEN_PROGRESS = 0.1
+
+
+def native() -> ModuleType:
+    """The native module. Raises RunFailed where it is not built."""
+    try:
+        from ssdlab import _engine
+    except ImportError as error:
+        raise RunFailed(
+            f"the native module ssdlab._engine cannot be loaded ({error}); build it with `make build`"
+        ) from None
+    return _engine
+
+
+def simulate(specification_json: str, on_progress: Progress | None = None) -> tuple[str, float]:
+    """Runs a specification; gives the outcome as JSON and the seconds that it took.
+
+    Raises InputError when the drive or the jobs cannot be run, RunFailed when the engine broke. What `on_progress`
+    raises ends the run and passes through, so that Ctrl-C works.
+    """
+    engine = native()
+    started = time.perf_counter()
+    try:
+        outcome: str = engine.run(specification_json, on_progress and _seldom(on_progress))
+    except engine.SpecificationError as error:
+        raise InputError(_specification_message(error)) from None
+    except MemoryError:
+        raise RunFailed("out of memory: try a smaller drive with --scale, or fewer --workers") from None
+    except BaseException as error:
+        # A panic of the engine is no Exception on the Python side, so that nothing swallows it by chance.
+        if type(error).__name__ == "PanicException":
+            raise RunFailed(f"the engine found an error in itself: {error}") from None
+        raise
+    return outcome, time.perf_counter() - started
+
+
+def _seldom(on_progress: Progress) -> Progress:
+    """The engine tells after so many requests, which may be hundreds of times a second; nobody reads that fast."""
+    told_at = time.perf_counter()
+
+    def tell(share: float, host_bytes: int) -> None:
+        nonlocal told_at
+        now = time.perf_counter()
+        if now - told_at >= _SECONDS_BETWEEN_PROGRESS:
+            told_at = now
+            on_progress(share, host_bytes)
+
+    return tell
+
+
+def _specification_message(error: Exception) -> str:
+    if len(error.args) == 3:
+        key, value, allowed = error.args
+        return f"{key} = {value}: allowed is {allowed}"
+    return str(error)

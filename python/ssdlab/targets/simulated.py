@@ -1,0 +1,148 @@
+"""The simulated drive as a target: a job file and a drive become a specification, a specification becomes a result."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from ssdlab.errors import InputError
+from ssdlab.results.result import Result
+from ssdlab.targets import engine
+from ssdlab.targets.engine import Progress
+from ssdlab.targets.specification import Reporting, Specification
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+    from ssdlab.jobs import JobFile
+
+Until = Literal["job", "steady"]
+Precondition = Literal["none", "fill"]
+
+PRECONDITION_NAME = "precondition"
+PRECONDITION_BLOCK_BYTES = 128 * 1024
+
+# SNIA's specification leaves the length of a round to the test. In shorter rounds the approach to the steady state is
+# so slow that five of them pass the rule on the way.
+DRIVE_WRITES_PER_ROUND = 1
+DRIVE_WRITES_MAX = 40
+
+SERIES_POINTS_MAX = 2048
+
+
+def specify(
+    jobs: "JobFile",
+    drive: "ResolvedDrive",
+    *,
+    seed: int = 1,
+    until: Until = "job",
+    precondition: Precondition = "none",
+    series_points_max: int = SERIES_POINTS_MAX,
+) -> Specification:
+    """Resolves a run.
+
+    `until="steady"` repeats the last stage until its write amplification is steady by SNIA's rule, in rounds of U
+    host bytes, or 40 x U have been written in it. `precondition="fill"` writes the whole drive once in sequence before
+    the first stage. Raises InputError when the job does not fit the drive, or when what is to settle never writes.
+    """
+    user_bytes = drive.capacity.user_bytes
+    engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    reporting = _reporting(jobs, engine_jobs)
+    if precondition == "fill":
+        fill = _fill(user_bytes, seed)
+        engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
+        reporting = [
+            Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
+            *(Reporting(entry.options, entry.group + 1, entry.merged) for entry in reporting),
+        ]
+    specification = Specification(
+        engine={
+            "seed": seed,
+            "drive": drive.specification(),
+            "until": _until(until, drive),
+            "series_points_max": series_points_max,
+            "jobs": engine_jobs,
+        },
+        reporting=tuple(reporting),
+        global_options=_with_values(jobs.global_options),
+        scale=str(drive.scale),
+    )
+    if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
+        names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
+        raise InputError(
+            f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
+        )
+    return specification
+
+
+def run(specification: Specification, on_progress: Progress | None = None) -> Result:
+    """Runs a specification in this process. Raises InputError and RunFailed as `ssdlab.targets.engine.simulate`."""
+    outcome, wall_seconds = engine.simulate(specification.engine_json(), on_progress)
+    return result_of(specification, outcome, wall_seconds)
+
+
+def result_of(specification: Specification, outcome: str, wall_seconds: float) -> Result:
+    """The result of a run whose outcome came from another process."""
+    return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)
+
+
+def _until(until: Until, drive: "ResolvedDrive") -> dict[str, Any]:
+    if until == "job":
+        return {"kind": "job"}
+    return {
+        "kind": "steady-state",
+        "round_bytes": DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes,
+        "host_bytes_max": DRIVE_WRITES_MAX * drive.capacity.user_bytes,
+    }
+
+
+def _writes(job: dict[str, Any]) -> bool:
+    direction = job["direction"]
+    return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
+
+
+def _fill(user_bytes: int, seed: int) -> dict[str, Any]:
+    """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
+    block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
+    sizes = [{"bytes": block_bytes, "percent": 100.0}]
+    return {
+        "name": PRECONDITION_NAME,
+        "clone": 0,
+        "stage": 0,
+        "direction": "write",
+        "sequential": True,
+        "read_percent": 0.0,
+        "offset_bytes": 0,
+        "size_bytes": user_bytes,
+        "io_bytes": user_bytes,
+        "number_ios": None,
+        "loops": 1,
+        "block_sizes": {"read": sizes, "write": sizes, "trim": sizes},
+        "block_align_bytes": {"read": block_bytes, "write": block_bytes, "trim": block_bytes},
+        "distribution": {"name": "random"},
+        "random_map": True,
+        "seed": seed,
+        "iodepth": 1,
+    }
+
+
+def _reporting(jobs: "JobFile", engine_jobs: list[dict[str, Any]]) -> list[Reporting]:
+    """What fio would say of each job beside its numbers, in the order of the jobs."""
+    reporting: list[Reporting] = []
+    sections = iter(jobs.sections)
+    group = -1
+    stage = None
+    section = None
+    for job in engine_jobs:
+        # Clones count from 0, so that a section begins with each 0, whatever the names.
+        if job["clone"] == 0:
+            section = next(sections)
+        assert section is not None
+        if job["stage"] != stage or (job["clone"] == 0 and "new_group" in section.settings):
+            group, stage = group + 1, job["stage"]
+        reporting.append(Reporting(_with_values(section.options), group, section.group_reporting))
+    return reporting
+
+
+def _with_values(options: Mapping[str, str]) -> dict[str, str]:
+    """fio reports only the options that were given a value: no `stonewall`, no `group_reporting`."""
+    return {name: text for name, text in options.items() if text}

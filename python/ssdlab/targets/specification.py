@@ -1,0 +1,87 @@
+"""A run, fully resolved: what the engine is told, and what the job file said that only the result repeats.
+
+Not for deciding anything: `ssdlab.targets.simulated.specify` makes these. They travel to worker processes, so they hold
+plain values only.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """How fio would report one job: not seen by the engine."""
+
+    options: Mapping[str, str]
+    """The options of the job's own section, as the job file spells them."""
+    group: int = 0
+    """fio's `groupid`: `stonewall` and `new_group` begin another."""
+    merged: bool = False
+    """Whether `group_reporting` is set."""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Enough to run again to the same bytes. Says nothing of file names, clocks, processes or threads."""
+
+    engine: Mapping[str, Any]
+    """The JSON object that `ssdlab._engine.run` takes."""
+    reporting: tuple[Reporting, ...]
+    """One entry a job of `engine["jobs"]`, in that order."""
+    global_options: Mapping[str, str] = field(default_factory=dict)
+    scale: str = "1"
+    """The share of the full-size drive that is simulated, as a fraction: `1/16`."""
+
+    def engine_json(self) -> str:
+        """The text that the engine is given."""
+        return _canonical(self.engine)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole as plain JSON values; `from_dict` turns it back."""
+        return {
+            "engine": dict(self.engine),
+            "global_options": dict(self.global_options),
+            "reporting": [
+                {"options": dict(entry.options), "group": entry.group, "merged": entry.merged}
+                for entry in self.reporting
+            ],
+            "scale": self.scale,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Specification":
+        return cls(
+            engine=plain["engine"],
+            reporting=tuple(Reporting(**entry) for entry in plain["reporting"]),
+            global_options=plain["global_options"],
+            scale=plain["scale"],
+        )
+
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal: equal exactly when the results are the same bytes."""
+        return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
+
+    @property
+    def drive(self) -> Mapping[str, Any]:
+        """The drive as the engine is told."""
+        drive: Mapping[str, Any] = self.engine["drive"]
+        return drive
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """The jobs as the engine is told, ordered by stage."""
+        jobs: list[dict[str, Any]] = self.engine["jobs"]
+        return jobs
+
+    @property
+    def last_stage_jobs(self) -> list[dict[str, Any]]:
+        """The jobs that the run ends with: those that repeat when it looks for the steady state."""
+        last = self.jobs[-1]["stage"]
+        return [job for job in self.jobs if job["stage"] == last]
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

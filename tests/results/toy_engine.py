@@ -1,0 +1,154 @@
+"""A stand-in for the native module with its interface and invented flash: for each unit written, half a unit is copied.
+
+It lets the tests of schema and text say in advance what every figure must be. Not for anything about drives.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+GC_SHARE = 0.5
+WINDOWS = 10
+PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
+
+
+class SpecificationError(ValueError):
+    pass
+
+
+def version() -> str:
+    return "0.0.0"
+
+
+def policies() -> str:
+    names = {"victim": ("greedy", "fifo"), "placement": ("single", "host-gc-split"), "wear_leveling": ("none",)}
+    entries: list[dict[str, Any]] = [
+        {"kind": kind, "name": name} for kind, of_kind in names.items() for name in of_kind
+    ]
+    entries.append({"kind": "victim", "name": "d-choices", "parameters": {"d": 10}})
+    return json.dumps([{"summary": "", "source": "", "parameters": {}} | entry for entry in entries])
+
+
+def run(specification_json: str, on_progress: Callable[[float, int], None] | None = None) -> str:
+    specification = json.loads(specification_json)
+    if specification["seed"] == 13:
+        raise SpecificationError("seed", "13", "any other number")
+    if specification["seed"] == 15 and on_progress:
+        for step in range(600):
+            on_progress(step / 600, step)
+            time.sleep(0.1)
+    unit_bytes = specification["drive"]["ftl"]["mapping_unit_bytes"]
+    user_bytes = specification["drive"]["ftl"]["user_bytes"]
+    until = specification["until"]
+    repeats = 1
+    if until["kind"] == "steady-state":
+        last = specification["jobs"][-1]["stage"]
+        once = sum(_bytes(job)["write"] for job in specification["jobs"] if job["stage"] == last)
+        repeats = -(-6 * until["round_bytes"] // once)
+    jobs = [_job(job, repeats, specification["jobs"][-1]["stage"], unit_bytes) for job in specification["jobs"]]
+    stages: list[dict[str, int]] = []
+    written = 0
+    for stage in sorted({job["stage"] for job in jobs}):
+        start = written
+        written += sum(job["ledger"]["host_written_bytes"] for job in jobs if job["stage"] == stage)
+        stages.append({"stage": stage, "host_written_bytes_start": start, "host_written_bytes_end": written})
+    if on_progress:
+        on_progress(0.5, written // 2)
+    total = _sum([job["ledger"] for job in jobs])
+    steps = [written * (step + 1) // WINDOWS for step in range(WINDOWS)] if written else []
+    outcome = {
+        "jobs": jobs,
+        "ledger": total,
+        "capacity": {
+            "mapping_unit_bytes": unit_bytes,
+            "physical_units": 2 * user_bytes // unit_bytes,
+            "user_units": user_bytes // unit_bytes,
+            "erase_units": 100,
+            "units_per_erase_unit": 64,
+            "data_units_per_erase_unit": 64,
+            "live_units": user_bytes // unit_bytes,
+            "effective_over_provisioning": 0.9,
+        },
+        "wear": {
+            "erase_count": {"min": 1, "mean": 2.5, "max": 4, "stddev": 0.5},
+            "histogram": [{"erase_count_min": 1, "erase_count_max": 4, "blocks": 100}],
+            "bad_blocks_factory": 2,
+            "bad_blocks_grown": 1,
+        },
+        "stages": stages,
+        "steady_state": None
+        if until["kind"] == "job"
+        else {
+            "reached": True,
+            "at_host_bytes": written,
+            "round_bytes": until["round_bytes"],
+            "range_share": 0.05,
+            "slope_share": 0.01,
+            "round_waf": [9.0, 1.5, 1.5, 1.5, 1.5, 1.5],
+            "window": total,
+        },
+        "series": {
+            "host_written_bytes": steps,
+            "stage": [_stage_at(stages, step) for step in steps],
+            **{
+                f"programmed_units_{part}": [
+                    total["programmed_units"][part] * (step + 1) // WINDOWS for step in range(len(steps))
+                ]
+                for part in PARTS
+            },
+            "free_erase_units": [10] * len(steps),
+            "effective_over_provisioning": [None, *[0.9] * (len(steps) - 1)] if steps else [],
+        },
+        "failure": "the drive is out of spare blocks" if specification["seed"] == 14 else None,
+    }
+    return json.dumps(outcome)
+
+
+def _bytes(job: dict[str, Any]) -> dict[str, int]:
+    amount = job["io_bytes"] * job["loops"]
+    if job["direction"] == "read-write":
+        read = int(amount * job["read_percent"] / 100)
+        return {"read": read, "write": amount - read, "trim": 0}
+    direction = {"trim-write": "write"}.get(job["direction"], job["direction"])
+    return {name: amount if name == direction else 0 for name in ("read", "write", "trim")}
+
+
+def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) -> dict[str, Any]:
+    moved = {name: count * (repeats if job["stage"] == last_stage else 1) for name, count in _bytes(job).items()}
+    units = moved["write"] // unit_bytes
+    programmed = {**dict.fromkeys(PARTS, 0), "host": units, "gc": int(units * GC_SHARE)}
+    return {
+        "name": job["name"],
+        "clone": job["clone"],
+        "stage": job["stage"],
+        **{
+            name: {"ios": count // job["block_sizes"][name][0]["bytes"], "bytes": count}
+            for name, count in moved.items()
+        },
+        "ledger": {
+            "host_written_bytes": moved["write"],
+            "host_read_bytes": moved["read"],
+            "host_trimmed_bytes": moved["trim"],
+            "programmed_units": programmed,
+            "read_units": {
+                "host": moved["read"] // unit_bytes,
+                "gc": programmed["gc"],
+                "wear_leveling": 0,
+                "read_modify_write": 0,
+            },
+            "read_modify_write_units": 0,
+            "erased_erase_units": units // 64,
+            "trimmed_units": moved["trim"] // unit_bytes,
+        },
+    }
+
+
+def _sum(values: list[Any]) -> Any:
+    if isinstance(values[0], dict):
+        return {key: _sum([value[key] for value in values]) for key in values[0]}
+    return sum(values)
+
+
+def _stage_at(stages: list[dict[str, int]], position: int) -> int:
+    return next(entry["stage"] for entry in stages if position <= entry["host_written_bytes_end"])
