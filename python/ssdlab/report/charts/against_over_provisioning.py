@@ -1,0 +1,90 @@
+"""What spare area buys: the simulated WAF of each variant over its OP, beside the closed form."""
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ssdlab.report import wording
+from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, Row, chart, switchable, variant_fill
+from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WafScale, label_layers, label_row, spread
+from ssdlab.report.variant import ComparedVariant
+
+# For labels at their longest: the plot's width in a picture file, the width of a character, the figure after the name.
+_PLOT_PX = 700
+_CHARACTER_PX = 7
+_FIGURE_CHARACTERS = 8
+
+
+def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """Points of the simulated WAF, curves of theory; None when there is nothing to see over OP."""
+    measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
+    curves = {variant.theory_formula or "theory": variant.theory_curve for variant in variants if variant.theory_curve}
+    distinct = {variant.over_provisioning for variant, _ in measured}
+    # Points above each other show nothing that the bars do not show better; one point needs a curve beside it.
+    if not measured or (len(distinct) == 1 and (len(measured) > 1 or not curves)):
+        return None
+    right = max(variant.over_provisioning for variant, _ in measured) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
+    points = [
+        {
+            **label_row(variant, waf, _label_characters(variant.over_provisioning * 100 / right)),
+            "over_provisioning": variant.over_provisioning * 100,
+            "label_x": variant.over_provisioning * 100,
+            "theory": "none applies" if variant.theory is None else f"{variant.theory:.3f} ({variant.theory_formula})",
+        }
+        for variant, waf in measured
+    ]
+    theories = [variant.theory for variant, _ in measured if variant.theory is not None]
+    top = max([waf for _, waf in measured] + theories) * 1.2
+    # A curve runs far beyond the points at small OP; there it is cut, so that the points keep the height.
+    curve = [
+        {"formula": formula, "over_provisioning": op * 100, "waf": waf}
+        for formula, curve_points in curves.items()
+        for op, waf in sorted(curve_points)
+        if waf <= top and op * 100 <= right
+    ]
+    scale = WafScale([*(waf for _, waf in measured), top])
+    x = alt.X(
+        "over_provisioning:Q",
+        title="over-provisioning, % of the host's capacity",
+        scale=alt.Scale(domain=[0, right], nice=False),
+        axis=alt.Axis(tickCount=8),
+    )
+    y = alt.Y(
+        "waf:Q",
+        title="WAF (bytes into NAND / bytes from the host)",
+        scale=scale.altair,
+        axis=alt.Axis(grid=True, tickCount=6),
+    )
+    labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
+    tooltip = [
+        alt.Tooltip("variant:N"),
+        alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"),
+        alt.Tooltip("waf:Q", title="WAF", format=".3f"),
+        alt.Tooltip("theory:N"),
+    ]
+    layers = [
+        *([_curve_layer(curve, x, y)] if curve else []),
+        chart(points)
+        .mark_point(style="mark", shape="circle", size=180, opacity=1)
+        .encode(x, y, variant_fill(variants), tooltip=tooltip),
+        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_waf:Q"), dx=9, dots=False),
+    ]
+    return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
+
+
+def _label_characters(position: float) -> int:
+    """How long a name may be right of a point at this share of the axis."""
+    return int((1 - position) * _PLOT_PX / _CHARACTER_PX) - _FIGURE_CHARACTERS
+
+
+def _curve_layer(curve: Sequence[Row], x: alt.X, y: alt.Y) -> alt.Chart:
+    line = chart(curve).mark_line(style="theory-curve", clip=True)
+    said = [alt.Tooltip("formula:N", title="theory")]
+    layer: alt.Chart = line.encode(x, y, detail="formula:N", order="over_provisioning:Q", tooltip=said)
+    return layer
+
+
+def curve_names(variants: Sequence[ComparedVariant]) -> str:
+    """The closed forms drawn, for the caption."""
+    names = dict.fromkeys(variant.theory_formula or "theory" for variant in variants if variant.theory_curve)
+    return wording.listed(list(names)) if names else ""

@@ -1,0 +1,163 @@
+"""What the charts share: variants' colours, keys that switch them off, the axis of drive writes, rows of series."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from ssdlab.report import wording
+from ssdlab.report.figure import Key, KeyEntry
+from ssdlab.report.theme import LIGHT
+from ssdlab.report.variant import PARTS, ComparedVariant
+
+Row = dict[str, Any]
+# What a builder may give back; Altair's own methods are typed to return unions of these.
+Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
+
+HIDDEN_VARIANTS = "hidden_variants"
+HIDDEN_PARTS = "hidden_parts"
+# The columns by which keys switch rows off. Other rows (curves, bands) always stay.
+_SWITCHES = {"variant": HIDDEN_VARIANTS, "part": HIDDEN_PARTS}
+_COLOURS = len(LIGHT.variants)
+
+
+def variants_key(variants: Sequence[ComparedVariant]) -> Key:
+    """The key of variants; from the ninth on, colours come again with dashed lines."""
+    entries = (
+        KeyEntry(variant.label, f"--variant-{index % _COLOURS}", dashed=index >= _COLOURS)
+        for index, variant in enumerate(variants)
+    )
+    return Key(HIDDEN_VARIANTS, tuple(entries))
+
+
+def parts_key(variants: Sequence[ComparedVariant]) -> Key:
+    """The key of those parts of NAND writes that any variant has."""
+    indexes = {part: index for index, part in enumerate(PARTS)}
+    entries = (KeyEntry(PARTS[part], f"--part-{indexes[part]}") for part in present_parts(variants))
+    return Key(HIDDEN_PARTS, tuple(entries))
+
+
+def present_parts(variants: Sequence[ComparedVariant]) -> list[str]:
+    return [part for part in PARTS if any(variant.waf_parts.get(part, 0.0) > 0 for variant in variants)]
+
+
+def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of these rows, without those that a key has switched off.
+
+    Each layer filters its own rows: a layer with data of its own does not inherit the transforms of the whole.
+    """
+    # Altair copies charts often, but a frame only by reference: that is why it is one.
+    frame = pl.DataFrame(list(rows), strict=False, infer_schema_length=None)
+    result = alt.Chart(frame)
+    for field, parameter in _SWITCHES.items():
+        if field in frame.columns:
+            result = result.transform_filter(f"indexof({parameter}, datum['{field}']) < 0")
+    return result
+
+
+def switchable(whole: Picture, *parameters: str) -> Picture:
+    """The picture with the parameters by which its rows are filtered: lists of what is switched off."""
+    result: Picture = whole.add_params(*(alt.param(name=parameter, value=[]) for parameter in parameters))
+    return result
+
+
+def variant_colour(variants: Sequence[ComparedVariant], *, legend: bool = True) -> alt.Color:
+    """The colour of lines and bars; the legend shows strokes."""
+    # Solid, although dashed lines of theory share the legend.
+    solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0])
+    strokes = solid if legend and len(variants) > 1 else None
+    return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
+
+
+def variant_fill(variants: Sequence[ComparedVariant], *, legend: bool = True) -> alt.Fill:
+    """The colour of filled points."""
+    squares = alt.Legend() if legend and len(variants) > 1 else None
+    return alt.Fill("variant:N", scale=_scale(variants), legend=squares)
+
+
+def variant_dash(variants: Sequence[ComparedVariant]) -> alt.StrokeDash:
+    dashes = [[6, 3] if index >= _COLOURS else [1, 0] for index in range(len(variants))]
+    return alt.StrokeDash("variant:N", scale=alt.Scale(domain=_labels(variants), range=dashes), legend=None)
+
+
+def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_writes") -> alt.X:
+    """The axis of host writes in units of the drive's capacity; `room` is the share kept free at its end for labels."""
+    return alt.X(
+        f"{field}:Q",
+        title="drive writes (bytes from the host / capacity)",
+        scale=alt.Scale(domain=[0, drive_writes_max * (1 + room)], nice=False),
+        axis=alt.Axis(tickCount=8, labelExpr=f"datum.value > {drive_writes_max * 1.0001} ? '' : datum.label"),
+    )
+
+
+def rows_of(
+    variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame], column: str, factor: float = 1
+) -> list[Row]:
+    """Rows of all variants for one column of their series, without its nulls."""
+    return [
+        {
+            "variant": variant.label,
+            "drive_writes": round(variant.drive_writes(host), 5),
+            "host_written": wording.size(host),
+            "stage": stage,
+            column: round(value * factor, 4),
+        }
+        for variant, frame in zip(variants, series, strict=True)
+        for host, stage, value in frame.select("host_written_bytes", "stage", column).iter_rows()
+        if value is not None
+    ]
+
+
+def line_layers(
+    variants: Sequence[ComparedVariant],
+    rows: Sequence[Row],
+    x: alt.X,
+    y: alt.Y,
+    *,
+    field: str,
+    said: str,
+    number_format: str,
+    legend: bool = True,
+) -> list[alt.Chart]:
+    """Lines of `field`, and the point nearest to the pointer with its tooltip, in which the field is called `said`."""
+    line = (
+        chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order="drive_writes:Q")
+    )
+    if len(variants) > _COLOURS:
+        line = line.encode(variant_dash(variants))
+    nearest = alt.selection_point(
+        name=f"nearest_{field}",
+        fields=["variant", "drive_writes"],
+        nearest=True,
+        on="pointerover",
+        clear="pointerout",
+        empty=False,
+    )
+    points = (
+        chart(rows)
+        .mark_point(style="mark", size=80, clip=True)
+        .encode(
+            x,
+            y,
+            variant_fill(variants, legend=False),
+            opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
+            tooltip=[
+                alt.Tooltip("variant:N"),
+                alt.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
+                alt.Tooltip("host_written:N", title="written by the host"),
+                alt.Tooltip("stage:N"),
+                alt.Tooltip(f"{field}:Q", title=said, format=number_format),
+            ],
+        )
+        .add_params(nearest)
+    )
+    return [line, points]
+
+
+def _labels(variants: Sequence[ComparedVariant]) -> list[str]:
+    return [variant.label for variant in variants]
+
+
+def _scale(variants: Sequence[ComparedVariant]) -> alt.Scale:
+    return alt.Scale(domain=_labels(variants), range="category")

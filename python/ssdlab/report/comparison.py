@@ -1,0 +1,173 @@
+"""The report of `ssdlab compare`: five pictures in every form, and the page that tells what they show."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdlab.report import findings, page, wording
+from ssdlab.report.charts.against_over_provisioning import curve_names, waf_against_over_provisioning
+from ssdlab.report.charts.encodings import parts_key, variants_key
+from ssdlab.report.charts.over_host_writes import spare_over_host_writes, waf_over_host_writes
+from ssdlab.report.charts.parts import parts_of_nand_writes
+from ssdlab.report.charts.wear import wear_histogram
+from ssdlab.report.figure import Figure
+from ssdlab.report.files import write_atomically
+from ssdlab.report.table import variants_table
+from ssdlab.report.thinning import merge_windows
+from ssdlab.report.variant import SERIES_COLUMNS, ComparedVariant, WearStatistics
+
+__all__ = ["ComparedVariant", "WearStatistics", "comparison_figures", "write_comparison"]
+
+PAGE_NAME = "report.html"
+
+
+def write_comparison(
+    variants: Sequence[ComparedVariant],
+    directory: Path,
+    *,
+    title: str,
+    subtitle: str,
+    command_line: str | None = None,
+) -> list[Path]:
+    """Writes `report.html` and each picture as SVG and PNG, light and dark, into `directory`.
+
+    Returns the paths, the page last. Everything is drawn before the first file is written, and each file
+    appears whole or not at all.
+    """
+    _check(variants)
+    figures = comparison_figures(variants)
+    contents: list[tuple[str, str | bytes]] = [content for figure in figures for content in figure.files()]
+    contents.append((PAGE_NAME, _page(variants, figures, title, subtitle, command_line).html()))
+    directory.mkdir(parents=True, exist_ok=True)
+    return [write_atomically(directory / name, content) for name, content in contents]
+
+
+def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
+    """Those of the five pictures that the variants can fill."""
+    thinned = [merge_windows(variant.series) for variant in variants]
+    series = [frame for frame, _ in thinned]
+    merged_max = max((factor for _, factor in thinned), default=1)
+    key = variants_key(variants)
+    charts = [
+        (
+            "waf-over-host-writes",
+            findings.settling(variants),
+            _over_writes_caption(variants, merged_max),
+            waf_over_host_writes(variants, series),
+            (key,),
+        ),
+        (
+            "waf-against-over-provisioning",
+            findings.spare_area_effect(variants),
+            _against_caption(variants),
+            waf_against_over_provisioning(variants),
+            (key,),
+        ),
+        (
+            "nand-writes-by-part",
+            findings.causes(variants),
+            "Units programmed into NAND for each unit that the host wrote, by cause; a bar's length is the WAF."
+            + (" The upright mark is what theory expects." if any(v.theory is not None for v in variants) else ""),
+            parts_of_nand_writes(variants),
+            (parts_key(variants),),
+        ),
+        (
+            "wear",
+            findings.wear(variants),
+            "How many of the drive's blocks were erased how often by the end of the run. "
+            "The variants may differ in how much was written.",
+            wear_histogram(variants),
+            (key,),
+        ),
+        (
+            "spare-area-over-host-writes",
+            findings.spare_room(variants),
+            "Free erase units, and effective over-provisioning: spare, trimmed and never-written space without "
+            "the reserve, half-open erase units, parity and bad blocks. The start of a fresh drive is cut off.",
+            spare_over_host_writes(variants, series),
+            (key,),
+        ),
+    ]
+    return [
+        Figure(name, wording.unbroken(finding), caption, chart, keys)
+        for name, finding, caption, chart, keys in charts
+        if chart is not None
+    ]
+
+
+def _over_writes_caption(variants: Sequence[ComparedVariant], merged_max: int) -> str:
+    sentences = ["WAF in each window of host writes; the figure at a line's end is the WAF of the result."]
+    if any(variant.steady_at_host_bytes is not None for variant in variants):
+        sentences.append("Diamond: the steady state by SNIA's rule.")
+    if any(variant.theory is not None for variant in variants):
+        sentences.append("Dashed: theory.")
+    if merged_max > 1:
+        sentences.append(f"A point is the mean of up to {merged_max} windows.")
+    return " ".join(sentences)
+
+
+def _against_caption(variants: Sequence[ComparedVariant]) -> str:
+    curves = curve_names(variants)
+    return "Points: simulated." + (
+        f" Dashed: theory ({curves})." if curves else " No closed form applies to this workload."
+    )
+
+
+def _page(
+    variants: Sequence[ComparedVariant], figures: Sequence[Figure], title: str, subtitle: str, command_line: str | None
+) -> page.Page:
+    after = []
+    notes = list(dict.fromkeys((variant.label, note) for variant in variants for note in variant.notes))
+    if notes:
+        after.append(page.Section("Notes", page.definition_list(_grouped(notes, len(variants)))))
+    if command_line is not None:
+        after.append(page.Section("Run it again", page.command(command_line)))
+    specified = [(variant.label, variant.specification) for variant in variants if variant.specification is not None]
+    if specified:
+        blocks = (
+            page.details(label, json.dumps(specification, indent=2, ensure_ascii=False))
+            for label, specification in specified
+        )
+        after.append(page.Section("Full specification", "\n".join(blocks)))
+    return page.Page(
+        title=title,
+        subtitle=subtitle,
+        summary=wording.unbroken(findings.summary(variants)),
+        notices=_scale_notice(variants),
+        before=[page.Section("All variants", variants_table(variants))],
+        figures=figures,
+        after=after,
+    )
+
+
+def _grouped(notes: Sequence[tuple[str, str]], variants: int) -> list[tuple[str, str]]:
+    """(label, note), where a note that every variant has is said once."""
+    labels: dict[str, list[str]] = {}
+    for label, note in notes:
+        labels.setdefault(note, []).append(label)
+    return [("all variants" if len(who) == variants else wording.listed(who), note) for note, who in labels.items()]
+
+
+def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
+    scaled = {variant.label: variant.scale for variant in variants if variant.scale is not None}
+    if not scaled:
+        return []
+    who = "" if len(scaled) == len(variants) else f" ({wording.listed(list(scaled))})"
+    scales = wording.listed(sorted(set(scaled.values())))
+    return [
+        f"Simulated at a scale of {scales}{who}: a smaller drive and workload of the same ratios. "
+        "Shares and WAF hold for the full drive; bytes are those of the smaller one."
+    ]
+
+
+def _check(variants: Sequence[ComparedVariant]) -> None:
+    """What a caller must have made sure of."""
+    if not variants:
+        raise ValueError("a comparison needs at least one variant")
+    labels = [variant.label for variant in variants]
+    if len(set(labels)) != len(labels):
+        raise ValueError(f"the labels of variants must differ: {labels}")
+    for variant in variants:
+        absent = [column for column in SERIES_COLUMNS if column not in variant.series.columns]
+        if absent:
+            raise ValueError(f"the series of {variant.label!r} lacks the columns {absent}")

@@ -1,0 +1,115 @@
+"""One picture: a chart with its finding, and how it becomes SVG and PNG files in both themes."""
+
+import copy
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from ssdlab.report.theme import AXIS_EXTENT_PX, THEMES, vega_config
+
+EXPORT_WIDTH_PX = 760
+# Said in a chart's `usermeta` when its plot takes the whole width.
+NO_VERTICAL_AXIS = {"verticalAxis": False}
+# Characters of a title line that are sure to fit into the exported width at the theme's title size.
+_TITLE_CHARACTERS = 74
+_SUBTITLE_CHARACTERS = 116
+
+
+@dataclass(frozen=True)
+class KeyEntry:
+    """One entry of a picture's key: what it is called in the data, and the CSS variable that holds its colour."""
+
+    value: str
+    colour: str
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Key:
+    """The key of a picture. Each entry is a switch: the chart's parameter `parameter` lists what is switched off."""
+
+    parameter: str
+    entries: tuple[KeyEntry, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart that names no colour (the theme does), its finding in one sentence, and what one needs to read it."""
+
+    name: str
+    """The file name without theme and ending."""
+    title: str
+    caption: str
+    chart: alt.TopLevelMixin
+    keys: tuple[Key, ...] = field(default=())
+
+    def specification(self) -> dict[str, Any]:
+        """Vega-Lite without title and legend: a page says both in HTML around the picture."""
+        stripped: dict[str, Any] = _without_legends(self._whole())
+        return stripped
+
+    def _whole(self) -> dict[str, Any]:
+        # A series may have more rows than Altair takes without asking; they are thinned already.
+        with alt.data_transformers.enable("default", max_rows=None):
+            specification: dict[str, Any] = self.chart.to_dict()
+        # Altair's default theme would otherwise win over the page's.
+        specification.pop("config", None)
+        return specification
+
+    def files(self) -> Iterator[tuple[str, str | bytes]]:
+        """(file name, content): SVG and PNG (twice the size), light and dark."""
+        specification = sized(_still(self._whole()), EXPORT_WIDTH_PX)
+        specification["title"] = {
+            "text": textwrap.wrap(self.title, _TITLE_CHARACTERS),
+            "subtitle": textwrap.wrap(self.caption, _SUBTITLE_CHARACTERS),
+        }
+        for theme in THEMES:
+            config = vega_config(theme)
+            config["padding"] = 24
+            # Between the legend and the plot stands the title of the vertical axis.
+            config["legend"]["offset"] = 32 if "usermeta" not in specification else 12
+            longest = max((len(entry.value) for key in self.keys for entry in key.entries), default=1)
+            config["legend"]["columns"] = max(1, int(EXPORT_WIDTH_PX / (7 * longest + 44)))
+            svg: str = vl_convert.vegalite_to_svg(specification, config=config)
+            yield f"{self.name}-{theme.name}.svg", svg
+            png: bytes = vl_convert.svg_to_png(svg, scale=2)
+            yield f"{self.name}-{theme.name}.png", png
+
+
+def sized(specification: dict[str, Any], width_px: float) -> dict[str, Any]:
+    """A copy whose plots, in each part of a picture of several, leave room for the vertical axis in `width_px`.
+
+    The page's script does the same at the width of the reader's screen.
+    """
+    result = copy.deepcopy(specification)
+    parts = result.get("vconcat") or ([result["spec"]] if "spec" in result else [result])
+    for part in parts:
+        part["width"] = width_px - (0 if specification.get("usermeta") == NO_VERTICAL_AXIS else AXIS_EXTENT_PX)
+    return result
+
+
+def _without_legends(node: Any) -> Any:
+    """A copy in which no encoding has a legend."""
+    if isinstance(node, list):
+        return [_without_legends(item) for item in node]
+    if isinstance(node, dict):
+        return {name: None if name == "legend" else _without_legends(item) for name, item in node.items()}
+    return node
+
+
+def _still(specification: dict[str, Any]) -> dict[str, Any]:
+    """A copy without what only a pointer can show: selections, and the layers of points that they light up."""
+    result = {name: value for name, value in specification.items() if name != "params"}
+    result["params"] = [parameter for parameter in specification.get("params", []) if "select" not in parameter]
+    for parts in ("layer", "vconcat"):
+        if parts in result:
+            result[parts] = [_still(part) for part in result[parts] if not _follows_pointer(part)]
+    return result
+
+
+def _follows_pointer(layer: dict[str, Any]) -> bool:
+    return "condition" in layer.get("encoding", {}).get("opacity", {})

@@ -1,0 +1,148 @@
+"""What a comparison found, in sentences computed from its figures: titles of pictures, the paragraph at the head."""
+
+from collections.abc import Sequence
+
+from ssdlab.report import wording
+from ssdlab.report.variant import PARTS, ComparedVariant
+
+# Two WAFs nearer than this are called equal: seeds alone make such differences.
+_EQUAL_WITHIN = 0.01
+# A closed form further off than this is not said to agree.
+_AGREES_WITHIN = 0.05
+# A most-erased block within this ratio of the mean is called even wear.
+_EVEN_WITHIN = 1.5
+
+
+def settling(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of WAF over host writes."""
+    known = _by_waf(variants)
+    if not known:
+        return "WAF over the writes of the host"
+    shown = [known[-1], known[0]] if len(known) > 1 else known
+    clauses: list[str] = []
+    for variant, waf in shown:
+        name = wording.spoken(variant.label) if not clauses else variant.label
+        if variant.steady_reached and variant.steady_at_host_bytes is not None:
+            verb, bytes_after, remark = "settles", variant.steady_at_host_bytes, ""
+        elif variant.steady_reached is False:
+            verb, bytes_after, remark = "stands", variant.host_written_bytes, " and has not settled"
+        else:
+            verb, bytes_after, remark = "ends", variant.host_written_bytes, ""
+        after = wording.significant(variant.drive_writes(bytes_after), 2)
+        clauses.append(f"{name} {verb} at a WAF of {wording.waf(waf)} after {after} drive writes{remark}")
+    if all(variant.steady_reached for variant, _ in shown) and len(shown) == 2:
+        # The second clause borrows verb and nouns of the first.
+        clauses[1] = clauses[1].replace(" settles at a WAF of ", " at ").replace(" drive writes", "")
+        return ", ".join(clauses)
+    return "; ".join(clauses)
+
+
+def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of WAF against OP: what the best variant saves against the worst."""
+    known = _by_waf(variants)
+    if not known:
+        return "WAF against over-provisioning"
+    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
+    if len(known) == 1:
+        effect = (
+            f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash for each byte from the host"
+        )
+    elif waf_worst / waf_best - 1 < _EQUAL_WITHIN:
+        effect = f"{wording.spoken(best.label)} and {worst.label} write equally much to flash"
+    else:
+        ratio = wording.times(waf_worst / waf_best)
+        effect = f"{wording.spoken(best.label)} writes {ratio} less to flash than {worst.label}"
+    deviation = theory_deviation_max(variants)
+    if deviation is None:
+        return effect
+    theory = "theory" if all(variant.theory is not None for variant, _ in known) else "theory, where it applies,"
+    verb = "agrees within" if deviation <= _AGREES_WITHIN else "differs by up to"
+    return f"{effect}; {theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
+
+
+def causes(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of the parts of NAND writes: what is worst after the host's own writes, and where."""
+    known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
+    if not known:
+        return "Parts of the writes to flash"
+    worst, total = max(known, key=lambda pair: pair[1])
+    part, units = max(((p, worst.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
+    if units / total < 0.005:
+        return "Nearly all that is written to flash comes from the host itself"
+    name = PARTS[part][0].upper() + PARTS[part][1:]
+    sentence = f"{name} causes {wording.share(units / total, 2)} of the flash writes with {wording.spoken(worst.label)}"
+    best, total_best = min(known, key=lambda pair: pair[1])
+    if best is worst:
+        return sentence
+    return f"{sentence}, {wording.share(best.waf_parts.get(part, 0.0) / total_best, 2)} with {best.label}"
+
+
+def wear(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of the wear histogram: how far the most-erased block is from the mean."""
+    ratios = [
+        (variant, variant.wear.erase_count_max / variant.wear.erase_count_mean)
+        for variant in variants
+        if variant.wear is not None and variant.wear.erase_count_mean > 0
+    ]
+    if not ratios:
+        return "How often the blocks were erased"
+    variant, ratio = max(ratios, key=lambda pair: pair[1])
+    where = f" ({variant.label})" if len(ratios) > 1 else ""
+    if ratio <= _EVEN_WITHIN:
+        return f"Wear is even: no block was erased more than {wording.times(ratio)} as often as the mean{where}"
+    return f"Wear is uneven: one block was erased {wording.times(ratio)} as often as the mean{where}"
+
+
+def spare_room(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of effective OP over host writes: the variant that has the least to clean with."""
+    known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
+    if not known:
+        return "Free erase units over the writes of the host"
+    variant, effective = min(known, key=lambda pair: pair[1])
+    built_in = wording.share(variant.over_provisioning)
+    has = f"{wording.share(effective)} of effective spare area"
+    name = "" if wording.spoken(variant.label) != variant.label or len(variants) == 1 else f" ({variant.label})"
+    return f"Cleaning works with {has} where {built_in} is built in{name}"
+
+
+def summary(variants: Sequence[ComparedVariant]) -> str:
+    """One paragraph: the effect, how sure it is, what it means for the life of the drive."""
+    known = _by_waf(variants)
+    if not known:
+        return "Nothing was written by the host, so there is no write amplification to compare."
+    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
+    in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
+    sentences = [f"{spare_area_effect(variants)}."]
+    if len(known) > 1:
+        sentences.append(
+            f"For each byte from the host, {wording.waf(waf_worst)} bytes are programmed into NAND with {worst.label} "
+            f"and {wording.waf(waf_best)} with {best.label}{in_state}."
+        )
+    unsettled = [variant.label for variant in variants if variant.steady_reached is False]
+    if unsettled:
+        sentences.append(f"No steady state was reached with {wording.listed(unsettled)}: those figures may still move.")
+    if best.years is not None and worst.years is not None and best.dwpd is not None and best.dwpd == worst.dwpd:
+        writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
+        rate = f"At {writes} per day the flash lasts"
+        longest = f"{wording.significant(best.years, 2)} years with {best.label}"
+        shortest = f"{wording.significant(worst.years, 2)} years with {worst.label}"
+        sentences.append(f"{rate} {longest}." if best is worst else f"{rate} {shortest} and {longest}.")
+    return " ".join(sentences)
+
+
+def theory_deviation(variant: ComparedVariant) -> float | None:
+    """(WAF - theory) / theory."""
+    if variant.waf is None or variant.theory is None:
+        return None
+    return (variant.waf - variant.theory) / variant.theory
+
+
+def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
+    """The largest deviation, without sign, of those variants to which a closed form applies."""
+    deviations = [deviation for variant in variants if (deviation := theory_deviation(variant)) is not None]
+    return max((abs(deviation) for deviation in deviations), default=None)
+
+
+def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
+    """The variants whose WAF is known, the smallest first."""
+    return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])

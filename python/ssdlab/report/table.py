@@ -1,0 +1,147 @@
+"""The table of all variants, one row each; a missing value is an em dash whose reason stands below the table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ssdlab.report import wording
+from ssdlab.report.charts.encodings import present_parts, variants_key
+from ssdlab.report.findings import theory_deviation
+from ssdlab.report.variant import PARTS, ComparedVariant
+
+# Said when the caller gives no reason of its own for the field.
+_USUAL_REASONS = {
+    "effective_over_provisioning": "not measured at the end of the run",
+    "waf": "the host wrote nothing",
+    "waf_parts": "the host wrote nothing",
+    "theory": "no closed form applies to this workload and these policies",
+    "tbw_bytes": "needs the write amplification and the flash's rated erase cycles",
+    "years": "needs the write amplification, the flash's rated erase cycles and a daily rate",
+    "wear": "not measured",
+    "steady_state": "no steady state was looked for",
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column: `text` gives the cell, or None where `field` is missing."""
+
+    heading: str
+    field: str
+    text: Callable[[ComparedVariant], str | None]
+    help: str = ""
+
+
+def variants_table(variants: Sequence[ComparedVariant]) -> str:
+    """HTML of the table in a region that scrolls sideways, with the reasons of missing values below it."""
+    columns = _columns(variants)
+    reasons: dict[str, int] = {}
+    entries = variants_key(variants).entries
+    rows = "\n".join(
+        _row(variant, entry.colour, columns, reasons) for variant, entry in zip(variants, entries, strict=True)
+    )
+    headings = "".join(
+        f'<th scope="col" title="{escape(column.help)}">{escape(column.heading)}</th>'
+        if column.help
+        else f'<th scope="col">{escape(column.heading)}</th>'
+        for column in columns
+    )
+    footnotes = "".join(
+        f'<li id="reason-{number}"><sup>{number}</sup> {escape(reason)}</li>' for reason, number in reasons.items()
+    )
+    notes = f'<ul class="reasons">{footnotes}</ul>' if footnotes else ""
+    return (
+        '<div class="scroll" role="region" aria-label="All variants" tabindex="0"><table>\n'
+        f'<thead><tr><th scope="col">variant</th>{headings}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table></div>\n{notes}"
+    )
+
+
+def _row(variant: ComparedVariant, colour: str, columns: Sequence[_Column], reasons: dict[str, int]) -> str:
+    cells = []
+    for column in columns:
+        text = column.text(variant)
+        if text is None:
+            reason = _reason(variant.missing, column.field)
+            number = reasons.setdefault(reason, len(reasons) + 1)
+            mark = f'<sup><a href="#reason-{number}">{number}</a></sup>'
+            cells.append(f'<td class="missing" title="{escape(reason)}">{wording.EM_DASH}{mark}</td>')
+        else:
+            cells.append(f"<td>{escape(text)}</td>")
+    swatch = f'<span class="swatch" style="--colour: var({colour})"></span>'
+    return f'<tr><th scope="row">{swatch}{escape(variant.label)}</th>{"".join(cells)}</tr>'
+
+
+def _reason(missing: Mapping[str, str], field: str) -> str:
+    return missing.get(field, _USUAL_REASONS.get(field, "not measured"))
+
+
+def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
+    columns = [
+        _Column(
+            "OP",
+            "over_provisioning",
+            lambda v: wording.share(v.over_provisioning),
+            "(physical - host's) / host's capacity",
+        ),
+        _Column(
+            "effective OP",
+            "effective_over_provisioning",
+            lambda v: _said(v.effective_over_provisioning, wording.share),
+            "what cleaning really has to work with",
+        ),
+        _Column("WAF", "waf", lambda v: _said(v.waf, wording.waf), "bytes programmed into NAND per byte from the host"),
+        _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF by the closed form"),
+        _Column("deviation", "theory", lambda v: _said(theory_deviation(v), _signed_share), "(WAF - theory) / theory"),
+        _Column(
+            "TBW",
+            "tbw_bytes",
+            lambda v: _said(v.tbw_bytes, wording.size),
+            "bytes from the host until the flash is worn",
+        ),
+        _Column(
+            _years_heading(variants), "years", lambda v: _said(v.years, lambda years: wording.significant(years, 2))
+        ),
+        *(_part_column(part) for part in present_parts(variants)),
+        _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
+        _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
+        _Column(
+            "drive writes to settle", "steady_state", _steady, "host writes until the steady state, in drive capacities"
+        ),
+        _Column("erase counts", "wear", _erase_counts, "least, mean and most erased block"),
+    ]
+    if len({variant.drive for variant in variants}) > 1 and any(v.drive not in v.label for v in variants):
+        columns.insert(0, _Column("drive", "drive", lambda v: v.drive))
+    return columns
+
+
+def _part_column(part: str) -> _Column:
+    return _Column(PARTS[part], "waf_parts", lambda v: wording.waf(v.waf_parts.get(part, 0.0)) if v.waf_parts else None)
+
+
+def _years_heading(variants: Sequence[ComparedVariant]) -> str:
+    rates = {variant.dwpd for variant in variants if variant.dwpd is not None}
+    return f"years at {rates.pop():g}{wording.NO_BREAK_SPACE}DWPD" if len(rates) == 1 else "years"
+
+
+def _steady(variant: ComparedVariant) -> str | None:
+    if variant.steady_reached is None:
+        return None
+    if not variant.steady_reached or variant.steady_at_host_bytes is None:
+        return "not reached"
+    return wording.significant(variant.drive_writes(variant.steady_at_host_bytes))
+
+
+def _erase_counts(variant: ComparedVariant) -> str | None:
+    if variant.wear is None:
+        return None
+    wear = variant.wear
+    return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
+
+
+def _signed_share(fraction: float) -> str:
+    return f"{fraction * 100:+.1f}{wording.NO_BREAK_SPACE}%"
+
+
+def _said(value: float | None, text: Callable[[float], str]) -> str | None:
+    return None if value is None else text(value)

@@ -1,0 +1,58 @@
+"""How numbers are said in titles, tables and captions: few digits, always a unit, a no-break space between."""
+
+import math
+import re
+
+NO_BREAK_SPACE = "\u00a0"
+EM_DASH = "\u2014"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """About `digits` significant digits, never in scientific notation: 12345 -> "12,345", 4.6012 -> "4.60"."""
+    if value == 0:
+        return "0"
+    # The magnitude after rounding: 0.9999 with three digits is 1.00.
+    magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    decimals = max(0, digits - 1 - magnitude)
+    return f"{value:,.{decimals}f}"
+
+
+def share(fraction: float, digits: int = 3) -> str:
+    """0.07 -> "7 %", 0.127 -> "12.7 %"."""
+    text = significant(fraction * 100, digits)
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return f"{text}{NO_BREAK_SPACE}%"
+
+
+def size(count_bytes: float) -> str:
+    """Decimal units, as drives are sold: 480103981056 -> "480 GB"."""
+    for exponent, unit in ((15, "PB"), (12, "TB"), (9, "GB"), (6, "MB"), (3, "kB")):
+        # A value that would round up to 1,000 of a unit is said in the next one.
+        if abs(count_bytes) >= 0.9995 * 10**exponent:
+            return f"{significant(count_bytes / 10**exponent)}{NO_BREAK_SPACE}{unit}"
+    return f"{count_bytes:.0f}{NO_BREAK_SPACE}B"
+
+
+def waf(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else significant(value)
+
+
+def times(ratio: float) -> str:
+    """A ratio in a sentence: 2.31 -> "2.3 times"; small ones keep a digit more, because 1.04 and 1.1 differ."""
+    return f"{ratio:.2f} times" if ratio < 1.5 else f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
+
+
+def listed(words: list[str]) -> str:
+    """["a", "b", "c"] -> "a, b and c"."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def unbroken(text: str) -> str:
+    """The text with no line break between a figure and its per cent sign."""
+    return re.sub(r"(?<=\d) %", f"{NO_BREAK_SPACE}%", text)
+
+
+def spoken(label: str) -> str:
+    """A variant's label in a sentence; a bare percentage is a share of spare area: "7 %" -> "7 % spare area"."""
+    return f"{label} spare area" if re.fullmatch(r"\d+(\.\d+)?\s*%", label.strip()) else label

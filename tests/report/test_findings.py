@@ -1,0 +1,91 @@
+"""Do the sentences say what the figures say?"""
+
+from typing import Any
+
+import pytest
+
+from made_up import USER_BYTES, made_up_variant
+from ssdlab.report import ComparedVariant, WearStatistics, findings, wording
+
+
+def _variant(label: str, waf: float | None, **changes: Any) -> ComparedVariant:
+    defaults: dict[str, Any] = {"waf": waf, "theory": None, "theory_formula": None}
+    return made_up_variant(label, 0.1, **(defaults | changes))
+
+
+def _plain(sentence: str) -> str:
+    return sentence.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("wafs", "expected"),
+    [
+        ({"7 %": 4.6, "28 %": 2.0}, "28 % spare area writes 2.3 times less to flash than 7 %"),
+        ({"fifo": 2.2, "greedy": 2.0, "random": 2.1}, "greedy writes 1.10 times less to flash than fifo"),
+        ({"a": 2.0, "b": 2.01}, "a and b write equally much to flash"),
+        ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash for each byte from the host"),
+    ],
+)
+def test_effect_of_spare_area(wafs: dict[str, float], expected: str) -> None:
+    assert _plain(findings.spare_area_effect([_variant(label, waf) for label, waf in wafs.items()])) == expected
+
+
+def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
+    close = _variant("7 %", 4.0, theory=4.1)
+    far = _variant("28 %", 2.0, theory=1.6)
+    none = _variant("50 %", 1.3)
+    assert _plain(findings.spare_area_effect([close])).endswith("; theory agrees within 2.4 %")
+    assert _plain(findings.spare_area_effect([close, far])).endswith("; theory differs by up to 25 %")
+    assert _plain(findings.spare_area_effect([close, none])).endswith("; theory, where it applies, agrees within 2.4 %")
+    assert findings.theory_deviation(far) == pytest.approx(0.25)
+
+
+def test_settling_says_when_and_whether() -> None:
+    slow = _variant("7 %", 4.6, steady_at_host_bytes=5 * USER_BYTES)
+    fast = _variant("28 %", 1.9, steady_at_host_bytes=3 * USER_BYTES)
+    assert findings.settling([fast, slow]) == (
+        "7 % spare area settles at a WAF of 4.60 after 5.0 drive writes, 28 % at 1.90 after 3.0"
+    )
+    moving = _variant("7 %", 4.6, steady_reached=False, steady_at_host_bytes=None, host_written_bytes=40 * USER_BYTES)
+    assert findings.settling([moving, fast]) == (
+        "7 % spare area stands at a WAF of 4.60 after 40 drive writes and has not settled; "
+        "28 % settles at a WAF of 1.90 after 3.0 drive writes"
+    )
+    assert "may still move" in findings.summary([moving, fast])
+
+
+def test_causes_name_the_largest_part() -> None:
+    worst = _variant("a", 4.0, waf_parts={"host": 1.0, "gc": 1.0, "parity": 2.0})
+    best = _variant("b", 2.0, waf_parts={"host": 1.0, "gc": 0.5, "parity": 0.5})
+    assert _plain(findings.causes([best, worst])) == "Parity causes 50 % of the flash writes with a, 25 % with b"
+    assert "from the host itself" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
+
+
+def test_wear_is_even_or_not() -> None:
+    even = _variant("a", 2.0, wear=WearStatistics(9, 10.0, 12, 1.0))
+    uneven = _variant("b", 2.0, wear=WearStatistics(0, 10.0, 40, 9.0))
+    assert findings.wear([even]) == "Wear is even: no block was erased more than 1.20 times as often as the mean"
+    assert findings.wear([even, uneven]) == "Wear is uneven: one block was erased 4.0 times as often as the mean (b)"
+
+
+def test_nothing_written_invents_nothing() -> None:
+    silent = _variant("a", None, waf_parts={}, wear=None, effective_over_provisioning=None)
+    assert "no write amplification" in findings.summary([silent])
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (wording.size(480103981056), "480 GB"),
+        (wording.size(999_900_000), "1.00 GB"),
+        (wording.size(512), "512 B"),
+        (wording.share(0.127), "12.7 %"),
+        (wording.share(0.07), "7 %"),
+        (wording.share(1.0), "100 %"),
+        (wording.significant(12345.6), "12,346"),
+        (wording.significant(4.6012), "4.60"),
+        (wording.listed(["a", "b", "c"]), "a, b and c"),
+    ],
+)
+def test_wording(said: str, expected: str) -> None:
+    assert _plain(said) == expected
