@@ -1,0 +1,216 @@
+"""`ssdlab model`: write amplification in closed form, for one spare area or several, without a run."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+VICTIMS = ("fifo", "greedy", "d-choices", "random")
+OUTPUT_FORMATS = ("text", "json")
+OUTPUT_SUFFIXES = (".png", ".svg", ".html")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One spare area and what the formula says of it. Shares are fractions."""
+
+    over_provisioning: float
+    spare_factor: float
+    alpha: float
+    """What goes into the formula: 1 + OP, over the live share when units are trimmed."""
+    write_amplification: float
+
+
+def model(
+    op: Annotated[str, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")],
+    victim: Annotated[str, typer.Option(help=f"Victim policy: {', '.join(VICTIMS)}.")] = "greedy",
+    units_per_erase_unit: Annotated[
+        int, typer.Option(help="Mapping units in an erase unit; FIFO and random do not depend on it.")
+    ] = 256,
+    d: Annotated[int | None, typer.Option("--d", help="Erase units drawn by d-choices (default: 10).")] = None,
+    hot_writes: Annotated[str | None, typer.Option(help="Share of the writes that go to the hot part.")] = None,
+    hot_space: Annotated[str | None, typer.Option(help="Share of the space that the hot part takes.")] = None,
+    separate: Annotated[bool, typer.Option("--separate", help="Hot and cold have a spare area each.")] = False,
+    hot_spare: Annotated[
+        str | None, typer.Option(help="With --separate: the hot part's share of the spare area (default: the best).")
+    ] = None,
+    trim: Annotated[str | None, typer.Option(help="Share of the requests that trim a live unit.")] = None,
+    output_format: Annotated[str, typer.Option(help=f"{' or '.join(OUTPUT_FORMATS)}.")] = "text",
+    output: Annotated[Path | None, typer.Option(help="Draw WAF against OP to a .png, .svg or .html file.")] = None,
+) -> None:
+    """Write amplification in closed form: steady state, random writes of one mapping unit, many erase units.
+
+    OP is what cleaning really has: without reserve, parity, bad blocks and the unwritten part of open erase units.
+    """
+    from ssdlab.errors import InputError, near
+    from ssdlab.planning import closed_forms
+    from ssdlab.quantities import parse_share, parse_shares
+
+    for option, value, allowed in (
+        ("--victim", victim, VICTIMS),
+        ("--output-format", output_format, OUTPUT_FORMATS),
+        ("--output", output.suffix.lower() if output else OUTPUT_SUFFIXES[0], OUTPUT_SUFFIXES),
+    ):
+        if value not in allowed:
+            raise InputError(f"{option} is {value!r}; allowed: {', '.join(allowed)}{near(value, allowed)}")
+    if d is not None and victim != "d-choices":
+        raise InputError(f"--d is {d}, but the victim policy is {victim!r}; it belongs to --victim d-choices")
+    if (hot_writes is None) != (hot_space is None):
+        raise InputError("--hot-writes and --hot-space go together")
+    if separate and hot_writes is None:
+        raise InputError("--separate needs --hot-writes and --hot-space")
+    if hot_spare is not None and not separate:
+        raise InputError("--hot-spare needs --separate")
+    if trim is not None and hot_writes is not None:
+        raise InputError("--trim is for uniform writes; no closed form combines it with --hot-writes")
+    if hot_writes is not None and not separate and victim != "fifo":
+        raise InputError(
+            f"no closed form for hot and cold writes through one frontier under {victim!r}; "
+            "use --victim fifo, or --separate"
+        )
+
+    try:
+        pool, formula = _pool(victim, units_per_erase_unit, d)
+        live = closed_forms.live_share(parse_share(trim)) if trim is not None else 1.0
+        whole = pool
+        if hot_writes is not None and hot_space is not None:
+            whole, formula = _skewed(hot_writes, hot_space, separate, hot_spare, pool, formula)
+        rows = []
+        for over_provisioning in parse_shares(op):
+            effective = closed_forms.with_live_share(over_provisioning, live)
+            factor = closed_forms.spare_factor(over_provisioning)
+            rows.append(_Row(over_provisioning, factor, 1 + effective, whole(effective)))
+    except ValueError as error:
+        raise InputError(_in_options(str(error))) from error
+
+    if output_format == "json":
+        head = {"formula": formula, "units_per_erase_unit": units_per_erase_unit, "live_share": live}
+        typer.echo(json.dumps(head | {"rows": [asdict(row) for row in rows]}, indent=2))
+    else:
+        _print_table(rows, formula, live)
+    if output is not None:
+        _draw(rows, formula, lambda op: whole(closed_forms.with_live_share(op, live)), output)
+        typer.echo(f"wrote {output}", err=True)
+
+
+def _in_options(message: str) -> str:
+    """A formula's complaint with the option in place of its argument."""
+    argument, _, rest = message.partition(" ")
+    option = {"trim_share": "trim", "over_provisioning": "op"}.get(argument, argument.replace("_", "-"))
+    return f"--{option} {rest}"
+
+
+def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callable[[float], float], str]:
+    """Write amplification by OP under uniform writes, and what to call it."""
+    from ssdlab.planning import closed_forms
+
+    drawn = 10 if d is None else d
+    return {
+        "fifo": (closed_forms.fifo, "FIFO"),
+        "random": (closed_forms.random_victim, "random victim"),
+        "greedy": (
+            lambda op: closed_forms.greedy(op, units_per_erase_unit),
+            f"greedy, {units_per_erase_unit} units an erase unit",
+        ),
+        "d-choices": (
+            lambda op: closed_forms.d_choices(op, units_per_erase_unit, drawn),
+            f"d-choices, d = {drawn}, {units_per_erase_unit} units an erase unit",
+        ),
+    }[victim]
+
+
+def _skewed(
+    hot_writes: str,
+    hot_space: str,
+    separate: bool,
+    hot_spare: str | None,
+    pool: Callable[[float], float],
+    pool_formula: str,
+) -> tuple[Callable[[float], float], str]:
+    """The same for hot and cold: through one frontier, or separated."""
+    from ssdlab.planning import closed_forms
+    from ssdlab.quantities import format_share
+
+    r, f = _inner_share("--hot-writes", hot_writes), _inner_share("--hot-space", hot_space)
+    writes, space = (r, 1 - r), (f, 1 - f)
+    words = f"{format_share(r)} of the writes on {format_share(f)} of the space"
+    if not separate:
+        return lambda op: closed_forms.fifo_classes(op, writes, space), f"FIFO, one frontier, {words}"
+    if hot_spare is None:
+        hot = closed_forms.square_root_split(writes, space)[0]
+        split = f"{format_share(hot)} of the spare area (the best split)"
+    else:
+        hot = _inner_share("--hot-spare", hot_spare)
+        split = f"{format_share(hot)} of the spare area"
+    spare = (hot, 1 - hot)
+    return (
+        lambda op: closed_forms.separated_pools(op, writes, space, spare, pool),
+        f"separated pools, {pool_formula}; hot: {words}, {split}",
+    )
+
+
+def _inner_share(option: str, text: str) -> float:
+    """A share that leaves something on both sides."""
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_share
+
+    share = parse_share(text)
+    if not 0 < share < 1:
+        raise InputError(f"{option} is {text!r}; allowed: above 0% and below 100%")
+    return share
+
+
+def _print_table(rows: list[_Row], formula: str, live: float) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from ssdlab.quantities import format_share
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("OP", "spare factor", "alpha", "WAF"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            format_share(row.over_provisioning),
+            format_share(row.spare_factor),
+            f"{row.alpha:.4f}",
+            f"{row.write_amplification:.3f}",
+        )
+    console = Console(highlight=False, markup=False)
+    console.print(f"Write amplification: {formula}")
+    if live < 1:
+        console.print(f"{format_share(live)} of the units are live; alpha counts only those")
+    console.print(table)
+
+
+def _draw(rows: list[_Row], formula: str, curve: Callable[[float], float], output: Path) -> None:
+    """The curve around the asked spare areas, with those as points. A drawing that fails leaves no file behind."""
+    import altair as alt
+    import polars as pl
+
+    from ssdlab.errors import InputError
+
+    asked = [row.over_provisioning for row in rows]
+    low, high = max(0.5 * min(asked), 0.01 * max(asked)), max(1.5 * max(asked), 0.3)
+    steps = 100
+    line = [low * (high / low) ** (step / steps) for step in range(steps + 1)]
+    axis_x = alt.X("over_provisioning:Q", title="over-provisioning", axis=alt.Axis(format="~%"))
+    axis_y = alt.Y("waf:Q", title="write amplification (WAF)").scale(zero=False, domainMin=1)
+    curve_points = pl.DataFrame({"over_provisioning": line, "waf": [curve(op) for op in line]})
+    row_points = pl.DataFrame({"over_provisioning": asked, "waf": [row.write_amplification for row in rows]})
+    tooltip = [alt.Tooltip("over_provisioning:Q", format=".2%", title="OP"), alt.Tooltip("waf:Q", format=".3f")]
+    chart = alt.layer(
+        alt.Chart(curve_points).mark_line().encode(axis_x, axis_y),
+        alt.Chart(row_points).mark_point(filled=True, size=60).encode(axis_x, axis_y, tooltip=tooltip),
+    ).properties(width=560, height=320, title=f"Closed form: {formula}")
+    try:
+        if output.suffix.lower() == ".html":
+            chart.save(output, inline=True)
+        else:
+            chart.save(output, scale_factor=2)
+    except OSError as error:
+        raise InputError(f"--output {output}: {error.strerror or error}") from error

@@ -1,0 +1,81 @@
+"""The options that commands share, each defined once: name, help text, how its value is read."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Job = Annotated[str, typer.Argument(metavar="JOB.fio", help="A fio job file.", show_default=False)]
+Op = Annotated[
+    str | None,
+    typer.Option("--op", metavar="SHARE", help="Over-provisioning, (T - U) / U, such as 7%; sets U from T."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any key of the drive file, such as ftl.victim=fifo. Repeatable."),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale", metavar="1/N", help="A smaller drive and workload of the same ratios; every result says so."
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=2**64 - 1, metavar="N", help="Same seed, same bytes of result.")
+]
+Untimed = Annotated[
+    bool,
+    typer.Option("--untimed", help="No clock: write amplification only. So far every run is one; speeds are null."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, metavar="N", help="Processes side by side; as many as processors and memory allow."
+    ),
+]
+
+
+def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
+    """`--set` as given, for a command that runs one drive. Raises InputError for a form or a repeated key."""
+    from ssdlab.drives.settings import split
+    from ssdlab.errors import InputError
+
+    settings: dict[str, str] = {}
+    for text in texts or ():
+        key, value = split(text)
+        if key in settings:
+            raise InputError(f"--set {text}: {key} is already set to {settings[key]}")
+        settings[key] = value
+    return settings
+
+
+def scale_of(text: str | None) -> "Fraction | None":
+    """`--scale`; InputError names the option."""
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_scale
+
+    try:
+        return parse_scale(text) if text else None
+    except InputError as error:
+        raise InputError(f"--scale: {error}") from None
+
+
+def op_of(text: str | None) -> float | None:
+    """`--op` with one share; InputError names the option."""
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_share
+
+    try:
+        return parse_share(text) if text is not None else None
+    except InputError as error:
+        hint = "; `ssdlab compare` takes a list" if text and "," in text else ""
+        raise InputError(f"--op: {error}{hint}") from None
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """What the job file says that a simulated drive does not heed: once, on stderr."""
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)

@@ -1,0 +1,181 @@
+"""The comparison in the terminal: one table, or two of the same rows where one would not fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ssdlab.comparison.variant import Variant
+from ssdlab.quantities import format_share
+from ssdlab.results import PARTS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+MISSING = "-"
+BYTES_PER_TB = 10**12
+# A WAF of the whole stage that differs by less from that of the steady state is the same figure in the table.
+_WAF_STEP = 0.005
+# More labels than this are counted instead of listed.
+_LABELS_MAX = 2
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    cell: Callable[[Variant], str]
+
+
+def print_table(variants: Sequence[Variant], console: "Console") -> None:
+    """Prints the variants and, below, what the figures mean and why some are missing."""
+    writes, life = _write_columns(variants), _life_columns(variants)
+    whole = _table(variants, [*writes, *life])
+    if console.measure(whole).minimum <= console.width and _width(whole, console) <= console.width:
+        console.print(whole)
+    else:
+        console.print(_table(variants, writes))
+        console.print(_table(variants, life))
+    for line in _legend(variants):
+        console.print(line, highlight=False, markup=False)
+
+
+def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
+    present = [part for part in PARTS if any((_parts(variant) or {}).get(part) for variant in variants)]
+    columns = [
+        _Column("OP", lambda variant: format_share(variant.result.capacity.over_provisioning)),
+        _Column("eff. OP", _effective),
+        _Column("WAF", lambda variant: _number(variant.result.settled_waf, 3)),
+    ]
+    columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
+    if _stage_differs(variants):
+        columns.append(_Column("whole", lambda variant: _number(variant.result.last_stage_ledger.waf, 3)))
+    if any(variant.expectation.value is not None for variant in variants):
+        columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
+        columns.append(_Column("dev.", _deviation))
+    return columns
+
+
+def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
+    columns = [
+        _Column("host TB", lambda variant: _terabytes(variant.result.ledger.host_written_bytes)),
+        _Column("NAND TB", lambda variant: _terabytes(variant.result.ledger.programmed_bytes)),
+        _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
+        _Column("years", lambda variant: _significant(variant.years)),
+        _Column("erases", _erases),
+    ]
+    if any(variant.result.steady_state for variant in variants):
+        columns.append(_Column("steady at", _steady))
+    return columns
+
+
+_PART_HEADINGS = {"wear_leveling": "wear", "metadata": "meta", "slc_fold": "SLC"}
+
+
+def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("variant", overflow="fold")
+    for column in columns:
+        table.add_column(column.heading, justify="right", no_wrap=True)
+    for variant in variants:
+        # The percent sign stays with its number where a long label is broken.
+        table.add_row(
+            Text(variant.label.replace(" %", "\N{NO-BREAK SPACE}%")),
+            *(Text(column.cell(variant)) for column in columns),
+        )
+    return table
+
+
+def _width(table: "Table", console: "Console") -> int:
+    return console.measure(table, options=console.options.update(width=10_000)).maximum
+
+
+def _legend(variants: Sequence[Variant]) -> list[str]:
+    lines = []
+    if any(variant.result.steady_state for variant in variants):
+        lines.append(
+            "WAF: of the steady state by SNIA's rule, that is, over its five rounds"
+            + ("; whole: of the whole last stage." if _stage_differs(variants) else ".")
+        )
+        lines.append("steady at: host bytes written until then / size for the host; > where it was not reached.")
+    else:
+        lines.append("WAF: of the whole last stage; no steady state was looked for.")
+    formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
+    if formulas:
+        lines.append(f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP.")
+    for reason in dict.fromkeys(
+        variant.expectation.reason for variant in variants if variant.expectation.value is None
+    ):
+        without = [variant.label for variant in variants if variant.expectation.reason == reason]
+        who = f"{len(without)} variants" if len(without) > _LABELS_MAX else ", ".join(without)
+        who = "" if len(without) == len(variants) else f" for {who}"
+        lines.append(f"no theory{who}: {reason}.")
+    rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
+    lines.append(
+        f"TBW: rated erase cycles x flash / WAF; years: at DWPD {', '.join(f'{rate:g}' for rate in rates)};"
+        " erases: least to most of a block."
+    )
+    for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
+        if scale != "1":
+            lines.append(
+                f"Scaled to {scale}: bytes are those of the smaller drive, shares and WAF hold for the full one."
+            )
+    lines += [f"{variant.label}: READ-ONLY: {variant.result.failure}" for variant in variants if variant.result.failure]
+    return lines
+
+
+def _parts(variant: Variant) -> dict[str, float] | None:
+    parts = variant.result.settled_waf_parts
+    return dict(parts) if parts else None
+
+
+def _part_cell(part: str) -> Callable[[Variant], str]:
+    return lambda variant: _number((_parts(variant) or {}).get(part), 3)
+
+
+def _stage_differs(variants: Sequence[Variant]) -> bool:
+    pairs = ((variant.result.settled_waf, variant.result.last_stage_ledger.waf) for variant in variants)
+    return any(
+        settled is not None and whole is not None and abs(settled - whole) >= _WAF_STEP for settled, whole in pairs
+    )
+
+
+def _effective(variant: Variant) -> str:
+    effective = variant.result.capacity.effective_over_provisioning
+    return MISSING if effective is None else format_share(effective)
+
+
+def _deviation(variant: Variant) -> str:
+    return MISSING if variant.deviation is None else f"{variant.deviation * 100:+.2f} %"
+
+
+def _erases(variant: Variant) -> str:
+    counts = variant.result.wear["erase_count"]
+    return f"{counts['min']}-{counts['max']}"
+
+
+def _steady(variant: Variant) -> str:
+    steady = variant.result.steady_state
+    if steady is None:
+        return MISSING
+    reached = steady.at_host_bytes is not None
+    at = steady.at_host_bytes if steady.at_host_bytes is not None else variant.result.ledger.host_written_bytes
+    return f"{'' if reached else '> '}{at / variant.result.capacity.user_bytes:.1f} U"
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return MISSING if value is None else f"{value:.{decimals}f}"
+
+
+def _terabytes(count_bytes: float | None) -> str:
+    return _significant(None if count_bytes is None else count_bytes / BYTES_PER_TB)
+
+
+def _significant(value: float | None) -> str:
+    """Three digits and no exponent, for figures between a thousandth and millions."""
+    if value is None:
+        return MISSING
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,94 @@
+"""One variant of a comparison: its result, what theory expects of it, and how long the flash would last."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ssdlab.comparison.axes import Planned
+from ssdlab.planning import endurance
+from ssdlab.planning.expectation import Expectation, expected
+from ssdlab.results import Result
+
+# Enough points that a curve looks smooth, and from well below the smallest spare area to well above the largest.
+_CURVE_POINTS = 40
+_CURVE_BELOW, _CURVE_ABOVE = 0.6, 1.4
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the table, the report and the files show of one variant. Its WAF is `result.settled_waf`."""
+
+    planned: Planned
+    result: Result
+    drive_writes_per_day: float
+
+    @property
+    def label(self) -> str:
+        return self.planned.label
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """The WAF of the closed form that fits the job, or the reason why none does."""
+        return self._expected_at(self.result.capacity.effective_over_provisioning)
+
+    @property
+    def deviation(self) -> float | None:
+        """By which share the WAF lies above theory; None without either."""
+        theory, waf = self.expectation.value, self.result.settled_waf
+        return waf / theory - 1 if theory is not None and waf is not None else None
+
+    def theory_curve(self, over_provisioning_min: float, over_provisioning_max: float) -> list[tuple[float, float]]:
+        """Points (over_provisioning, WAF) of the same closed form from a bit below to a bit above the range.
+
+        Between effective OP and OP stands what the drive holds back; it is taken to be the same share of T everywhere.
+        """
+        capacity = self.result.capacity
+        if self.expectation.value is None or capacity.effective_over_provisioning is None:
+            return []
+        kept_share = (1 + capacity.effective_over_provisioning) / (1 + capacity.over_provisioning)
+        low, high = over_provisioning_min * _CURVE_BELOW, over_provisioning_max * _CURVE_ABOVE
+        points = []
+        for step in range(_CURVE_POINTS + 1):
+            over_provisioning = low + (high - low) * step / _CURVE_POINTS
+            there = self._expected_at(kept_share * (1 + over_provisioning) - 1)
+            if there.value is not None:
+                points.append((over_provisioning, there.value))
+        return points
+
+    @cached_property
+    def tbw_bytes(self) -> float | None:
+        """TBW in bytes: what the host can write until every block has its rated cycles, at this WAF."""
+        waf = self.result.settled_waf
+        if waf is None:
+            return None
+        return endurance.lifetime_bytes(self.planned.drive.endurance_cycles, self.result.capacity.physical_bytes, waf)
+
+    @property
+    def years(self) -> float | None:
+        """How long that is at `drive_writes_per_day`."""
+        if self.tbw_bytes is None:
+            return None
+        return endurance.years(self.tbw_bytes, self.drive_writes_per_day, self.result.capacity.user_bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result's JSON, with what the comparison adds under `ssdlab.variant`."""
+        plain = self.result.to_dict()
+        plain["ssdlab"]["variant"] = {
+            "label": self.label,
+            "waf": self.result.settled_waf,
+            "waf_parts": self.result.settled_waf_parts and dict(self.result.settled_waf_parts),
+            "theory": {
+                "waf": self.expectation.value,
+                "formula": self.expectation.formula,
+                "reason": self.expectation.reason,
+                "deviation_share": self.deviation,
+            },
+            "tbw_bytes": self.tbw_bytes,
+            "drive_writes_per_day": self.drive_writes_per_day,
+            "years": self.years,
+        }
+        return plain
+
+    def _expected_at(self, effective_over_provisioning: float | None) -> Expectation:
+        specification = self.result.specification
+        return expected(specification.jobs, specification.drive, effective_over_provisioning)

@@ -1,0 +1,94 @@
+"""`ssdlab compare` as a user calls it, on the real engine."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+COMPARE = ("compare", "uniform.fio", "--drive", "small.toml")
+LABELS = ["greedy, 20 %", "greedy, 40 %", "fifo, 20 %", "fifo, 40 %"]
+
+Ended = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def compared(ssdlab_in: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, Path]:
+    """The main job, and the folder that it wrote. Pictures take seconds, so it runs once for all tests here."""
+    folder = tmp_path_factory.mktemp("compared")
+    choices = ("--op", "20%,40%", "--set", "ftl.victim=greedy,fifo", "--workers", "2", "--output", "out")
+    ended: Ended = ssdlab_in(folder)(*COMPARE, *choices)
+    assert ended.returncode == 0, ended.stderr
+    return ended, folder / "out"
+
+
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_table_fits_80_columns(compared: tuple[Ended, Path]) -> None:
+    ended, _ = compared
+    assert all(_plain(ended.stdout).count(label) == 2 for label in LABELS), "two tables, for 80 columns hold not one"
+    assert max(len(line.rstrip()) for line in ended.stdout.splitlines()) <= 80
+    assert all(heading in ended.stdout for heading in ("eff. OP", "theory", "host TB", "TBW", "steady at"))
+
+
+def test_the_figures_belong_together(compared: tuple[Ended, Path]) -> None:
+    results = json.loads((compared[1] / "result.json").read_text())
+    assert [result["ssdlab"]["variant"]["label"] for result in results] == LABELS
+    for result in results:
+        ours, variant = result["ssdlab"], result["ssdlab"]["variant"]
+        assert ours["steady_state"]["reached"] is True
+        assert variant["waf"] == ours["steady_state"]["waf"]
+        assert sum(variant["waf_parts"].values()) == pytest.approx(variant["waf"])
+        flash_bytes = ours["capacity"]["physical_bytes"]
+        assert variant["tbw_bytes"] == pytest.approx(3000 * flash_bytes / variant["waf"])
+        assert variant["years"] == pytest.approx(variant["tbw_bytes"] / ours["capacity"]["user_bytes"] / 365)
+        assert result["jobs"][0]["jobname"] == "precondition"
+        assert result["jobs"][0]["ssdlab"]["waf"] == 1
+    waf = {result["ssdlab"]["variant"]["label"]: result["ssdlab"]["waf"] for result in results}
+    assert waf["greedy, 40 %"] < waf["greedy, 20 %"] < waf["fifo, 20 %"]
+
+
+def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
+    """Rounds of one drive write on a drive of 512 erase units scatter, hence the width."""
+    for result in json.loads((compared[1] / "result.json").read_text()):
+        theory = result["ssdlab"]["variant"]["theory"]
+        assert theory["reason"] is None
+        assert abs(theory["deviation_share"]) < 0.03, theory
+
+
+def test_the_files(compared: tuple[Ended, Path]) -> None:
+    folder = compared[1]
+    series = pl.read_parquet(folder / "timeseries.parquet")
+    assert series["variant"].unique(maintain_order=True).to_list() == LABELS
+    page = (folder / "report.html").read_text()
+    assert all(label in page for label in LABELS)
+    assert {path.suffix for path in folder.iterdir()} >= {".html", ".svg", ".png", ".json", ".parquet"}
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_drives_with_their_own_spare_area_one_of_them_worn_out(ssdlab: Any, tmp_path: Path) -> None:
+    text = (tmp_path / "small.toml").read_text().replace('"small"', '"other"').replace("104857600", "83886080")
+    worn = text.replace("endurance_cycles = 3000", "endurance_cycles = 2") + "[faults]\nwear_out = true\n"
+    (tmp_path / "other.toml").write_text(
+        worn.replace("[sources]", '[sources]\n"faults.*" = { kind = "assumed", source = "made up for a test" }')
+    )
+    (tmp_path / "long.fio").write_text("[long]\nrw=randwrite\nbs=4k\nnorandommap\nloops=20\n")
+    drives = ("--drive", "small.toml", "--drive", "other.toml")
+    ended = ssdlab("compare", "long.fio", *drives, "--until", "job", "--precondition", "none")
+    assert ended.returncode == 1, ended.stderr
+    assert "other: READ-ONLY" in ended.stdout and "error: other: " in ended.stderr
+    assert "no steady state was looked for" in ended.stdout
+    results = json.loads((tmp_path / "out" / "compare-long" / "result.json").read_text())
+    told = {
+        result["ssdlab"]["variant"]["label"]: (
+            result["ssdlab"]["capacity"]["over_provisioning"],
+            result["ssdlab"]["steady_state"]["reached"],
+            bool(result["ssdlab"]["failure"]),
+        )
+        for result in results
+    }
+    assert told == {"small": (pytest.approx(0.28), None, False), "other": (pytest.approx(0.6), None, True)}

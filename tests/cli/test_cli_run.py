@@ -1,0 +1,116 @@
+"""`ssdlab run` as a user calls it, on the real engine."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+RUN = ("run", "uniform.fio", "--drive", "small.toml")
+USER_BYTES = 104857600
+
+
+def test_text_as_fio_writes_it(ssdlab: Any) -> None:
+    ended = ssdlab(*RUN)
+    assert ended.returncode == 0, ended.stderr
+    assert "uniform: (groupid=0, jobs=1): err= 0\n  write: io=100MiB (105MB), ios=25,600;" in ended.stdout
+    assert "waf: 1." in ended.stdout
+    assert "Drive small:" in ended.stdout
+    assert "\x1b" not in ended.stdout + ended.stderr, "no colours and no bar where there is no terminal"
+
+
+def test_json_and_the_identities_in_it(ssdlab: Any) -> None:
+    ended = ssdlab(*RUN, "--output-format", "json")
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    job, ours = result["jobs"][0], result["ssdlab"]
+    assert job["write"]["io_bytes"] == job["write"]["total_ios"] * 4096 == USER_BYTES
+    assert job["write"]["iops"] is None
+    programmed = dict(ours["nand"]["programmed_bytes"])
+    assert programmed.pop("total") == sum(programmed.values())
+    assert programmed["host"] == USER_BYTES
+    assert ours["waf"] == pytest.approx(sum(programmed.values()) / USER_BYTES)
+    assert ours["seed"] == 1
+    assert ours["capacity"]["over_provisioning"] == pytest.approx(0.28)
+    assert "bins" not in job["write"]["clat_ns"]
+    plus = json.loads(ssdlab(*RUN, "--output-format", "json+").stdout)
+    assert plus["jobs"][0]["write"]["clat_ns"]["bins"] is None
+
+
+def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_path: Path) -> None:
+    (tmp_path / "other name.fio").write_bytes((tmp_path / "uniform.fio").read_bytes())
+    for job, place in (("uniform.fio", "a/"), ("other name.fio", "deep/b/")):
+        ended = ssdlab("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)
+        assert ended.returncode == 0, ended.stderr
+    for name in ("result.json", "timeseries.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "deep" / "b" / name).read_bytes()
+    ssdlab(*RUN, "--seed", "8", "--output", "c/")
+    assert (tmp_path / "a" / "result.json").read_bytes() != (tmp_path / "c" / "result.json").read_bytes()
+    series = pl.read_parquet(tmp_path / "a" / "timeseries.parquet")
+    assert series["host_written_bytes"].is_sorted()
+    assert series["host_written_bytes"][-1] == USER_BYTES
+    timing = json.loads((tmp_path / "a" / "timing.json").read_text())
+    assert timing["wall_seconds"] > 0
+
+
+def test_output_to_a_file_takes_the_place_of_printing(ssdlab: Any, tmp_path: Path) -> None:
+    ended = ssdlab(*RUN, "--output", "out.json")
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["ssdlab"]["waf"] >= 1
+    ssdlab(*RUN, "--output", "out.txt")
+    assert (tmp_path / "out.txt").read_text().startswith("ssdlab-")
+
+
+def test_choices_arrive_in_the_specification(ssdlab: Any) -> None:
+    choices = ("--op", "50%", "--set", "ftl.victim={name='d-choices', d=3}", "--output-format", "json")
+    ended = ssdlab(*RUN, *choices)
+    assert ended.returncode == 0, ended.stderr
+    ours = json.loads(ended.stdout)["ssdlab"]
+    assert ours["capacity"]["over_provisioning"] == pytest.approx(0.5, abs=1e-4)
+    assert ours["specification"]["drive"]["ftl"]["victim"] == {"name": "d-choices", "d": 3}
+
+
+def test_a_scaled_result_says_so(ssdlab: Any) -> None:
+    ended = ssdlab("run", "uniform.fio", "--drive", "generic-tlc-480", "--scale", "1/256", "--output-format", "json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["ssdlab"]["scale"] == "1/256"
+
+
+def test_what_is_ignored_is_said_once(ssdlab: Any, tmp_path: Path) -> None:
+    (tmp_path / "ignored.fio").write_text("[global]\ndirect=1\n[a]\nrw=write\nbs=4k\n[b]\nrw=read\nbs=4k\n")
+    ended = ssdlab("run", "ignored.fio", "--drive", "small.toml")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("direct") == 1
+
+
+def test_a_worn_out_drive_is_reported_and_ends_with_1(ssdlab: Any, tmp_path: Path) -> None:
+    (tmp_path / "long.fio").write_text("[long]\nrw=randwrite\nbs=4k\nloops=200\n")
+    worn = ("--set", "nand.endurance_cycles=3", "--set", "faults.wear_out=true", "--output", "worn/")
+    ended = ssdlab("run", "long.fio", "--drive", "small.toml", *worn)
+    assert ended.returncode == 1, ended.stdout
+    assert "READ-ONLY" in ended.stdout and "error: long.fio: " in ended.stderr
+    result = json.loads((tmp_path / "worn" / "result.json").read_text())
+    assert result["jobs"][0]["error"] == 30
+    assert result["ssdlab"]["failure"]
+
+
+def test_the_python_interface_gives_the_same(ssdlab: Any, tmp_path: Path) -> None:
+    import ssdlab as package
+
+    drive = package.drive(tmp_path / "small.toml", op=0.5)
+    result = package.run(tmp_path / "uniform.fio", drive, seed=3)
+    printed = ssdlab(*RUN, "--op", "50%", "--seed", "3", "--output-format", "json").stdout
+    assert result.to_json() == printed
+    assert result.waf is not None and result.waf >= 1
+    assert result.jobs[0].write.iops is None
+    assert result.timeseries.height > 10
+
+
+def test_real_programs_read_the_json(ssdlab: Any, tmp_path: Path) -> None:
+    """jq stands for all readers that look up fio's keys."""
+    ssdlab(*RUN, "--output", "out.json")
+    wanted = '.jobs[0] | [.jobname, .write.total_ios, .read.total_ios, .write.clat_ns.percentile["99.000000"]]'
+    read = subprocess.run(["jq", "-c", wanted, "out.json"], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert json.loads(read.stdout) == ["uniform", 25600, 0, None]

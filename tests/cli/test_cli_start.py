@@ -1,0 +1,91 @@
+"""Does the program start without heavy imports, explain itself, and end with the exit codes that it promises?"""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+HEAVY = ("polars", "altair", "scipy", "pydantic", "numpy", "ssdlab._engine")
+COMMANDS = ("run", "compare", "drives", "policies", "model")
+
+
+def test_help_has_examples(ssdlab: Any) -> None:
+    help_text = ssdlab("--help")
+    assert help_text.returncode == 0
+    assert all(f"ssdlab {command} " in help_text.stdout for command in COMMANDS), "an example for each command"
+
+
+@pytest.mark.parametrize("module", ["ssdlab", "ssdlab.cli", "ssdlab.runs"])
+def test_light_imports(module: str) -> None:
+    program = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_its_help_with_an_example(command: str, ssdlab: Any) -> None:
+    help_text = ssdlab(command, "--help")
+    assert help_text.returncode == 0
+    assert "Example:" in help_text.stdout and f"  ssdlab {command} " in help_text.stdout
+
+
+RUN = ("run", "uniform.fio", "--drive", "small.toml")
+COMPARE = ("compare", "uniform.fio", "--drive", "small.toml")
+WRONG = {
+    "no command": ([], "Usage"),
+    "unknown command": (["rum"], "rum"),
+    "unknown option": ([*RUN, "--opp", "7%"], "--opp"),
+    "no drive": (["run", "uniform.fio"], "--drive"),
+    "no such job": (["run", "none.fio", "--drive", "small.toml"], "none.fio"),
+    "no such drive": (["run", "uniform.fio", "--drive", "genric-tlc-480"], "generic-tlc-480"),
+    "spare area of nothing": ([*RUN, "--op", "0%"], "--op 0 %"),
+    "a list of spare areas": ([*RUN, "--op", "7%,28%"], "ssdlab compare"),
+    "a share that is none": ([*COMPARE, "--op", "7%,x"], "--op"),
+    "a share twice": ([*COMPARE, "--op", "7%,0.07"], "listed twice"),
+    "unknown key": ([*RUN, "--set", "ftl.victm=fifo"], "ftl.victim"),
+    "unknown policy": ([*COMPARE, "--set", "ftl.victim=greedy,fofo"], "fifo"),
+    "a key twice": ([*COMPARE, "--set", "ftl.victim=greedy", "--set", "ftl.victim=fifo"], "listed twice"),
+    "a scale too small": ([*RUN, "--scale", "1/16"], "--scale 1/16"),
+    "a scale that is none": ([*RUN, "--scale", "16"], "--scale"),
+    "a wrong format": ([*RUN, "--output-format", "jsn"], "'json'"),
+    "a wrong end": ([*COMPARE, "--until", "steddy"], "'steady'"),
+    "no drive writes": ([*COMPARE, "--dwpd", "0"], "--dwpd"),
+    "a negative seed": ([*RUN, "--seed", "-1"], "--seed"),
+    "output below a file": ([*COMPARE, "--output", "small.toml/x"], "small.toml is a file"),
+    "a job too large": (["run", "large.fio", "--drive", "small.toml"], "large.fio, line 4"),
+    "an unknown job option": (["run", "wrong.fio", "--drive", "small.toml"], "wrong.fio, line 2"),
+    "a steady state of reads": (["compare", "reads.fio", "--drive", "small.toml"], "--until job"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG.values(), ids=WRONG)
+def test_wrong_input_ends_with_2_one_message_and_no_file(
+    arguments: list[str], said: str, ssdlab: Any, tmp_path: Any
+) -> None:
+    (tmp_path / "large.fio").write_text("[large]\nrw=write\nbs=4k\nsize=1g\n")
+    (tmp_path / "wrong.fio").write_text("[wrong]\nrw_typo=write\n")
+    (tmp_path / "reads.fio").write_text("[reads]\nrw=read\nbs=4k\n")
+    before = sorted(tmp_path.rglob("*"))
+    ended = ssdlab(*arguments)
+    # Without any command the help itself is what is said.
+    printed = ended.stdout + ended.stderr if not arguments else ended.stderr
+    assert ended.returncode == 2, printed
+    assert said in printed
+    assert "Traceback" not in printed
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_reader_that_leaves_early_is_no_fault(ssdlab: Any, tmp_path: Any) -> None:
+    command = [sys.executable, "-m", "ssdlab", *RUN, "--output-format", "json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.wait(60)
+
+
+def test_version(ssdlab: Any) -> None:
+    ended = ssdlab("--version")
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("ssdlab ")
