@@ -1,0 +1,84 @@
+# The commands of this repository. Each one sets up what it needs: `make demo` and `make test` work on a fresh clone.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON := .venv/bin/python
+PACKAGES := .venv/packages
+NATIVE := python/ssdlab/_engine.abi3.so
+RUST := Cargo.toml Cargo.lock rust-toolchain.toml $(shell find crates/*/src crates/*/Cargo.toml -type f)
+
+# rustup looks for its toolchains in the home folder. Where that is another one, they are still beside the program.
+ifeq ($(shell cargo --version 2>/dev/null),)
+export RUSTUP_HOME := $(realpath $(dir $(shell command -v cargo))../../.rustup)
+endif
+
+# One interpreter for every build, so that cargo does not compile the shell anew for each caller.
+export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
+unexport VIRTUAL_ENV
+
+.PHONY: help setup demo test check format docs bench lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
+
+setup: $(NATIVE) ## the virtual environment and the native module, nothing else
+
+$(PACKAGES): pyproject.toml uv.lock tools/bootstrap
+	tools/bootstrap packages
+	@touch $@
+
+$(NATIVE): $(PACKAGES) $(RUST)
+	tools/bootstrap native
+	@touch $@
+
+demo: setup ## two comparisons of spare areas; says where the reports are
+	@echo
+	@echo "JESD219's enterprise workload on 128 GiB of flash, sold as 120 GB and as 128 GB"
+	.venv/bin/ssdlab compare jobs/jesd219-enterprise.fio --drive pny-120gb --drive competitor-128gb \
+	  --scale 1/16 --output out/demo/jesd219
+	@echo
+	@echo "Uniform random 4 KiB writes over three spare areas, with the closed form beside them"
+	.venv/bin/ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --op 7%,14%,28% \
+	  --scale 1/64 --output out/demo/randwrite
+	@printf '\nOpen these in a browser:\n  %s\n  %s\n' \
+	  "$(CURDIR)/out/demo/jesd219/report.html" "$(CURDIR)/out/demo/randwrite/report.html"
+
+test: setup ## all tests of the engine and of the Python side
+	tools/bootstrap programs
+	cargo test --locked --workspace --exclude ssdlab-python
+	cargo test --locked --workspace --exclude ssdlab-python --benches
+	$(PYTHON) -m pytest -n auto
+
+check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m mypy
+	$(PYTHON) -m basedpyright
+	$(PYTHON) -m mypy.stubtest ssdlab._engine
+	tools/bootstrap lock --check
+	$(PYTHON) -m pytest tests/tidy
+
+format: setup ## puts all sources into their form
+	cargo fmt --all
+	$(PYTHON) -m ruff check --fix
+	$(PYTHON) -m ruff format
+
+docs: setup ## writes the generated pages anew
+	$(PYTHON) tools/policies_page.py docs/policies.md
+
+bench: setup ## speed, as JSON, a line a benchmark
+	cargo bench --locked --workspace --exclude ssdlab-python --bench '*'
+	$(PYTHON) benches/start_up.py
+
+lock: $(PACKAGES) ## resolves the lock files anew, after a change of the dependencies
+	cargo update --workspace
+	tools/bootstrap lock
+
+clean: ## removes everything that the other commands made
+	rm -rf target .venv .uv out .pytest_cache .ruff_cache .mypy_cache .hypothesis $(NATIVE)
+	find python tests tools -name __pycache__ -type d -prune -exec rm -r {} +
