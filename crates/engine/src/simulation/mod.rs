@@ -203,7 +203,9 @@ impl Simulation {
         });
         self.series.note(stage, &*self.drive);
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
-            rounds.start(self.drive.ledger());
+            let capacity = self.drive.capacity();
+            let erased_units = u64::from(self.drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
+            rounds.start(self.drive.ledger(), erased_units * u64::from(capacity.mapping_unit_bytes));
         }
         share_turns(&mut self.jobs[first..end], self.drive.capacity().user_units);
     }

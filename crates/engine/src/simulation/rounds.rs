@@ -14,6 +14,8 @@ pub struct Rounds {
     round_bytes: u64,
     host_bytes_max: u64,
     stage_start_bytes: u64,
+    /// Rounds are counted from here on: a drive that still has erased space to write to is not in its steady state.
+    first_round_at_bytes: u64,
     /// The ledger when the round began.
     start: Ledger,
     /// What happened in each of the rounds that the verdict is about.
@@ -30,6 +32,7 @@ impl Rounds {
             round_bytes,
             host_bytes_max,
             stage_start_bytes: 0,
+            first_round_at_bytes: 0,
             start: Ledger::default(),
             window: VecDeque::new(),
             round_waf: Vec::new(),
@@ -37,13 +40,19 @@ impl Rounds {
         }
     }
 
-    pub fn start(&mut self, ledger: &Ledger) {
+    /// `erased_bytes` is what can be written before cleaning must begin.
+    pub fn start(&mut self, ledger: &Ledger, erased_bytes: u64) {
         self.start = *ledger;
         self.stage_start_bytes = ledger.host_written_bytes;
+        self.first_round_at_bytes = ledger.host_written_bytes + erased_bytes;
     }
 
     /// Returns whether the stage is over: settled, or out of what it may write.
     pub fn note(&mut self, ledger: &Ledger, mapping_unit_bytes: u32) -> bool {
+        if ledger.host_written_bytes < self.first_round_at_bytes {
+            self.start = *ledger;
+            return false;
+        }
         let written_bytes = ledger.host_written_bytes - self.start.host_written_bytes;
         if written_bytes < self.round_bytes {
             return false;
