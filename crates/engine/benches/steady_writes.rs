@@ -195,8 +195,14 @@ fn uniform_job(user_units: u64) -> Job {
         block_align_bytes: PerDirection { read: UNIT, write: UNIT, trim: UNIT },
         distribution: Distribution::Random,
         random_map: false,
+        skip_bytes: None,
+        runs: None,
+        random_percent: None,
+        files: None,
         seed: 1,
         iodepth: 32,
+        runtime_ns: None,
+        time_based: false,
     }
 }
 
@@ -231,5 +237,7 @@ fn drive_of(case: &Case) -> Drive {
         },
         parity: Parity { units_per_stripe: 0 },
         faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
+        write_buffer: WriteBuffer { bytes: 0 },
+        controller: Controller { command_us: 5.0 },
     }
 }

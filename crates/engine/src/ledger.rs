@@ -9,6 +9,9 @@ pub enum Cause {
     Host,
     Gc,
     WearLeveling,
+    Parity,
+    Padding,
+    ReadModifyWrite,
 }
 
 macro_rules! counters {

@@ -38,6 +38,8 @@ fn drive(victim: &str, placement: &str, wear_leveling: &str) -> Drive {
         },
         parity: Parity { units_per_stripe: 0 },
         faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
+        write_buffer: WriteBuffer { bytes: 0 },
+        controller: Controller { command_us: 5.0 },
     }
 }
 

@@ -227,6 +227,8 @@ fn tiny(
         },
         parity: Parity { units_per_stripe: stripe },
         faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
+        write_buffer: WriteBuffer { bytes: 0 },
+        controller: Controller { command_us: 5.0 },
     }
 }
 

@@ -28,6 +28,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 self.open(stream);
                 continue;
             }
+            if self.in_progress.is_some() {
+                self.finish_cleaning()?;
+                continue;
+            }
             let pool = if fruitless == 0 { self.pool_to_clean() } else { Pool::All };
             let gained = self.clean(pool)?;
             fruitless = if gained { 0 } else { fruitless + 1 };
@@ -41,7 +45,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// With a static spare area the space of addresses that hold nothing stays set aside for them.
-    fn set_aside_erase_units(&self) -> u32 {
+    pub(super) fn set_aside_erase_units(&self) -> u32 {
         match self.spare_area {
             SpareArea::Dynamic => 0,
             SpareArea::Static => {
@@ -51,7 +55,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
-    fn pool_to_clean(&mut self) -> Pool {
+    pub(super) fn pool_to_clean(&mut self) -> Pool {
         if !P::POOLED {
             return Pool::All;
         }
@@ -65,7 +69,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Moves the frontier past parity to the next run of places. Returns whether there is any room.
-    fn go_on_behind_parity(&mut self, stream: StreamId) -> bool {
+    pub(super) fn go_on_behind_parity(&mut self, stream: StreamId) -> bool {
         let frontier = &mut self.frontiers[stream.index()];
         let Some(erase_unit) = frontier.erase_unit else { return false };
         if frontier.run_length() > 0 {
@@ -81,7 +85,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 frontier.run_to(Ppn(first + self.layout.next_parity(place)));
                 return true;
             }
-            self.clock.program(frontier.next(), Cause::Host);
+            self.clock.program(frontier.next(), Cause::Parity);
             self.ledger.programmed_units.parity += 1;
             frontier.skip_parity();
         }
@@ -119,6 +123,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         };
         let gained = self.occupancy.live_units(victim) < self.layout.data_units_per_erase_unit();
         self.empty(victim, Cause::Gc)?;
+        self.level_wear()?;
+        Ok(gained)
+    }
+
+    pub(super) fn level_wear(&mut self) -> Result<(), ReadOnly> {
         let view = wear::View {
             occupancy: &self.occupancy,
             erase_counts: &self.erase_counts,
@@ -127,10 +136,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         if let Some(behind) = self.wear_leveling.erase_unit_to_level(&view) {
             self.empty(behind, Cause::WearLeveling)?;
         }
-        Ok(gained)
+        Ok(())
     }
 
-    fn choose(&mut self, pool: Pool) -> Option<EraseUnit> {
+    pub(super) fn choose(&mut self, pool: Pool) -> Option<EraseUnit> {
         let mut view = View {
             now: self.ledger.programmed_units.host,
             erase_units: self.streams.len() as u32,
@@ -152,13 +161,13 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let live_units = u64::from(self.occupancy.live_units(victim));
         self.check_room_to_move(stream, live_units)?;
         match cause {
-            Cause::Gc | Cause::Host => {
-                self.ledger.programmed_units.gc += live_units;
-                self.ledger.read_units.gc += live_units;
-            }
             Cause::WearLeveling => {
                 self.ledger.programmed_units.wear_leveling += live_units;
                 self.ledger.read_units.wear_leveling += live_units;
+            }
+            _ => {
+                self.ledger.programmed_units.gc += live_units;
+                self.ledger.read_units.gc += live_units;
             }
         }
         let mut moving = std::mem::take(&mut self.moving);
@@ -177,7 +186,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// A block that failed its erase is one that did not come back: with a small reserve there may be nowhere to move to.
-    fn check_room_to_move(&mut self, stream: StreamId, live_units: u64) -> Result<(), ReadOnly> {
+    pub(super) fn check_room_to_move(&mut self, stream: StreamId, live_units: u64) -> Result<(), ReadOnly> {
         if self.free.len() > 0 || live_units == 0 {
             return Ok(());
         }
@@ -189,7 +198,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         if live_units <= u64::from(room) { Ok(()) } else { Err(self.turn_read_only()) }
     }
 
-    fn move_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
+    pub(super) fn move_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
         while !units.is_empty() {
             if self.frontiers[stream.index()].is_stopped() && !self.go_on_behind_parity(stream) {
                 self.open(stream);
@@ -208,7 +217,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
-    fn erase(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
+    pub(super) fn erase(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
         self.map.mark_all_stale(erase_unit);
         self.pools[self.streams[erase_unit.index()].index()].erase_units -= 1;
         self.ledger.erased_erase_units += 1;

@@ -75,7 +75,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             return None;
         }
         let data_units = f64::from(self.layout.data_units_per_erase_unit());
-        let held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.placement.streams());
+        let mut held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.placement.streams());
+        if C::PACED {
+            // What is kept in hand, and half of the victim: until it is erased its units stand in two places.
+            held_back += f64::from(super::pacing::IN_HAND) + 0.5;
+        }
         let mut usable = (f64::from(self.erase_units_left) - held_back) * data_units;
         if self.spare_area == SpareArea::Static {
             usable -= f64::from(self.map.user_units()) - self.mapped_units as f64;
@@ -119,6 +123,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         for erase_unit in (0..self.streams.len() as u32).map(EraseUnit) {
             match self.occupancy.state(erase_unit) {
                 State::Closed => {
+                    programmed_places += units;
+                    live += u64::from(self.occupancy.live_units(erase_unit));
+                }
+                State::Open if self.in_progress_victim() == Some(erase_unit) => {
                     programmed_places += units;
                     live += u64::from(self.occupancy.live_units(erase_unit));
                 }

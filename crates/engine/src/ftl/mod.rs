@@ -10,6 +10,8 @@ mod layout;
 mod map;
 pub mod numbers;
 pub mod occupancy;
+mod pacing;
+mod timed;
 mod write;
 
 use crate::error::{ReadOnly, SpecificationError};
@@ -27,6 +29,7 @@ use layout::Layout;
 use map::Map;
 use numbers::{EraseUnit, Lpn, Ppn, StreamId};
 use occupancy::Occupancy;
+use pacing::InProgress;
 
 /// Live units of a victim that are moved at a time: enough to overlap their cache misses, few enough to stay in the
 /// innermost cache until they are written.
@@ -64,6 +67,8 @@ pub struct Ftl<P: PlacementPolicy, C: Clock> {
     pools: Vec<PoolState>,
     /// Live units of the victim that are on their way.
     moving: Vec<(Lpn, Ppn)>,
+    /// The victim that is being emptied while the host goes on; never any without a clock.
+    in_progress: Option<InProgress>,
 }
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
@@ -132,6 +137,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             erase_counts: vec![0; erase_units as usize],
             pools: vec![PoolState::default(); usize::from(placement.streams())],
             moving: Vec::with_capacity(MOVED_AT_ONCE + 64),
+            in_progress: None,
             array,
             placement,
         })
@@ -147,6 +153,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     pub fn user_bytes(&self) -> u64 {
         u64::from(self.map.user_units()) << self.mapping_unit_shift
+    }
+
+    pub fn clock_mut(&mut self) -> &mut C {
+        &mut self.clock
     }
 
     /// Host units written since the drive was new: the time that placement and ages go by.

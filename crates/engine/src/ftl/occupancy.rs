@@ -68,6 +68,12 @@ impl Occupancy {
         self.set(erase_unit, self.live_units(erase_unit));
     }
 
+    /// Takes a victim that is emptied bit by bit out of the choice.
+    pub fn start_cleaning(&mut self, erase_unit: EraseUnit) {
+        debug_assert_eq!(self.state(erase_unit), State::Closed);
+        self.set(erase_unit, OPEN | self.live_units(erase_unit));
+    }
+
     pub fn free(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, FREE);
     }

@@ -18,14 +18,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         // The map is far larger than the cache, so entries are asked for ahead of their use: first those of the map,
         // then the bits of the old copies that they point at.
         for request in &requests[..requests.len().min(2 * AHEAD)] {
-            self.map.prefetch_physical(self.lpn_of(request.offset_bytes));
+            self.prefetch_map(request);
         }
         for request in &requests[..requests.len().min(AHEAD)] {
             self.prefetch_old(request);
         }
         for (index, request) in requests.iter().enumerate() {
             if let Some(far) = requests.get(index + 2 * AHEAD) {
-                self.map.prefetch_physical(self.lpn_of(far.offset_bytes));
+                self.prefetch_map(far);
             }
             if let Some(near) = requests.get(index + AHEAD) {
                 self.prefetch_old(near);
@@ -38,7 +38,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     #[inline(always)]
-    fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
+    pub fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u32 << self.mapping_unit_shift;
         let within_unit = request.offset_bytes & u64::from(unit_bytes - 1);
         match request.operation {
@@ -57,7 +57,12 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     #[inline(always)]
-    fn prefetch_old(&self, request: &Request) {
+    pub(super) fn prefetch_map(&self, request: &Request) {
+        self.map.prefetch_physical(self.lpn_of(request.offset_bytes));
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch_old(&self, request: &Request) {
         let old = self.map.physical(self.lpn_of(request.offset_bytes));
         self.map.prefetch_live(old);
         self.occupancy.prefetch(self.layout.erase_unit_of(old));
@@ -92,6 +97,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.mapped_units += 1;
         } else {
             self.lose(old);
+        }
+        if C::PACED {
+            self.pace_cleaning()?;
         }
         Ok(())
     }
@@ -140,7 +148,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let old = self.map.physical(lpn);
         if old != Ppn::UNMAPPED {
             self.ledger.read_units.read_modify_write += 1;
-            self.clock.read(old, Cause::Host);
+            self.clock.read(old, Cause::ReadModifyWrite);
         }
     }
 

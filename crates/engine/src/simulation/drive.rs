@@ -7,6 +7,8 @@ use crate::ledger::Ledger;
 use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use crate::request::Request;
 use crate::specification::Drive;
+use crate::timing::host::TimedDrive;
+use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
 
 pub trait SimulatedDrive: Send {
@@ -61,6 +63,29 @@ impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
     }
 }
 
+/// A drive with a clock.
+pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive {}
+
+impl<D: SimulatedDrive + TimedDrive> TimedSimulatedDrive for D {}
+
+/// Builds a drive with a clock.
+pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {
+    struct Build<'a> {
+        drive: &'a Drive,
+        seed: u64,
+    }
+
+    impl WithPlacement for Build<'_> {
+        type Output = Result<Box<dyn TimedSimulatedDrive>, SpecificationError>;
+
+        fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
+            Ok(Box::new(Ftl::new(self.drive, placement, Recorder::default(), self.seed)?))
+        }
+    }
+
+    with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
+}
+
 /// Builds a drive without a clock.
 pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, SpecificationError> {
     struct Build<'a> {
@@ -76,7 +101,10 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
         }
     }
 
-    // A capacity that is no number of units is refused by the drive itself; here only the order of size matters.
-    let user_units = (drive.ftl.user_bytes / u64::from(drive.ftl.mapping_unit_bytes.max(1))).min(u64::from(u32::MAX));
-    with_placement(&drive.ftl.placement, user_units as u32, Build { drive, seed })?
+    with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
+}
+
+/// A capacity that is no number of units is refused by the drive itself; for its policy only the order of size matters.
+fn user_units(drive: &Drive) -> u32 {
+    (drive.ftl.user_bytes / u64::from(drive.ftl.mapping_unit_bytes.max(1))).min(u64::from(u32::MAX)) as u32
 }

@@ -1,9 +1,15 @@
 //! A whole run: jobs, stage by stage, on a drive, until they are done or the drive is in its steady state.
 
+pub mod addresses;
 mod drive;
 mod outcome;
 mod rounds;
 mod series;
+mod source;
+#[cfg(test)]
+mod tests;
+mod time_series;
+mod timed;
 
 use crate::error::{ReadOnly, SpecificationError};
 use crate::request::Request;
@@ -14,6 +20,8 @@ pub use drive::{SimulatedDrive, build};
 pub use outcome::{JobOutcome, Outcome, Requests, StageOutcome, SteadyStateOutcome};
 use rounds::Rounds;
 use series::Series;
+pub use source::{RequestSource, SourceError};
+pub use timed::TimedSimulation;
 
 /// The most requests that a job issues before another has its turn: enough for prefetching to work ahead.
 const TURN_REQUESTS_MAX: u64 = 256;
@@ -44,7 +52,7 @@ pub struct Simulation {
 }
 
 struct RunningJob {
-    stream: Stream,
+    source: Box<dyn RequestSource>,
     stage: u32,
     turn_requests: usize,
     is_done: bool,
@@ -54,33 +62,30 @@ struct RunningJob {
 impl Simulation {
     /// Errors name the key of the drive or the job, its value and what is allowed.
     pub fn new(specification: &Specification) -> Result<Self, SpecificationError> {
+        Self::with_last(specification, None)
+    }
+
+    /// The jobs of the specification, of which there may be none, and then what `source` gives, as a stage of its own.
+    pub fn replaying(
+        specification: &Specification,
+        name: &str,
+        source: Box<dyn RequestSource>,
+    ) -> Result<Self, SpecificationError> {
+        let stage = specification.jobs.last().map_or(0, |job| job.stage + 1);
+        Self::with_last(specification, Some(RunningJob::given(name, stage, source)))
+    }
+
+    fn with_last(specification: &Specification, given: Option<RunningJob>) -> Result<Self, SpecificationError> {
         let drive = build(&specification.drive, specification.seed)?;
         let user_bytes = specification.drive.ftl.user_bytes;
-        if specification.jobs.is_empty() {
+        check_stages(&specification.jobs)?;
+        let is_given = given.is_some();
+        let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
+        let jobs = own_jobs.chain(given.map(Ok)).collect::<Result<Vec<_>, _>>()?;
+        let Some(last_stage) = jobs.last().map(|job| job.stage) else {
             return Err(SpecificationError::new("jobs", "[]", "one job or more"));
-        }
-        if !specification.jobs.is_sorted_by_key(|job| job.stage) {
-            return Err(SpecificationError::new("jobs", "stages out of order", "jobs ordered by stage"));
-        }
-        let jobs =
-            specification.jobs.iter().map(|job| RunningJob::new(job, specification)).collect::<Result<_, _>>()?;
-        let last_stage = specification.jobs.last().map_or(0, |job| job.stage);
-        let writes = |job: &Job| match job.direction {
-            Direction::Write | Direction::TrimWrite => true,
-            Direction::ReadWrite => job.read_percent < 100.0,
-            Direction::Read | Direction::Trim => false,
         };
-        let rounds = match specification.until {
-            Until::SteadyState { round_bytes, host_bytes_max } => {
-                if round_bytes == 0 {
-                    return Err(SpecificationError::new("until.round_bytes", round_bytes, "1 or more"));
-                }
-                // A stage that writes nothing would never end.
-                let can_settle = specification.jobs.iter().any(|job| job.stage == last_stage && writes(job));
-                can_settle.then(|| Rounds::new(round_bytes, host_bytes_max))
-            }
-            Until::Job => None,
-        };
+        let rounds = rounds_of(specification, is_given)?;
         let mut simulation = Self {
             drive,
             jobs,
@@ -98,13 +103,14 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Runs at least so many more requests, unless the run ends before.
-    pub fn advance(&mut self, requests: u64) -> Progress {
+    /// Runs at least so many more requests, unless the run ends before. The error is that of a source; no stream of the
+    /// specification's own jobs has one.
+    pub fn advance(&mut self, requests: u64) -> Result<Progress, SourceError> {
         let mut issued = 0;
         while issued < requests && !self.is_finished() {
-            issued += self.take_turn();
+            issued += self.take_turn()?;
         }
-        self.progress()
+        Ok(self.progress())
     }
 
     pub fn is_finished(&self) -> bool {
@@ -131,20 +137,21 @@ impl Simulation {
             stages: self.stages,
             steady_state: self.rounds.map(Rounds::into_outcome),
             series: self.series.into_columns(),
+            timing: None,
             failure: self.failure.map(|reason| reason.to_string()),
             jobs: self.jobs.into_iter().map(|job| job.outcome).collect(),
         }
     }
 
-    fn take_turn(&mut self) -> u64 {
+    fn take_turn(&mut self) -> Result<u64, SourceError> {
         let job = &mut self.jobs[self.turn];
         self.batch.clear();
-        let mut issued = job.stream.fill(&mut self.batch, job.turn_requests);
+        let mut issued = job.source.fill(&mut self.batch, job.turn_requests)?;
         if issued == 0 {
-            // Until the steady state a job of the last stage starts over; a stream that is empty even then is at its end.
+            // Until the steady state a job of the last stage starts over; a source that is empty even then is at its end.
             if self.rounds.is_some() && job.stage == self.last_stage {
-                job.stream.restart();
-                issued = job.stream.fill(&mut self.batch, job.turn_requests);
+                job.source.restart();
+                issued = job.source.fill(&mut self.batch, job.turn_requests)?;
             }
             job.is_done = issued == 0;
         }
@@ -167,7 +174,7 @@ impl Simulation {
             _ => false,
         };
         self.pass_on_the_turn(is_settled);
-        issued as u64
+        Ok(issued as u64)
     }
 
     /// The next job of the stage that is not done; if there is none, or the drive is settled, the next stage.
@@ -224,10 +231,9 @@ impl Simulation {
                 rounds.progress(host_written_bytes)
             }
             _ => {
-                let counted = self.jobs.iter().filter(|job| !settles(job)).map(|job| job.stream.progress());
+                let counted = self.jobs.iter().filter(|job| !settles(job)).map(|job| job.source.progress());
                 let (sum, count) = counted.fold((0.0, 0), |(sum, count), progress| (sum + progress, count + 1));
-                // The way to the steady state is longer than what comes before it; a twentieth is kept for that.
-                let share = if self.rounds.is_some() { 0.05 } else { 1.0 };
+                let share = if self.rounds.is_some() { Rounds::SHARE_BEFORE } else { 1.0 };
                 share * sum / f64::from(count.max(1))
             }
         };
@@ -237,27 +243,53 @@ impl Simulation {
 
 impl RunningJob {
     fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
-        let user_bytes = specification.drive.ftl.user_bytes;
-        if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
-            let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
-            let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
-            return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
-        }
-        let stream = Stream::new(job).map_err(|error| {
-            SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
-        })?;
-        let outcome = JobOutcome {
-            name: job.name.clone(),
-            clone: job.clone,
-            stage: job.stage,
-            read: Requests::default(),
-            write: Requests::default(),
-            trim: Requests::default(),
-            ledger: Default::default(),
-        };
         // Until its stage starts, the number of requests is the job's depth.
-        Ok(Self { stream, stage: job.stage, turn_requests: job.iodepth as usize, is_done: false, outcome })
+        let turn_requests = job.iodepth as usize;
+        let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
+        let source = Box::new(stream_of(job, specification)?);
+        Ok(Self { source, stage: job.stage, turn_requests, is_done: false, outcome })
     }
+
+    fn given(name: &str, stage: u32, source: Box<dyn RequestSource>) -> Self {
+        Self { source, stage, turn_requests: 1, is_done: false, outcome: JobOutcome::new(name, 0, stage) }
+    }
+}
+
+fn check_stages(jobs: &[Job]) -> Result<(), SpecificationError> {
+    if !jobs.is_sorted_by_key(|job| job.stage) {
+        return Err(SpecificationError::new("jobs", "stages out of order", "jobs ordered by stage"));
+    }
+    Ok(())
+}
+
+/// The requests of a job, which must lie within the drive.
+fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
+    let user_bytes = specification.drive.ftl.user_bytes;
+    if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
+        let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
+        let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
+        return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
+    }
+    Stream::new(job).map_err(|error| {
+        SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
+    })
+}
+
+/// The rounds of the last stage, if the run goes on until the steady state. A stage that writes nothing would never end;
+/// what is given sees to that itself, when it starts over.
+fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rounds>, SpecificationError> {
+    let Until::SteadyState { round_bytes, host_bytes_max } = specification.until else { return Ok(None) };
+    if round_bytes == 0 {
+        return Err(SpecificationError::new("until.round_bytes", round_bytes, "1 or more"));
+    }
+    let writes = |job: &Job| match job.direction {
+        Direction::Write | Direction::TrimWrite => true,
+        Direction::ReadWrite => job.read_percent < 100.0,
+        Direction::Read | Direction::Trim => false,
+    };
+    let last_stage = specification.jobs.last().map(|job| job.stage);
+    let can_settle = is_given || specification.jobs.iter().any(|job| Some(job.stage) == last_stage && writes(job));
+    Ok(can_settle.then(|| Rounds::new(round_bytes, host_bytes_max)))
 }
 
 /// Without a clock, jobs side by side take turns in proportion to their queue depths. On a small drive turns are short,
@@ -271,5 +303,41 @@ fn share_turns(jobs: &mut [RunningJob], user_units: u64) {
             shallow if shallow <= TURN_REQUESTS_MAX as usize => job.turn_requests * (most / shallow).max(1),
             deep => (job.turn_requests * TURN_REQUESTS_MAX as usize / deep).max(1),
         };
+    }
+}
+
+/// A run with or without a clock.
+pub trait Run: Send {
+    /// Goes on for about so many requests or events.
+    fn advance(&mut self, steps: u64) -> Result<Progress, SourceError>;
+    fn finish(self: Box<Self>) -> Outcome;
+}
+
+impl Run for Simulation {
+    fn advance(&mut self, steps: u64) -> Result<Progress, SourceError> {
+        self.advance(steps)
+    }
+
+    fn finish(self: Box<Self>) -> Outcome {
+        (*self).finish()
+    }
+}
+
+impl Run for TimedSimulation {
+    fn advance(&mut self, steps: u64) -> Result<Progress, SourceError> {
+        Ok(self.advance(steps))
+    }
+
+    fn finish(self: Box<Self>) -> Outcome {
+        (*self).finish()
+    }
+}
+
+/// Begins the run that a specification describes.
+pub fn start(specification: &Specification) -> Result<Box<dyn Run>, SpecificationError> {
+    if specification.timed {
+        Ok(Box::new(TimedSimulation::new(specification)?))
+    } else {
+        Ok(Box::new(Simulation::new(specification)?))
     }
 }

@@ -1,9 +1,11 @@
 //! What a run has counted.
 
 use super::series::Columns;
+use super::time_series::TimeColumns;
 use crate::ftl::{Capacity, Wear};
 use crate::ledger::Ledger;
 use crate::request::Operation;
+use crate::timing::histogram::Latency;
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,6 +18,8 @@ pub struct Outcome {
     /// Nothing unless the run was to go on until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,
     pub series: Columns,
+    /// Nothing without a clock.
+    pub timing: Option<Timing>,
     /// Why the drive stopped taking writes, if it did.
     pub failure: Option<String>,
 }
@@ -30,6 +34,25 @@ pub struct JobOutcome {
     pub trim: Requests,
     /// What the drive did while it served this job; cleaning counts for the job whose write set it off.
     pub ledger: Ledger,
+    /// Nothing without a clock.
+    pub timing: Option<JobTiming>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    pub simulated_ns: u64,
+    /// The share of the time in which the dies were at work, on average.
+    pub die_utilization: f64,
+    pub series: TimeColumns,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobTiming {
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub read: Latency,
+    pub write: Latency,
+    pub trim: Latency,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -60,6 +83,20 @@ pub struct SteadyStateOutcome {
 }
 
 impl JobOutcome {
+    /// One that has done nothing yet.
+    pub fn new(name: &str, clone: u32, stage: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            clone,
+            stage,
+            read: Requests::default(),
+            write: Requests::default(),
+            trim: Requests::default(),
+            ledger: Ledger::default(),
+            timing: None,
+        }
+    }
+
     pub fn requests_mut(&mut self, operation: Operation) -> &mut Requests {
         match operation {
             Operation::Read => &mut self.read,

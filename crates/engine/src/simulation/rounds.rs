@@ -25,6 +25,9 @@ pub struct Rounds {
 }
 
 impl Rounds {
+    /// What progress keeps for the stages before; the way to the steady state is longer.
+    pub const SHARE_BEFORE: f64 = 0.05;
+
     pub fn new(round_bytes: u64, host_bytes_max: u64) -> Self {
         Self {
             rule: SteadyState::default(),
@@ -75,7 +78,8 @@ impl Rounds {
 
     pub fn progress(&self, host_written_bytes: u64) -> f64 {
         let written_bytes = host_written_bytes.saturating_sub(self.stage_start_bytes);
-        (0.05 + 0.95 * written_bytes as f64 / self.host_bytes_max.max(1) as f64).min(1.0)
+        let share = written_bytes as f64 / self.host_bytes_max.max(1) as f64;
+        (Self::SHARE_BEFORE + (1.0 - Self::SHARE_BEFORE) * share).min(1.0)
     }
 
     pub fn into_outcome(self) -> SteadyStateOutcome {

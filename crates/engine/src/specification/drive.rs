@@ -11,6 +11,8 @@ pub struct Drive {
     pub ftl: Ftl,
     pub parity: Parity,
     pub faults: Faults,
+    pub write_buffer: WriteBuffer,
+    pub controller: Controller,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,4 +98,18 @@ pub struct Faults {
     pub wear_out: bool,
     /// Standard deviation of a block's endurance as a share of `endurance_cycles`.
     pub endurance_spread: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteBuffer {
+    /// Memory that outlives a loss of power: a write is complete when it is there. 0 means none.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// What it takes to answer a command that waits for no flash.
+    pub command_us: f64,
 }

@@ -27,11 +27,28 @@ pub struct Job {
     /// Offsets of random requests are multiples of this.
     pub block_align_bytes: PerDirection<u64>,
     pub distribution: Distribution,
-    /// Whether a uniform random job visits every block once before any a second time (fio without `norandommap`).
+    /// Whether a uniform random job visits every block once before any a second time (fio without `norandommap`). With
+    /// several sizes a block is the smallest, and a request ends where it would meet a visited one.
     pub random_map: bool,
+    /// Between the end of a sequential request and the start of the next; below zero it goes backwards. Null: none.
+    pub skip_bytes: Option<i64>,
+    /// How long a random job stays with a place. Null: every request takes a new one.
+    pub runs: Option<Runs>,
+    /// Share of the new places that are random, 0 to 100; the others follow the last request of their direction. Null:
+    /// all.
+    pub random_percent: Option<PerDirection<f64>>,
+    /// The files, when there are several; they lie between `offset_bytes` and `offset_bytes + size_bytes`. Null: one,
+    /// which is the whole of that.
+    pub files: Option<Files>,
     pub seed: u64,
     /// Requests outstanding at a time; without a clock, the job's share of the turns beside the other jobs of its stage.
     pub iodepth: u32,
+    /// The job ends after so much simulated time, if it has not ended before.
+    #[serde(default)]
+    pub runtime_ns: Option<u64>,
+    /// Whether the job starts over until its time is up.
+    #[serde(default)]
+    pub time_based: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,27 +78,102 @@ pub struct BlockSize {
     pub percent: f64,
 }
 
+/// So many requests share one random place (fio's `rw=randread:8`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    pub ios: u32,
+    pub then: Sequencer,
+}
+
+/// What the requests of a run after its first do (fio's `rw_sequencer`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sequencer {
+    /// Each follows the last request of its direction.
+    Sequential,
+    /// Each starts where the last request of its direction started.
+    Identical,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    pub ranges: Vec<FileRange>,
+    pub service: FileService,
+}
+
+/// The part of one file that the job works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRange {
+    pub offset_bytes: u64,
+    pub size_bytes: u64,
+}
+
+/// Which file comes next (fio's `file_service_type`). A file whose blocks have all been visited waits for the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FileService {
+    /// In turn, so many requests at a time.
+    RoundRobin { ios: u32 },
+    /// One file to its end, then the next. Files that never end (random ones without a map) keep the job at the first.
+    Sequential,
+    /// At random, so many requests at a time.
+    Random { ios: u32 },
+    /// At random with these chances, one a file; no file waits for another.
+    Weighted { weights: Vec<f64> },
+}
+
 /// Where random requests fall, over the blocks of the job's part of the drive.
+///
+/// Skewed ones draw a rank, and the ranks are scattered over all blocks by a permutation. A `center`, 0 to 1, says where
+/// in the part the most frequent block lies; null: anywhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
     Random,
-    /// Rank r is drawn in proportion to r^-theta; ranks are scattered by a permutation that reaches every block.
+    /// Rank r is drawn in proportion to r^-theta.
     Zipf {
         theta: f64,
+        center: Option<f64>,
     },
-    /// fio's pareto: rank = blocks x u^(log h / log (1 - h)) for uniform u; scattered as zipf's.
+    /// fio's pareto: rank = blocks x u^(log h / log (1 - h)) for uniform u.
     Pareto {
         h: f64,
+        center: Option<f64>,
     },
-    /// Around the middle of the range, deviation as a percentage of the range.
+    /// fio's normal: the mean of twelve uniform ranks, and a uniform deviation of so many percent of the blocks.
     Normal {
         deviation_percent: f64,
+        center: Option<f64>,
     },
     /// So many percent of the accesses to so many percent of the range, in order; uniform within each zone.
     Zoned {
         zones: Vec<Zone>,
     },
+    /// The same with zones for each direction.
+    ZonedByDirection {
+        zones: PerDirection<Vec<Zone>>,
+    },
+    /// So many percent of the accesses to the next so many bytes of the range; what lies behind them is never accessed.
+    ZonedAbsolute {
+        zones: PerDirection<Vec<AbsoluteZone>>,
+    },
+    /// fio's own generator, rounding and scatter, bit by bit: see `workload/distribution/like_fio.rs`.
+    LikeFio {
+        law: FioLaw,
+        center: Option<f64>,
+        seed: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FioLaw {
+    Zipf { theta: f64 },
+    Pareto { h: f64 },
+    Normal { deviation_percent: f64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,4 +181,11 @@ pub enum Distribution {
 pub struct Zone {
     pub access_percent: f64,
     pub span_percent: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AbsoluteZone {
+    pub access_percent: f64,
+    pub span_bytes: u64,
 }

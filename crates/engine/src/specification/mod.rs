@@ -17,6 +17,8 @@ pub use job::Job;
 pub struct Specification {
     pub seed: u64,
     pub drive: Drive,
+    /// Whether the drive has a clock. Without one there is write amplification only, found much faster.
+    pub timed: bool,
     pub until: Until,
     /// The most points that the time series may hold; it is thinned by halves when it would grow past this.
     pub series_points_max: u32,

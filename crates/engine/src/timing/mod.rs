@@ -4,8 +4,19 @@
 use crate::ftl::numbers::{EraseUnit, Ppn};
 use crate::ledger::Cause;
 
+pub mod flash;
+pub mod groups;
+pub mod histogram;
+pub mod host;
+pub mod recorder;
+mod winner_tree;
+
 /// Told of every flash operation, in the order in which the translation layer decides on it.
 pub trait Clock {
+    /// Whether time passes: then a victim is emptied bit by bit while the host goes on writing. Without time nobody could
+    /// tell, and a victim is emptied at once.
+    const PACED: bool;
+
     fn read(&mut self, ppn: Ppn, cause: Cause);
     fn program(&mut self, ppn: Ppn, cause: Cause);
     fn erase(&mut self, erase_unit: EraseUnit);
@@ -16,6 +27,8 @@ pub trait Clock {
 pub struct Untimed;
 
 impl Clock for Untimed {
+    const PACED: bool = false;
+
     #[inline(always)]
     fn read(&mut self, _ppn: Ppn, _cause: Cause) {}
 

@@ -11,11 +11,12 @@ const PERCENT_TOLERANCE: f64 = 0.01;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
+    pub operation: Operation,
     /// Bytes and weight of every size that comes up.
     pub sizes: Vec<(u32, f64)>,
     pub bytes_min: u32,
     pub bytes_max: u32,
-    pub grid: Grid,
+    align_bytes: u64,
 }
 
 impl Lane {
@@ -38,12 +39,21 @@ impl Lane {
         if align_bytes == 0 {
             return Err(StreamError::new(&format!("block_align_bytes.{direction}"), 0, "1 byte or more"));
         }
-        if !job.sequential && u64::from(bytes_min) > job.size_bytes {
+        let smallest_range_bytes = match &job.files {
+            Some(files) => files.ranges.iter().map(|range| range.size_bytes).min().unwrap_or(job.size_bytes),
+            None => job.size_bytes,
+        };
+        if !job.sequential && u64::from(bytes_min) > smallest_range_bytes {
             let allowed = format!("at least {bytes_min}, the smallest size of a {direction}");
-            return Err(StreamError::new("size_bytes", job.size_bytes, allowed));
+            return Err(StreamError::new("size_bytes", smallest_range_bytes, allowed));
         }
-        let blocks = job.size_bytes.saturating_sub(u64::from(bytes_min)) / align_bytes + 1;
-        Ok(Lane { sizes, bytes_min, bytes_max, grid: Grid { align_bytes, blocks } })
+        Ok(Lane { operation, sizes, bytes_min, bytes_max, align_bytes })
+    }
+
+    /// The places of a range that is no smaller than the smallest size.
+    pub fn grid(&self, size_bytes: u64) -> Grid {
+        let blocks = (size_bytes - u64::from(self.bytes_min)) / self.align_bytes + 1;
+        Grid { align_bytes: self.align_bytes, blocks }
     }
 }
 

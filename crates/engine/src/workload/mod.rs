@@ -5,29 +5,32 @@
 //! are sent.
 
 pub mod amount;
+mod build;
 pub mod chances;
+pub mod composed;
 pub mod distribution;
 mod error;
 mod lane;
 pub mod permutation;
 pub mod place;
+pub mod scatter;
 pub mod sizes;
 #[cfg(test)]
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod visits;
 
 use crate::random::Random;
 use crate::request::{Operation, Request};
 use crate::specification::Job;
-use crate::specification::job::{Direction, Distribution};
+use crate::specification::job::Direction;
 use amount::Amount;
 use chances::Chances;
-use distribution::Places;
-use distribution::{normal, pareto, random_map, sequential, uniform, zipf, zoned};
+use distribution::{Places, each};
 pub use error::StreamError;
-use lane::{Lane, check_percentages};
-use place::{LANES, Place, Scattered};
+use lane::Lane;
+use place::{LANES, Place};
 use sizes::{OneSize, SeveralSizes, Sizes};
 
 /// One job's requests, in order. The same job gives the same requests, however they are fetched.
@@ -75,7 +78,7 @@ impl Stream {
         let mut random = Random::new(job.seed);
         let length_bytes_max = lanes[0].bytes_max.max(lanes[1].bytes_max);
         Ok(Stream {
-            places: places(job, &lanes, &mut random)?,
+            places: build::places(job, &lanes, &mut random)?,
             lengths: lengths(&lanes),
             kinds,
             random,
@@ -126,15 +129,7 @@ impl Stream {
     /// Appends `count` requests and returns the sum of their lengths.
     fn generate(&mut self, out: &mut Vec<Request>, count: usize) -> u64 {
         let Stream { places, lengths, kinds, random, .. } = self;
-        match places {
-            Places::Sequential(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::Uniform(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::RandomMap(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::Zipf(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::Pareto(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::Normal(places) => generate_at(places, lengths, *kinds, random, out, count),
-            Places::Zoned(places) => generate_at(places, lengths, *kinds, random, out, count),
-        }
+        each!(places, places => generate_at(places, lengths, *kinds, random, out, count))
     }
 }
 
@@ -231,64 +226,4 @@ fn lengths(lanes: &[Lane; LANES]) -> Lengths {
         let chances = [Chances::new(&lanes[0].sizes), Chances::new(&lanes[1].sizes)];
         Lengths::Several(SeveralSizes { chances, bytes_min })
     }
-}
-
-/// A random map needs blocks of one size on one grid; with several sizes and with any distribution but the uniform one
-/// it has no effect. (fio keeps a map in units of the smallest size then, and cuts requests that meet visited units.)
-/// Scattering follows the seed, so that a job that starts over keeps its hot blocks.
-fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<Places, StreamError> {
-    let (start_bytes, end_bytes) = (job.offset_bytes, job.offset_bytes + job.size_bytes);
-    if job.sequential {
-        return Ok(Places::Sequential(sequential::Sequential::new(start_bytes, end_bytes)));
-    }
-    let grids = [lanes[0].grid, lanes[1].grid];
-    let counts = grids.map(|grid| grid.blocks);
-    let one_grid = lanes.iter().all(|lane| lane.bytes_max == lanes[0].bytes_min) && grids[0] == grids[1];
-    if let Some(&count) = counts.iter().find(|&&count| count > 1 << 62) {
-        return Err(StreamError::new(
-            "size_bytes",
-            format!("{} ({count} blocks)", job.size_bytes),
-            "2^62 blocks at most",
-        ));
-    }
-    Ok(match &job.distribution {
-        Distribution::Random if job.random_map && one_grid => {
-            let blocks = random_map::RandomMap::new(counts[0], random);
-            Places::RandomMap(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-        Distribution::Random => {
-            let blocks = uniform::Uniform::new(counts);
-            Places::Uniform(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-        &Distribution::Zipf { theta } => {
-            if !(theta > 0.0 && theta <= 100.0) {
-                return Err(StreamError::new("distribution.theta", theta, "above 0, up to 100"));
-            }
-            let blocks = zipf::Zipf::new(theta, counts, random.bits());
-            Places::Zipf(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-        &Distribution::Pareto { h } => {
-            if !(1e-9..=1.0 - 1e-9).contains(&h) {
-                return Err(StreamError::new("distribution.h", h, "1e-9 to 1 - 1e-9"));
-            }
-            let blocks = pareto::Pareto::new(h, counts, random.bits());
-            Places::Pareto(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-        &Distribution::Normal { deviation_percent } => {
-            if !(0.0..=100.0).contains(&deviation_percent) {
-                return Err(StreamError::new("distribution.deviation_percent", deviation_percent, "0 to 100"));
-            }
-            let blocks = normal::Normal::new(deviation_percent / 100.0, counts);
-            Places::Normal(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-        Distribution::Zoned { zones } => {
-            check_percentages("distribution.zones.access_percent", zones.iter().map(|zone| zone.access_percent))?;
-            check_percentages("distribution.zones.span_percent", zones.iter().map(|zone| zone.span_percent))?;
-            if zones.iter().any(|zone| zone.access_percent > 0.0 && zone.span_percent == 0.0) {
-                return Err(StreamError::new("distribution.zones.span_percent", 0, "above 0 for a zone with accesses"));
-            }
-            let blocks = zoned::Zoned::new(zones, counts);
-            Places::Zoned(Scattered { start_bytes, end_bytes, grids, blocks })
-        }
-    })
 }

@@ -19,6 +19,25 @@ pub trait Place {
 
     /// The job starts over (a loop has ended).
     fn start_over(&mut self, random: &mut Random);
+
+    /// Whether the request just made in this lane was the last that visits something new. False for what never ends.
+    fn pass_is_over(&self, _lane: usize) -> bool {
+        false
+    }
+}
+
+impl<P: Place> Place for Box<P> {
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        (**self).next(lane, sizes, random)
+    }
+
+    fn start_over(&mut self, random: &mut Random) {
+        (**self).start_over(random);
+    }
+
+    fn pass_is_over(&self, lane: usize) -> bool {
+        (**self).pass_is_over(lane)
+    }
 }
 
 /// Draws a block of a lane's grid.
@@ -28,6 +47,11 @@ pub trait Blocks {
 
     /// The job starts over. Only what remembers its earlier draws has anything to do.
     fn start_over(&mut self, _random: &mut Random) {}
+
+    /// Whether every block has been drawn as often as any other, where that is kept.
+    fn pass_is_over(&self) -> bool {
+        false
+    }
 }
 
 /// The places where random requests of a lane may start: every multiple of the alignment, counted from the start of the
@@ -62,5 +86,9 @@ impl<B: Blocks> Place for Scattered<B> {
 
     fn start_over(&mut self, random: &mut Random) {
         self.blocks.start_over(random);
+    }
+
+    fn pass_is_over(&self, _lane: usize) -> bool {
+        self.blocks.pass_is_over()
     }
 }

@@ -10,6 +10,9 @@ pub trait Sizes {
 
     fn draw(&self, lane: usize, random: &mut Random) -> u32;
 
+    /// The lane's smallest size.
+    fn least(&self, lane: usize) -> u32;
+
     /// A size of at most `room_bytes`, which is no less than the lane's smallest.
     fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32;
 }
@@ -25,6 +28,10 @@ impl Sizes for OneSize {
 
     #[inline(always)]
     fn draw(&self, lane: usize, _random: &mut Random) -> u32 {
+        self.bytes[lane]
+    }
+
+    fn least(&self, lane: usize) -> u32 {
         self.bytes[lane]
     }
 
@@ -46,6 +53,10 @@ impl Sizes for SeveralSizes {
     #[inline(always)]
     fn draw(&self, lane: usize, random: &mut Random) -> u32 {
         self.chances[lane].draw(random)
+    }
+
+    fn least(&self, lane: usize) -> u32 {
+        self.bytes_min[lane]
     }
 
     #[cold]

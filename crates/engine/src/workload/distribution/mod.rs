@@ -1,38 +1,68 @@
 //! Where requests fall, one distribution a file. A scattered one draws blocks (`Blocks`), a sequential one goes through
 //! bytes (`Place`); `Places` is the choice among them, made once when a stream is built.
 
+pub mod cut_map;
+pub mod like_fio;
 pub mod normal;
 pub mod pareto;
 pub mod random_map;
 pub mod sequential;
+pub mod strided;
 pub mod uniform;
 pub mod zipf;
 pub mod zoned;
 
-use super::place::{Place, Scattered};
+use super::composed::Composed;
+use super::place::{Extent, Place, Scattered};
+use super::sizes::Sizes;
 use crate::random::Random;
 
 #[derive(Clone, Debug)]
 pub enum Places {
     Sequential(sequential::Sequential),
+    Strided(strided::Strided),
     Uniform(Scattered<uniform::Uniform>),
     RandomMap(Scattered<random_map::RandomMap>),
+    CutMap(cut_map::CutMap),
     Zipf(Scattered<zipf::Zipf>),
     Pareto(Scattered<pareto::Pareto>),
     Normal(Scattered<normal::Normal>),
     Zoned(Scattered<zoned::Zoned>),
+    LikeFio(Scattered<like_fio::LikeFio>),
+    Composed(Box<Composed>),
 }
 
-impl Places {
-    pub fn start_over(&mut self, random: &mut Random) {
-        match self {
-            Places::Sequential(places) => places.start_over(random),
-            Places::Uniform(places) => places.start_over(random),
-            Places::RandomMap(places) => places.start_over(random),
-            Places::Zipf(places) => places.start_over(random),
-            Places::Pareto(places) => places.start_over(random),
-            Places::Normal(places) => places.start_over(random),
-            Places::Zoned(places) => places.start_over(random),
+/// Does the same for whichever it is.
+macro_rules! each {
+    ($places:expr, $inner:ident => $does:expr) => {
+        match $places {
+            Places::Sequential($inner) => $does,
+            Places::Strided($inner) => $does,
+            Places::Uniform($inner) => $does,
+            Places::RandomMap($inner) => $does,
+            Places::CutMap($inner) => $does,
+            Places::Zipf($inner) => $does,
+            Places::Pareto($inner) => $does,
+            Places::Normal($inner) => $does,
+            Places::Zoned($inner) => $does,
+            Places::LikeFio($inner) => $does,
+            Places::Composed($inner) => $does,
         }
+    };
+}
+pub(super) use each;
+
+impl Place for Places {
+    /// For places within places, with a branch a request; a stream finds the way once for a batch.
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        each!(self, places => places.next(lane, sizes, random))
+    }
+
+    fn start_over(&mut self, random: &mut Random) {
+        each!(self, places => places.start_over(random));
+    }
+
+    fn pass_is_over(&self, lane: usize) -> bool {
+        each!(self, places => places.pass_is_over(lane))
     }
 }

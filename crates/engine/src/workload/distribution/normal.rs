@@ -1,34 +1,59 @@
-//! A bell around the middle of the job's part; what falls outside is drawn again.
+//! fio's normal: a rank is the mean of twelve uniform ones, so near a normal number around the middle, plus a uniform
+//! deviation that is halved until the rank exists. fio scatters these ranks like those of zipf, and so does this.
+//!
+//! The mean alone has a standard deviation of a twelfth of the blocks (Irwin 1927, Hall 1927); the number that the job
+//! gives is the width of the uniform part, not a standard deviation.
 
-use crate::random::Random;
+use crate::random::{Random, scale};
 use crate::workload::place::{Blocks, LANES};
+use crate::workload::scatter::Scatter;
+
+const SUMMANDS: u64 = 12;
 
 #[derive(Clone, Debug)]
 pub struct Normal {
-    lanes: [Lane; LANES],
+    lanes: [(Ranks, Scatter); LANES],
 }
 
 #[derive(Clone, Debug)]
-struct Lane {
-    count: f64,
-    deviation: f64,
+struct Ranks {
+    count: u64,
+    /// Width of the uniform deviation in blocks.
+    width: u64,
 }
 
 impl Normal {
-    /// The deviation is a share of the blocks.
-    pub fn new(deviation: f64, counts: [u64; LANES]) -> Normal {
-        Normal { lanes: counts.map(|count| Lane { count: count as f64, deviation: deviation * count as f64 }) }
+    /// The deviation is a share of the blocks; more than a half counts as a half.
+    pub fn new(deviation: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Normal {
+        let lane = |count| (Ranks::new(deviation, count), Scatter::new(count, seed, count / 2, center));
+        Normal { lanes: counts.map(lane) }
     }
 }
 
 impl Blocks for Normal {
     #[inline(always)]
     fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let Lane { count, deviation } = self.lanes[lane];
+        let (ranks, scatter) = &self.lanes[lane];
+        scatter.block(ranks.draw(random))
+    }
+}
+
+impl Ranks {
+    fn new(deviation: f64, count: u64) -> Ranks {
+        Ranks { count, width: ((count as f64 * deviation).ceil() as u64).min(count / 2) }
+    }
+
+    #[inline(always)]
+    fn draw(&self, random: &mut Random) -> u64 {
+        let sum: u64 = (0..SUMMANDS).map(|_| scale(random.bits(), self.count + 1).0).sum();
+        let mean = sum.div_ceil(SUMMANDS);
+        let mut deviation = scale(random.bits(), self.width).0 as i64 - (self.width / 2) as i64;
         loop {
-            let place = count * 0.5 + deviation * random.standard_normal();
-            if place >= 0.0 && place < count {
-                return place as i64 as u64;
+            match mean.checked_add_signed(deviation) {
+                Some(rank) if rank < self.count => return rank,
+                // Only the mean of twelve highest ranks is itself one too high.
+                _ if deviation == 0 => return self.count - 1,
+                _ => deviation /= 2,
             }
         }
     }
@@ -39,25 +64,54 @@ mod tests {
     use super::*;
     use crate::workload::statistics::assert_shares;
 
+    /// The law by convolution: the shares of every rank, exactly but for rounding.
+    fn shares(count: usize, deviation: f64) -> Vec<f64> {
+        let mut sums = vec![1.0];
+        for _ in 0..SUMMANDS {
+            let mut next = vec![0.0; sums.len() + count];
+            for (at, share) in sums.iter().enumerate() {
+                (0..=count).for_each(|drawn| next[at + drawn] += share / (count + 1) as f64);
+            }
+            sums = next;
+        }
+        let width = ((count as f64 * deviation).ceil() as i64).min(count as i64 / 2);
+        let mut ranks = vec![0.0; count];
+        for (sum, share) in sums.iter().enumerate() {
+            let mean = sum.div_ceil(SUMMANDS as usize) as i64;
+            for drawn in 0..width.max(1) {
+                let mut deviation = drawn - width / 2;
+                while !(0..count as i64).contains(&(mean + deviation)) && deviation != 0 {
+                    deviation /= 2;
+                }
+                ranks[((mean + deviation) as usize).min(count - 1)] += share / width.max(1) as f64;
+            }
+        }
+        ranks
+    }
+
     #[test]
-    fn blocks_follow_the_clipped_bell() {
-        let count = 201;
-        for deviation in [0.02, 0.2, 1.0] {
-            let mut normal = Normal::new(deviation, [count, 1]);
-            let mut random = Random::new(9);
-            let mut hits = vec![0; count as usize];
-            (0..300_000).for_each(|_| hits[normal.block(0, &mut random) as usize] += 1);
-            // The density summed over a fine comb in each block is the slow twin of the integral.
-            let scale = deviation * count as f64;
-            let density = |x: f64| (-0.5 * ((x - count as f64 / 2.0) / scale).powi(2)).exp();
-            let weights: Vec<f64> =
-                (0..count).map(|b| (0..100).map(|i| density(b as f64 + (i as f64 + 0.5) / 100.0)).sum()).collect();
-            assert_shares(&hits, &weights);
+    fn ranks_follow_the_law() {
+        let mut random = Random::new(9);
+        for count in [1, 2, 7, 100] {
+            for deviation in [0.0, 0.1, 0.4, 1.0] {
+                let ranks = Ranks::new(deviation, count as u64);
+                let mut hits = vec![0; count];
+                (0..100_000).for_each(|_| hits[ranks.draw(&mut random) as usize] += 1);
+                // With one or two ranks there is nothing to tell apart.
+                if count > 2 {
+                    assert_shares(&hits, &shares(count, deviation));
+                }
+            }
         }
     }
 
     #[test]
-    fn no_deviation_is_the_middle() {
-        assert_eq!(Normal::new(0.0, [7, 7]).block(1, &mut Random::new(1)), 3);
+    fn blocks_are_the_ranks_scattered() {
+        let mut normal = Normal::new(0.1, Some(0.5), [1000, 1000], 17);
+        let (mut ranks, mut blocks) = (Random::new(8), Random::new(8));
+        for _ in 0..1000 {
+            let rank = Ranks::new(0.1, 1000).draw(&mut ranks);
+            assert_eq!(normal.block(1, &mut blocks), Scatter::new(1000, 17, 500, Some(0.5)).block(rank));
+        }
     }
 }

@@ -3,20 +3,20 @@
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::permutation::Permutation;
 use crate::workload::place::{Blocks, LANES};
+use crate::workload::scatter::Scatter;
 
 #[derive(Clone, Debug)]
 pub struct Pareto {
     power: f64,
-    lanes: [(u64, Permutation); LANES],
+    lanes: [(u64, Scatter); LANES],
 }
 
 impl Pareto {
     /// `h` lies between 0 and 1, both excluded.
-    pub fn new(h: f64, counts: [u64; LANES], seed: u64) -> Pareto {
+    pub fn new(h: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Pareto {
         let power = log2(h) / log2(1.0 - h);
-        Pareto { power, lanes: counts.map(|count| (count, Permutation::new(count, seed))) }
+        Pareto { power, lanes: counts.map(|count| (count, Scatter::new(count, seed, 0, center))) }
     }
 
     #[inline(always)]
@@ -29,8 +29,8 @@ impl Pareto {
 impl Blocks for Pareto {
     #[inline(always)]
     fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (count, permutation) = &self.lanes[lane];
-        permutation.image(self.rank(*count, random))
+        let (count, scatter) = &self.lanes[lane];
+        scatter.block(self.rank(*count, random))
     }
 }
 
@@ -43,7 +43,7 @@ mod tests {
     fn ranks_follow_the_formula() {
         let mut random = Random::new(6);
         for h in [0.1, 0.2, 0.35, 0.5, 0.8] {
-            let pareto = Pareto::new(h, [500, 1], 0);
+            let pareto = Pareto::new(h, None, [500, 1], 0);
             let mut hits = vec![0; 500];
             (0..400_000).for_each(|_| hits[pareto.rank(500, &mut random) as usize] += 1);
             // The share of accesses below rank r is (r / n)^(1 / power).
@@ -55,12 +55,12 @@ mod tests {
 
     #[test]
     fn blocks_are_the_ranks_scattered() {
-        let mut pareto = Pareto::new(0.2, [1000, 1000], 17);
+        let mut pareto = Pareto::new(0.2, None, [1000, 1000], 17);
         let mut ranks = Random::new(8);
         let mut blocks = Random::new(8);
         for _ in 0..1000 {
             let rank = pareto.rank(1000, &mut ranks);
-            assert_eq!(pareto.block(1, &mut blocks), Permutation::new(1000, 17).image(rank));
+            assert_eq!(pareto.block(1, &mut blocks), Scatter::new(1000, 17, 0, None).block(rank));
         }
     }
 }

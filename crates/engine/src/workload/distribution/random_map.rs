@@ -34,6 +34,10 @@ impl Blocks for RandomMap {
     fn start_over(&mut self, random: &mut Random) {
         *self = RandomMap::new(self.count, random);
     }
+
+    fn pass_is_over(&self) -> bool {
+        self.visited == self.count
+    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,10 @@ impl Place for Sequential {
     fn start_over(&mut self, _random: &mut Random) {
         self.position_bytes = [self.start_bytes; LANES];
     }
+
+    fn pass_is_over(&self, lane: usize) -> bool {
+        self.position_bytes[lane] == self.start_bytes
+    }
 }
 
 #[cfg(test)]

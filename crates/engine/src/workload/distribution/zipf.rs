@@ -1,30 +1,31 @@
 //! Zipf: the block of rank r is drawn in proportion to r^-theta, exactly, for any theta above 0, in constant memory.
 //!
 //! Ranks are scattered by a permutation of exactly the job's blocks. fio hashes them instead and takes the remainder,
-//! which leaves many blocks unreached; blocks that are never written act as spare area and flatter the drive.
+//! which leaves many blocks unreached; blocks that are never written act as spare area and flatter the drive
+//! (`like_fio.rs`).
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::permutation::Permutation;
 use crate::workload::place::{Blocks, LANES};
+use crate::workload::scatter::Scatter;
 use std::f64::consts::LN_2;
 
 #[derive(Clone, Debug)]
 pub struct Zipf {
-    lanes: [(Ranks, Permutation); LANES],
+    lanes: [(Ranks, Scatter); LANES],
 }
 
 impl Zipf {
-    pub fn new(theta: f64, counts: [u64; LANES], seed: u64) -> Zipf {
-        Zipf { lanes: counts.map(|count| (Ranks::new(count, theta), Permutation::new(count, seed))) }
+    pub fn new(theta: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Zipf {
+        Zipf { lanes: counts.map(|count| (Ranks::new(count, theta), Scatter::new(count, seed, 0, center))) }
     }
 }
 
 impl Blocks for Zipf {
     #[inline(always)]
     fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (ranks, permutation) = &self.lanes[lane];
-        permutation.image(ranks.draw(random))
+        let (ranks, scatter) = &self.lanes[lane];
+        scatter.block(ranks.draw(random))
     }
 }
 
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn one_block_is_always_drawn() {
-        let mut zipf = Zipf::new(1.2, [1, 1], 3);
+        let mut zipf = Zipf::new(1.2, None, [1, 1], 3);
         let mut random = Random::new(1);
         assert!((0..100).all(|_| zipf.block(0, &mut random) == 0));
     }
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn every_block_is_reached_and_both_lanes_share_their_hot_blocks() {
         let count = 1500;
-        let mut zipf = Zipf::new(0.6, [count, count], 21);
+        let mut zipf = Zipf::new(0.6, None, [count, count], 21);
         let mut random = Random::new(13);
         let mut hits = [vec![0u64; count as usize], vec![0u64; count as usize]];
         for _ in 0..200_000 {

@@ -1,9 +1,10 @@
-//! fio's zones: so many percent of the accesses to so many percent of the blocks, in order, uniform within a zone.
+//! fio's zones: so many percent of the accesses to so many percent of the blocks, or to so many bytes, in order; uniform
+//! within a zone.
 
 use crate::random::{Random, scale};
-use crate::specification::job::Zone;
+use crate::specification::job::{AbsoluteZone, Zone};
 use crate::workload::chances::Chances;
-use crate::workload::place::{Blocks, LANES};
+use crate::workload::place::{Blocks, Grid, LANES};
 
 #[derive(Clone, Debug)]
 pub struct Zoned {
@@ -17,15 +18,35 @@ struct Span {
 }
 
 impl Zoned {
-    /// Percentages of accesses and spans each add up to 100, and one zone at least is accessed.
-    pub fn new(zones: &[Zone], counts: [u64; LANES]) -> Zoned {
-        Zoned {
-            lanes: counts.map(|count| {
-                let accesses = zones.iter().map(|zone| zone.access_percent);
-                Chances::new(&spans(zones, count).into_iter().zip(accesses).collect::<Vec<_>>())
-            }),
-        }
+    /// Percentages of accesses and spans each add up to 100 in each lane, and one zone at least is accessed.
+    pub fn new(zones: [&[Zone]; LANES], counts: [u64; LANES]) -> Zoned {
+        let lane = |zones: &[Zone], count| {
+            let accesses = zones.iter().map(|zone| zone.access_percent);
+            Chances::new(&spans(zones, count).into_iter().zip(accesses).collect::<Vec<_>>())
+        };
+        Zoned { lanes: [lane(zones[0], counts[0]), lane(zones[1], counts[1])] }
     }
+
+    /// Percentages of accesses add up to 100 in each lane, and the zones' bytes to no more than the part has.
+    pub fn absolute(zones: [&[AbsoluteZone]; LANES], grids: [Grid; LANES]) -> Zoned {
+        let lane = |zones: &[AbsoluteZone], grid: Grid| {
+            let accesses = zones.iter().map(|zone| zone.access_percent);
+            Chances::new(&absolute_spans(zones, grid).into_iter().zip(accesses).collect::<Vec<_>>())
+        };
+        Zoned { lanes: [lane(zones[0], grids[0]), lane(zones[1], grids[1])] }
+    }
+}
+
+/// Cuts the blocks at the zones' summed bytes, rounded down, as fio does; a zone within one block is that block.
+fn absolute_spans(zones: &[AbsoluteZone], grid: Grid) -> Vec<Span> {
+    let mut bytes = 0;
+    let span = |zone: &AbsoluteZone| {
+        let first = (bytes / grid.align_bytes).min(grid.blocks - 1);
+        bytes += zone.span_bytes;
+        let end = (bytes / grid.align_bytes).min(grid.blocks);
+        Span { first, blocks: end.saturating_sub(first).max(1) }
+    };
+    zones.iter().map(span).collect()
 }
 
 /// Cuts the blocks at the zones' summed percentages, rounded down; the last zone takes what is left.
@@ -89,7 +110,7 @@ mod tests {
 
     #[test]
     fn accesses_follow_the_zones_and_are_even_within() {
-        let mut zoned = Zoned::new(&zones(&JESD219), [200, 1]);
+        let mut zoned = Zoned::new([&zones(&JESD219); 2], [200, 1]);
         let mut random = Random::new(14);
         let mut hits = vec![0; 200];
         (0..300_000).for_each(|_| hits[zoned.block(0, &mut random) as usize] += 1);
@@ -105,8 +126,24 @@ mod tests {
 
     #[test]
     fn a_zone_without_accesses_is_never_hit() {
-        let mut zoned = Zoned::new(&zones(&[(60.0, 30.0), (0.0, 40.0), (40.0, 30.0)]), [10, 10]);
+        let mut zoned = Zoned::new([&zones(&[(60.0, 30.0), (0.0, 40.0), (40.0, 30.0)]); 2], [10, 10]);
         let mut random = Random::new(15);
         assert!((0..10_000).all(|_| !(3..7).contains(&zoned.block(1, &mut random))));
+    }
+
+    #[test]
+    fn absolute_zones_are_cut_at_whole_blocks() {
+        let cut = |list: &[u64], align_bytes, blocks| {
+            let zones: Vec<AbsoluteZone> =
+                list.iter().map(|&span_bytes| AbsoluteZone { access_percent: 1.0, span_bytes }).collect();
+            let spans = absolute_spans(&zones, Grid { align_bytes, blocks });
+            spans.iter().map(|span| (span.first, span.blocks)).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(&[8192, 16384], 4096, 100), [(0, 2), (2, 4)]);
+        assert_eq!(cut(&[8191, 16385], 4096, 100), [(0, 1), (1, 5)]);
+        assert_eq!(cut(&[1024, 1024, 4096], 4096, 100), [(0, 1), (0, 1), (0, 1)]);
+        assert_eq!(cut(&[4096, 4096], 4096, 2), [(0, 1), (1, 1)]);
+        // The last places of a grid are left out where a longer request would not fit, so a zone may end beyond it.
+        assert_eq!(cut(&[40_960], 512, 73), [(0, 73)]);
     }
 }

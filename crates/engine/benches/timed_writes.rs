@@ -1,0 +1,187 @@
+//! How many requests a second does the timed drive handle, on one thread, in the steady state under cleaning? Uniform
+//! random 4 KiB writes at depth 32. Prints one JSON object a drive; `cargo test --benches` runs a small one.
+
+use ssdlab_engine::ftl;
+use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use ssdlab_engine::random::Random;
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::host::{Client, Completion, Host};
+use ssdlab_engine::timing::recorder::Recorder;
+use std::time::Instant;
+
+const UNIT: u64 = 4096;
+const DEPTH: u32 = 32;
+
+struct Case {
+    name: &'static str,
+    channels: u32,
+    dies_per_channel: u32,
+    planes_per_die: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    page_bytes: u32,
+    over_provisioning: f64,
+    /// Host units written before measuring, and measured, as shares of U.
+    settle: f64,
+    measure: f64,
+}
+
+const SMALL: Case = Case {
+    name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 7 %",
+    channels: 4,
+    dies_per_channel: 1,
+    planes_per_die: 1,
+    blocks_per_plane: 1024,
+    pages_per_block: 64,
+    page_bytes: 4096,
+    over_provisioning: 0.07,
+    settle: 5.0,
+    measure: 10.0,
+};
+
+const LARGE: Case = Case {
+    name: "1 TB, 8 channels x 4 dies x 2 planes, 16 KiB pages, OP 7 %",
+    channels: 8,
+    dies_per_channel: 4,
+    planes_per_die: 2,
+    blocks_per_plane: 1242,
+    pages_per_block: 768,
+    page_bytes: 16384,
+    over_provisioning: 0.07,
+    settle: 0.15,
+    measure: 0.05,
+};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let is_benchmark = arguments.iter().any(|argument| argument == "--bench");
+    let wanted = arguments.iter().skip(1).find(|argument| !argument.starts_with("--"));
+    let all = if is_benchmark {
+        let roomy = Case {
+            name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 28 %",
+            over_provisioning: 0.28,
+            ..SMALL
+        };
+        vec![SMALL, roomy, LARGE]
+    } else {
+        vec![Case { name: "64 MiB", blocks_per_plane: 64, settle: 1.0, measure: 1.0, ..SMALL }]
+    };
+    for case in all.into_iter().filter(|case| wanted.is_none_or(|wanted| case.name.contains(wanted.as_str()))) {
+        let drive = drive_of(&case);
+        let user_units = (drive.ftl.user_bytes / UNIT) as u32;
+        let choice = drive.ftl.placement.clone();
+        println!("{}", with_placement(&choice, user_units, Measure { drive, case }).expect("a policy of the list"));
+    }
+}
+
+struct Measure {
+    drive: Drive,
+    case: Case,
+}
+
+/// Uniform random writes, after a fill in sequence without time.
+struct Writes {
+    random: Random,
+    user_units: u64,
+    left: u64,
+    completed: u64,
+    latency_ns_sum: u64,
+}
+
+impl Client for Writes {
+    fn draw(&mut self, _job: u32, out: &mut Vec<Request>, count_max: usize) {
+        let count = self.left.min(count_max as u64);
+        self.left -= count;
+        out.extend((0..count).map(|_| write_of(self.random.below(self.user_units))));
+    }
+
+    fn is_over(&self, _job: u32, _now_ns: u64) -> bool {
+        false
+    }
+
+    fn completed(&mut self, completion: Completion) {
+        self.completed += 1;
+        self.latency_ns_sum += completion.completed_ns - completion.issued_ns;
+    }
+}
+
+fn write_of(unit: u64) -> Request {
+    Request { offset_bytes: unit * UNIT, length_bytes: UNIT as u32, operation: Operation::Write }
+}
+
+impl WithPlacement for Measure {
+    type Output = serde_json::Value;
+
+    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
+        let Self { drive, case } = self;
+        let mut ftl = ftl::Ftl::new(&drive, policy, Recorder::default(), 1).expect("a drive of the table");
+        let user_units = drive.ftl.user_bytes / UNIT;
+        for unit in 0..user_units {
+            ftl.execute_one(&write_of(unit)).expect("a drive that does not wear out");
+            ftl.clock_mut().decisions.clear();
+        }
+        let mut host = Host::new(Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit), 5_000, 0);
+        let mut client = Writes { random: Random::new(1), user_units, left: 0, completed: 0, latency_ns_sum: 0 };
+        let mut run = |client: &mut Writes, requests: u64| {
+            client.left = requests;
+            let (start, start_ns) = (Instant::now(), host.now_ns());
+            host.start(0, DEPTH, &mut ftl, client).expect("a drive that does not wear out");
+            while host.advance(10_000, &mut ftl, client).expect("a drive that does not wear out") {}
+            host.end_stage();
+            (start.elapsed().as_secs_f64(), (host.now_ns() - start_ns) as f64 / 1e9, *ftl.ledger())
+        };
+        let (_, _, before) = run(&mut client, (user_units as f64 * case.settle) as u64);
+        client.latency_ns_sum = 0;
+        let requests = (user_units as f64 * case.measure) as u64;
+        let (wall, simulated, after) = run(&mut client, requests);
+        let programmed = (after - before).programmed_units;
+        serde_json::json!({
+            "drive": case.name,
+            "requests_per_second": (requests as f64 / wall).round(),
+            "programs_per_second": (programmed.total() as f64 / wall).round(),
+            "simulated_iops": (requests as f64 / simulated).round(),
+            "simulated_seconds": simulated,
+            "mean_latency_us": (client.latency_ns_sum as f64 / requests as f64).round() / 1000.0,
+            "waf": (programmed.total() as f64 / programmed.host as f64 * 1000.0).round() / 1000.0,
+        })
+    }
+}
+
+fn drive_of(case: &Case) -> Drive {
+    let choice = |name: &str| PolicyChoice { name: name.into(), parameters: Default::default() };
+    let blocks = u64::from(case.channels * case.dies_per_channel * case.planes_per_die * case.blocks_per_plane);
+    let physical = blocks * u64::from(case.pages_per_block) * u64::from(case.page_bytes);
+    Drive {
+        name: case.name.into(),
+        nand: Nand {
+            cell: Cell::Tlc,
+            channels: case.channels,
+            dies_per_channel: case.dies_per_channel,
+            planes_per_die: case.planes_per_die,
+            blocks_per_plane: case.blocks_per_plane,
+            pages_per_block: case.pages_per_block,
+            page_bytes: case.page_bytes,
+            read_us: 60.0,
+            program_us: 700.0,
+            erase_us: 5000.0,
+            channel_mb_s: 800.0,
+            endurance_cycles: 3000,
+        },
+        ftl: Ftl {
+            user_bytes: (physical as f64 / (1.0 + case.over_provisioning)) as u64 / UNIT * UNIT,
+            mapping_unit_bytes: UNIT as u32,
+            erase_unit: EraseUnitKind::Superblock,
+            victim: choice("greedy"),
+            placement: choice("host-gc-split"),
+            wear_leveling: choice("none"),
+            reserve_erase_units: 2,
+            spare_area: SpareArea::Dynamic,
+        },
+        parity: Parity { units_per_stripe: 0 },
+        faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
+        write_buffer: WriteBuffer { bytes: 0 },
+        controller: Controller { command_us: 5.0 },
+    }
+}

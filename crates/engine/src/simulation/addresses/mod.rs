@@ -1,0 +1,87 @@
+//! Brings requests of another address space, such as that of a recorded drive, onto this one.
+//!
+//! A map places a request piece by piece: each time it says where the front part lies on the drive, as far as that is in
+//! one piece. Which map is chosen is a type of whoever uses it, so that nothing is asked in the loop.
+
+mod compact;
+mod fold;
+mod strict;
+
+use crate::request::Operation;
+use std::fmt;
+
+pub use compact::Compact;
+pub use fold::Fold;
+pub use strict::Strict;
+
+/// What is left of a request: a byte range of the other address space. Never empty when a map is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub operation: Operation,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+}
+
+/// Where the front part of an extent goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// On the drive; nothing for a part that has no place there and needs none.
+    pub offset_bytes: Option<u64>,
+    /// At least 1, at most the extent's.
+    pub length_bytes: u32,
+}
+
+pub trait AddressMap: Send {
+    /// Places the front part of the extent. The piece lies within the drive.
+    fn place(&mut self, extent: &Extent) -> Result<Piece, AddressError>;
+
+    /// Units that have been given a place, for a map that gives them one by one.
+    fn placed_units(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Why a request has no place on the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressError {
+    PastTheEnd { end_bytes: u64, user_bytes: u64 },
+    Full { units: u64, unit_bytes: u32 },
+}
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PastTheEnd { end_bytes, user_bytes } => {
+                write!(formatter, "a request ends at byte {end_bytes}, past the {user_bytes} bytes of the drive")
+            }
+            Self::Full { units, unit_bytes } => write!(
+                formatter,
+                "the requests touch more than {units} units of {unit_bytes} bytes, which is all that the drive holds"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pieces of an extent, as (offset on the drive, length).
+    pub fn pieces(map: &mut impl AddressMap, mut extent: Extent) -> Result<Vec<(Option<u64>, u32)>, AddressError> {
+        let mut pieces = Vec::new();
+        while extent.length_bytes > 0 {
+            let piece = map.place(&extent)?;
+            assert!((1..=extent.length_bytes).contains(&piece.length_bytes));
+            extent.offset_bytes += u64::from(piece.length_bytes);
+            extent.length_bytes -= piece.length_bytes;
+            pieces.push((piece.offset_bytes, piece.length_bytes));
+        }
+        Ok(pieces)
+    }
+
+    pub fn extent(operation: Operation, offset_bytes: u64, length_bytes: u32) -> Extent {
+        Extent { operation, offset_bytes, length_bytes }
+    }
+}

@@ -1,0 +1,38 @@
+//! Where the requests of a job come from: its own stream, or anything else that can fill a batch, such as a recording.
+//!
+//! Not for what requests look like (`request`), nor for making them (`workload`).
+
+use crate::request::Request;
+use crate::workload::Stream;
+use std::error::Error;
+
+/// Why a source has no more requests though it should. The engine only hands it on.
+pub type SourceError = Box<dyn Error + Send + Sync>;
+
+/// The requests of one job, in order, the same whatever the sizes of the batches. Called once a batch, so that it may
+/// stand behind a `dyn`.
+pub trait RequestSource: Send {
+    /// Appends the next requests, at most `count_max`, and says how many; 0 when there are no more. None is empty or
+    /// leaves the drive. An error ends the run.
+    fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError>;
+
+    /// Begins again. A source that is empty even then is at its end for good.
+    fn restart(&mut self);
+
+    /// The share that is done, from 0 to 1.
+    fn progress(&self) -> f64;
+}
+
+impl RequestSource for Stream {
+    fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
+        Ok(self.fill(out, count_max))
+    }
+
+    fn restart(&mut self) {
+        self.restart();
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress()
+    }
+}

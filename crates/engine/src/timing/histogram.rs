@@ -1,0 +1,146 @@
+//! Latencies counted in fio's own bins: 64 to each doubling, 1,856 in all, so that percentiles compare bin by bin.
+
+use serde::Serialize;
+
+/// Bins that are as wide as their distance to zero is large: 6 bits of a latency are kept.
+const KEPT_BITS: u32 = 6;
+const PER_DOUBLING: usize = 1 << KEPT_BITS;
+/// fio's number of doublings; what is longer than about 17 s falls into the last bin.
+const DOUBLINGS: usize = 29;
+pub const BINS: usize = DOUBLINGS * PER_DOUBLING;
+
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    sum_ns: u128,
+    sum_of_squares_ns: f64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// What leaves the engine: moments, and the bins that hold anything.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    pub count: u64,
+    pub min_ns: Option<u64>,
+    pub max_ns: Option<u64>,
+    pub mean_ns: Option<f64>,
+    pub stddev_ns: Option<f64>,
+    /// Pairs of a bin's middle in nanoseconds and its count, rising.
+    pub bins: Vec<(u64, u64)>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BINS], sum_ns: 0, sum_of_squares_ns: 0.0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
+impl Histogram {
+    #[inline]
+    pub fn add(&mut self, latency_ns: u64) {
+        self.counts[bin_of(latency_ns)] += 1;
+        self.sum_ns += u128::from(latency_ns);
+        self.sum_of_squares_ns += latency_ns as f64 * latency_ns as f64;
+        self.min_ns = self.min_ns.min(latency_ns);
+        self.max_ns = self.max_ns.max(latency_ns);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.sum_ns += other.sum_ns;
+        self.sum_of_squares_ns += other.sum_of_squares_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64)
+    }
+
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The middle of the bin that holds the value below which `share` of all lie.
+    pub fn percentile(&self, share: f64) -> Option<u64> {
+        let wanted = ((self.count() as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        let bin = self.counts.iter().position(|&count| {
+            seen += count;
+            seen >= wanted
+        })?;
+        Some(middle_ns(bin))
+    }
+
+    pub fn latency(&self) -> Latency {
+        let count = self.count();
+        let mean = self.mean();
+        let variance = mean.map(|mean| (self.sum_of_squares_ns / count as f64 - mean * mean).max(0.0));
+        Latency {
+            count,
+            min_ns: (count > 0).then_some(self.min_ns),
+            max_ns: (count > 0).then_some(self.max_ns),
+            mean_ns: mean,
+            stddev_ns: variance.map(f64::sqrt),
+            bins: self
+                .counts
+                .iter()
+                .enumerate()
+                .filter(|&(_, &n)| n > 0)
+                .map(|(bin, &n)| (middle_ns(bin), n))
+                .collect(),
+        }
+    }
+}
+
+#[inline]
+fn bin_of(latency_ns: u64) -> usize {
+    if latency_ns < PER_DOUBLING as u64 {
+        return latency_ns as usize;
+    }
+    let dropped_bits = latency_ns.ilog2() - KEPT_BITS;
+    let kept = (latency_ns >> dropped_bits) as usize & (PER_DOUBLING - 1);
+    (((dropped_bits as usize + 1) << KEPT_BITS) + kept).min(BINS - 1)
+}
+
+fn middle_ns(bin: usize) -> u64 {
+    if bin < 2 * PER_DOUBLING {
+        return bin as u64;
+    }
+    let dropped_bits = (bin >> KEPT_BITS) - 1;
+    let lowest = 1u64 << (dropped_bits + KEPT_BITS as usize);
+    let kept = (bin & (PER_DOUBLING - 1)) as u64;
+    lowest + (kept << dropped_bits) + (1 << dropped_bits) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_contiguous_and_hold_what_falls_into_them() {
+        let mut last = 0;
+        for latency in (0..100_000u64).chain((17..34).map(|power| (1 << power) + 5)) {
+            let bin = bin_of(latency);
+            assert!(bin == last || bin == last + 1 || latency > 100_000, "{latency} in {bin} after {last}");
+            let width = (latency / PER_DOUBLING as u64).max(1);
+            assert!(middle_ns(bin).abs_diff(latency) <= width, "{latency} in the bin around {}", middle_ns(bin));
+            last = bin;
+        }
+        assert_eq!(bin_of(u64::MAX), BINS - 1);
+    }
+
+    #[test]
+    fn percentiles_and_moments_of_a_known_sample() {
+        let mut histogram = Histogram::default();
+        (1..=100u64).for_each(|value| histogram.add(value));
+        assert_eq!(histogram.percentile(0.5), Some(50));
+        assert_eq!(histogram.percentile(0.99), Some(99));
+        let latency = histogram.latency();
+        assert_eq!((latency.count, latency.min_ns, latency.max_ns), (100, Some(1), Some(100)));
+        assert!((latency.mean_ns.unwrap() - 50.5).abs() < 1e-9);
+        assert!((latency.stddev_ns.unwrap() - 28.866).abs() < 1e-3);
+    }
+}

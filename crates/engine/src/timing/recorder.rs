@@ -1,0 +1,37 @@
+//! The clock of a timed drive: it writes down what the translation layer decides, for the flash to carry out in time.
+
+use super::Clock;
+use crate::ftl::numbers::{EraseUnit, Ppn};
+use crate::ledger::Cause;
+
+/// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Read(Ppn, Cause),
+    Program(Ppn, Cause),
+    Erase(EraseUnit),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    pub decisions: Vec<Decision>,
+}
+
+impl Clock for Recorder {
+    const PACED: bool = true;
+
+    #[inline]
+    fn read(&mut self, ppn: Ppn, cause: Cause) {
+        self.decisions.push(Decision::Read(ppn, cause));
+    }
+
+    #[inline]
+    fn program(&mut self, ppn: Ppn, cause: Cause) {
+        self.decisions.push(Decision::Program(ppn, cause));
+    }
+
+    #[inline]
+    fn erase(&mut self, erase_unit: EraseUnit) {
+        self.decisions.push(Decision::Erase(erase_unit));
+    }
+}

@@ -1,0 +1,184 @@
+//! Jobs over several files, and random jobs that stay with a place: what stands between a request and the places that its
+//! file's distribution gives. One branch a request decides among the distributions, so plain jobs do without this.
+
+use super::chances::Chances;
+use super::distribution::Places;
+use super::place::{Extent, LANES, Place};
+use super::sizes::Sizes;
+use crate::random::Random;
+use crate::specification::job::Sequencer;
+
+#[derive(Clone, Debug)]
+pub struct Composed {
+    files: Vec<File>,
+    /// Files whose pass is not over yet.
+    files_left: usize,
+    service: Service,
+    file: usize,
+    ios_left: u32,
+    run: Run,
+}
+
+/// One file of the job, with its own memory of where the last requests were, as in fio.
+#[derive(Clone, Debug)]
+pub struct File {
+    places: Places,
+    start_bytes: u64,
+    end_bytes: u64,
+    last: [Option<Extent>; LANES],
+    is_over: bool,
+}
+
+impl File {
+    pub fn new(places: Places, start_bytes: u64, end_bytes: u64) -> File {
+        File { places, start_bytes, end_bytes, last: [None; LANES], is_over: false }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Service {
+    RoundRobin { ios: u32 },
+    Sequential,
+    Random { ios: u32 },
+    Weighted(Chances<usize>),
+}
+
+/// When a request takes a new place, and whether that is a random one.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub ios: u32,
+    pub then: Sequencer,
+    /// A new place is random when 64 random bits are below this; `None`: always.
+    pub random_below: [Option<u64>; LANES],
+    pub left: u32,
+}
+
+impl Composed {
+    /// Panics without files or if a count is zero.
+    pub fn new(files: Vec<File>, service: Service, run: Run) -> Composed {
+        let ios = match service {
+            Service::RoundRobin { ios } | Service::Random { ios } => ios,
+            Service::Sequential | Service::Weighted(_) => 1,
+        };
+        assert!(!files.is_empty() && run.ios > 0 && ios > 0);
+        let mut composed = Composed { files_left: files.len(), files, service, file: 0, ios_left: 0, run };
+        composed.rewind();
+        composed
+    }
+
+    fn rewind(&mut self) {
+        self.run.left = 0;
+        for file in &mut self.files {
+            (file.last, file.is_over) = ([None; LANES], false);
+        }
+        self.begin_pass();
+    }
+
+    fn begin_pass(&mut self) {
+        self.files_left = self.files.len();
+        self.ios_left = 0;
+        self.file = match self.service {
+            Service::Sequential => 0,
+            // One before the first, so that turns begin with the first.
+            _ => self.files.len() - 1,
+        };
+    }
+
+    /// The file of the next request. One that is over keeps out until all are.
+    fn choose_file(&mut self, random: &mut Random) {
+        let stays = !self.files[self.file].is_over;
+        match &self.service {
+            _ if self.ios_left > 0 && stays => self.ios_left -= 1,
+            Service::Sequential if stays => {}
+            Service::Sequential => self.file_in_turn(),
+            &Service::RoundRobin { ios } => {
+                self.ios_left = ios - 1;
+                self.file_in_turn();
+            }
+            &Service::Random { ios } => {
+                self.ios_left = ios - 1;
+                self.file = random.below(self.files.len() as u64) as usize;
+                while self.files[self.file].is_over {
+                    self.file = random.below(self.files.len() as u64) as usize;
+                }
+            }
+            Service::Weighted(chances) => self.file = chances.draw(random),
+        }
+    }
+
+    fn file_in_turn(&mut self) {
+        loop {
+            self.file = if self.file + 1 == self.files.len() { 0 } else { self.file + 1 };
+            if !self.files[self.file].is_over {
+                break;
+            }
+        }
+    }
+
+    /// Marks what the last request ended; when every file is over all begin anew.
+    fn note_end(&mut self, lane: usize) {
+        let file = &mut self.files[self.file];
+        if matches!(self.service, Service::Weighted(_)) || !file.places.pass_is_over(lane) {
+            return;
+        }
+        file.is_over = true;
+        self.files_left -= 1;
+        if self.files_left == 0 {
+            self.files.iter_mut().for_each(|file| file.is_over = false);
+            self.begin_pass();
+        }
+    }
+}
+
+impl Place for Composed {
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        if self.files.len() > 1 {
+            self.choose_file(random);
+        }
+        let takes_new_place = self.run.left == 0;
+        self.run.left = if takes_new_place { self.run.ios } else { self.run.left } - 1;
+        let file = &mut self.files[self.file];
+        let at = if takes_new_place {
+            let is_random = self.run.random_below[lane].is_none_or(|below| random.bits() < below);
+            if is_random { None } else { file.behind_last(lane, sizes) }
+        } else {
+            match self.run.then {
+                Sequencer::Sequential => file.behind_last(lane, sizes),
+                Sequencer::Identical => Some(file.last[lane].map_or(file.start_bytes, |last| last.offset_bytes)),
+            }
+        };
+        let extent = match at {
+            Some(offset_bytes) => file.extent_at(offset_bytes, lane, sizes, random),
+            None => file.places.next(lane, sizes, random),
+        };
+        file.last[lane] = Some(extent);
+        if at.is_none() && self.files.len() > 1 {
+            self.note_end(lane);
+        }
+        extent
+    }
+
+    fn start_over(&mut self, random: &mut Random) {
+        self.files.iter_mut().for_each(|file| file.places.start_over(random));
+        self.rewind();
+    }
+}
+
+impl File {
+    /// Where the lane's last request ended, or the start; `None` if no size fits there any more.
+    fn behind_last<S: Sizes>(&self, lane: usize, sizes: &S) -> Option<u64> {
+        let at = self.last[lane].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
+        (at + u64::from(sizes.least(lane)) <= self.end_bytes).then_some(at)
+    }
+
+    fn extent_at<S: Sizes>(&self, offset_bytes: u64, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        let room_bytes = self.end_bytes - offset_bytes;
+        let length_bytes = match sizes.draw(lane, random) {
+            length_bytes if u64::from(length_bytes) <= room_bytes => length_bytes,
+            // A request that was cut at the end of the file leaves less room than any size when it is repeated.
+            _ if u64::from(sizes.least(lane)) > room_bytes => room_bytes as u32,
+            _ => sizes.draw_within(lane, room_bytes, random),
+        };
+        Extent { offset_bytes, length_bytes }
+    }
+}

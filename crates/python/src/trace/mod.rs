@@ -1,0 +1,96 @@
+//! Traces as Python asks for them: which files, which volume, where their addresses go, how much of them.
+
+mod counted;
+mod recording;
+mod source;
+
+pub use recording::Recording;
+pub use source::{Counts, source};
+
+use serde::Deserialize;
+use ssdlab_engine::simulation::addresses::AddressError;
+use std::fmt;
+use std::io;
+
+/// The name under which the outcome lists a trace among the jobs. Not the file's: a result does not depend on names.
+pub const JOB_NAME: &str = "replay";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// Read one after the other, as one recording.
+    pub files: Vec<TraceFile>,
+    /// A name or another name of a format; recognised by each file's beginning without one.
+    pub format: Option<String>,
+    /// Malformed lines or records to pass over, in all files together.
+    pub skip_bad_max: u64,
+    /// The volume whose requests are taken; all without one.
+    pub volume: Option<String>,
+    pub map: Map,
+    /// Begins again until the host has written so much; once through without it.
+    pub loop_until_written_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    pub path: String,
+    /// What messages call it: the path, or what the user knows it as.
+    pub name: String,
+}
+
+/// How the recording's addresses become the drive's.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Map {
+    Strict,
+    Fold,
+    Compact,
+}
+
+/// Why a trace cannot be read or replayed.
+#[derive(Debug)]
+pub enum Failure {
+    Open { name: String, error: io::Error },
+    Read { name: String, error: ssdlab_traces::TraceError },
+    NoFiles,
+    Address { name: String, pieces: u64, error: AddressError },
+    WritesNothing,
+}
+
+impl Failure {
+    /// One word for the caller, who may know what to advise.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "open",
+            Self::Read { error: ssdlab_traces::TraceError::Malformed { .. }, .. } => "malformed",
+            Self::Read { .. } => "read",
+            Self::NoFiles => "no-files",
+            Self::Address { error: AddressError::PastTheEnd { .. }, .. } => "past-the-end",
+            Self::Address { error: AddressError::Full { .. }, .. } => "full",
+            Self::WritesNothing => "writes-nothing",
+        }
+    }
+
+    /// The name of the file, where there is one.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Open { name, .. } | Self::Read { name, .. } | Self::Address { name, .. } => Some(name),
+            Self::NoFiles | Self::WritesNothing => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { error, .. } => error.fmt(formatter),
+            Self::Read { error, .. } => error.fmt(formatter),
+            Self::NoFiles => formatter.write_str("a trace is one file or more"),
+            Self::Address { pieces, error, .. } => write!(formatter, "at or before line or record {pieces}: {error}"),
+            Self::WritesNothing => formatter.write_str("the trace writes nothing"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,165 @@
+//! Several files as one recording: one list of volumes, one time, one number of malformed pieces that are let pass.
+
+use super::counted::Counted;
+use super::{Failure, Trace, TraceFile};
+use ssdlab_traces::{Format, ReadOptions, Reader, Record};
+use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Records that are read at a time: enough that calls cost nothing, few enough for the innermost caches.
+const BATCH: usize = 1024;
+
+pub struct Recording {
+    files: Vec<TraceFile>,
+    format: Option<Format>,
+    skip_bad_max: u64,
+    volume: Option<String>,
+    volumes: Vec<String>,
+    volume_ids: HashMap<String, u32>,
+    /// The file that is being read.
+    reader: Option<Reader>,
+    /// Its place in `files`, or that of the next one.
+    at: usize,
+    /// By volume of that file: the volume of the recording, and whether it is wanted.
+    file_volumes: Vec<(u32, bool)>,
+    /// The file's time begins here: several files are one recording in the order in which they are given.
+    start_ns: u64,
+    end_ns: u64,
+    formats: Vec<Format>,
+    skipped_before: u64,
+    untold_before: u64,
+    read_bytes: Arc<AtomicU64>,
+    file_bytes: u64,
+}
+
+impl Recording {
+    /// Nothing is read yet. The error is that of a format's name, or of a file that cannot be opened.
+    pub fn new(trace: &Trace) -> Result<Self, Failure> {
+        let first = trace.files.first().ok_or(Failure::NoFiles)?;
+        let parse = |format: &String| format.parse().map_err(|error| Failure::Read { name: first.name.clone(), error });
+        let format = trace.format.as_ref().map(parse).transpose()?;
+        let mut file_bytes = 0;
+        for file in &trace.files {
+            let metadata = std::fs::metadata(&file.path);
+            file_bytes += metadata.map_err(|error| Failure::Open { name: file.name.clone(), error })?.len();
+        }
+        Ok(Self {
+            files: trace.files.clone(),
+            format,
+            skip_bad_max: trace.skip_bad_max,
+            volume: trace.volume.clone(),
+            volumes: Vec::new(),
+            volume_ids: HashMap::new(),
+            reader: None,
+            at: 0,
+            file_volumes: Vec::new(),
+            start_ns: 0,
+            end_ns: 0,
+            formats: Vec::new(),
+            skipped_before: 0,
+            untold_before: 0,
+            read_bytes: Arc::new(AtomicU64::new(0)),
+            file_bytes,
+        })
+    }
+
+    /// Replaces what `out` holds by the next records of the wanted volume, at least one unless the recording has ended.
+    /// Arrival times go on from file to file.
+    pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<(), Failure> {
+        out.clear();
+        while out.is_empty() {
+            if self.reader.is_none() {
+                let Some(file) = self.files.get(self.at) else { return Ok(()) };
+                self.reader = Some(self.open(file)?);
+                self.formats.extend(self.reader.as_ref().map(Reader::format));
+                self.file_volumes.clear();
+                self.start_ns = self.end_ns;
+            }
+            let reader = self.reader.as_mut().expect("it was opened above");
+            let count = reader
+                .next_batch(out, BATCH)
+                .map_err(|error| Failure::Read { name: self.files[self.at].name.clone(), error })?;
+            if count == 0 {
+                self.skipped_before += reader.skipped();
+                self.untold_before += reader.untold();
+                self.reader = None;
+                self.at += 1;
+                continue;
+            }
+            self.note_new_volumes();
+            for record in out.iter_mut() {
+                record.arrival_ns = record.arrival_ns.saturating_add(self.start_ns);
+                self.end_ns = self.end_ns.max(record.arrival_ns);
+            }
+            if self.volume.is_some() {
+                out.retain(|record| self.file_volumes[record.volume as usize].1);
+            }
+            for record in out.iter_mut() {
+                record.volume = self.file_volumes[record.volume as usize].0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins again, at the first record of the first file.
+    pub fn rewind(&mut self) {
+        self.reader = None;
+        self.at = 0;
+        (self.start_ns, self.end_ns) = (0, 0);
+        self.formats.clear();
+        (self.skipped_before, self.untold_before) = (0, 0);
+        self.read_bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// The names of the volumes met so far; a record's `volume` is an index into them.
+    pub fn volumes(&self) -> &[String] {
+        &self.volumes
+    }
+
+    /// The format of each file that has been begun.
+    pub fn formats(&self) -> &[Format] {
+        &self.formats
+    }
+
+    /// Malformed pieces passed over, since the recording was begun.
+    pub fn skipped(&self) -> u64 {
+        self.skipped_before + self.reader.as_ref().map_or(0, Reader::skipped)
+    }
+
+    /// Requests left out because the trace does not say whether they read or write.
+    pub fn untold(&self) -> u64 {
+        self.untold_before + self.reader.as_ref().map_or(0, Reader::untold)
+    }
+
+    /// The share of the files' bytes that has been read.
+    pub fn progress(&self) -> f64 {
+        self.read_bytes.load(Ordering::Relaxed) as f64 / self.file_bytes.max(1) as f64
+    }
+
+    /// Where the last batch came from: the file, and how many of its lines or records have been taken.
+    pub fn place(&self) -> (&str, u64) {
+        let at = self.at.min(self.files.len() - 1);
+        (&self.files[at].name, self.reader.as_ref().map_or(0, Reader::pieces))
+    }
+
+    fn open(&self, file: &TraceFile) -> Result<Reader, Failure> {
+        let source = File::open(&file.path).map_err(|error| Failure::Open { name: file.name.clone(), error })?;
+        let source = Counted { source, bytes: Arc::clone(&self.read_bytes) };
+        let options = ReadOptions { skip_bad_max: self.skip_bad_max - self.skipped_before };
+        Reader::open(source, self.format, options).map_err(|error| Failure::Read { name: file.name.clone(), error })
+    }
+
+    fn note_new_volumes(&mut self) {
+        let Some(reader) = &self.reader else { return };
+        for name in &reader.volumes()[self.file_volumes.len()..] {
+            let next = self.volumes.len() as u32;
+            let id = *self.volume_ids.entry(name.clone()).or_insert(next);
+            if id == next {
+                self.volumes.push(name.clone());
+            }
+            self.file_volumes.push((id, self.volume.as_ref().is_none_or(|wanted| wanted == name)));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A recording as the source of a job's requests: placed on the drive, repeated as long as wanted, counted.
+//!
+//! Without a clock a request follows the one before it at once; the arrival times are in the records and stay there.
+
+use super::recording::Recording;
+use super::{Failure, Map, Trace};
+use serde::Serialize;
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::simulation::addresses::{AddressMap, Compact, Extent, Fold, Strict};
+use ssdlab_engine::simulation::{RequestSource, SourceError};
+use ssdlab_traces::{Operation as Recorded, Record};
+use std::sync::{Arc, Mutex};
+
+/// What stays in one piece when addresses are packed, unless the drive maps larger units.
+const PACKED_UNIT_BYTES: u32 = 4096;
+
+/// What became of the requests of a trace, over all passes.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Passes that were begun.
+    passes: u64,
+    reads: u64,
+    writes: u64,
+    trims: u64,
+    /// Counted and without effect: nothing waits in a cache.
+    flushes: u64,
+    /// Reads, writes and trims of 0 bytes, which ask for nothing.
+    empty: u64,
+    /// Requests that came to lie in several pieces on the drive; each piece is a request to it.
+    split: u64,
+    /// Requests that begin at another address than in the recording.
+    moved: u64,
+    /// Bytes of trims that fell on what nothing had touched, where packing gives no place.
+    trimmed_nowhere_bytes: u64,
+    /// Units that packing has placed.
+    placed_units: Option<u64>,
+}
+
+#[derive(Clone, Default)]
+pub struct SharedCounts(Arc<Mutex<Counts>>);
+
+impl SharedCounts {
+    pub fn take(&self) -> Counts {
+        *self.0.lock().expect("nobody panics with the counts in hand")
+    }
+
+    fn put(&self, counts: Counts) {
+        *self.0.lock().expect("nobody panics with the counts in hand") = counts;
+    }
+}
+
+/// The source of a trace's requests on such a drive, and where its counts are found when the run is over.
+pub fn source(
+    trace: &Trace,
+    user_bytes: u64,
+    mapping_unit_bytes: u32,
+) -> Result<(Box<dyn RequestSource>, SharedCounts), Failure> {
+    let recording = Recording::new(trace)?;
+    let counts = SharedCounts::default();
+    let until = trace.loop_until_written_bytes;
+    let shared = counts.clone();
+    let source: Box<dyn RequestSource> = match trace.map {
+        Map::Strict => Box::new(TraceSource::new(recording, Strict::new(user_bytes), until, shared)),
+        // The engine itself refuses a drive of no bytes, in its own words.
+        Map::Fold => Box::new(TraceSource::new(recording, Fold::new(user_bytes.max(1)), until, shared)),
+        Map::Compact => {
+            let map = Compact::new(user_bytes, PACKED_UNIT_BYTES.max(mapping_unit_bytes));
+            Box::new(TraceSource::new(recording, map, until, shared))
+        }
+    };
+    Ok((source, counts))
+}
+
+struct TraceSource<M> {
+    recording: Recording,
+    map: M,
+    until_written_bytes: Option<u64>,
+    written_bytes: u64,
+    written_bytes_in_pass: u64,
+    records: Vec<Record>,
+    /// The next one of them.
+    at: usize,
+    /// What is left of the request that is being placed.
+    rest: Option<Extent>,
+    is_whole: bool,
+    failure: Option<Failure>,
+    counts: Counts,
+    shared: SharedCounts,
+}
+
+impl<M: AddressMap> TraceSource<M> {
+    fn new(recording: Recording, map: M, until_written_bytes: Option<u64>, shared: SharedCounts) -> Self {
+        Self {
+            recording,
+            map,
+            until_written_bytes,
+            written_bytes: 0,
+            written_bytes_in_pass: 0,
+            records: Vec::new(),
+            at: 0,
+            rest: None,
+            is_whole: true,
+            failure: None,
+            counts: Counts { passes: 1, ..Counts::default() },
+            shared,
+        }
+    }
+
+    fn fill_or_fail(&mut self, out: &mut Vec<Request>, end: usize) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        while out.len() < end && self.until_written_bytes.is_none_or(|until| self.written_bytes < until) {
+            match self.rest {
+                Some(extent) => self.place(extent, out)?,
+                None if self.at < self.records.len() => {
+                    let record = self.records[self.at];
+                    self.at += 1;
+                    self.take(&record);
+                }
+                None => {
+                    self.recording.next_batch(&mut self.records)?;
+                    self.at = 0;
+                    if self.records.is_empty() {
+                        if self.until_written_bytes.is_none() {
+                            break;
+                        }
+                        self.start_over()?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next request of the recording, if it asks for anything.
+    fn take(&mut self, record: &Record) {
+        let operation = match record.operation {
+            Recorded::Flush => {
+                self.counts.flushes += 1;
+                return;
+            }
+            Recorded::Read => Operation::Read,
+            Recorded::Write => Operation::Write,
+            Recorded::Trim => Operation::Trim,
+        };
+        match operation {
+            Operation::Read => self.counts.reads += 1,
+            Operation::Write => self.counts.writes += 1,
+            Operation::Trim => self.counts.trims += 1,
+        }
+        if record.length_bytes == 0 {
+            self.counts.empty += 1;
+            return;
+        }
+        let &Record { offset_bytes, length_bytes, .. } = record;
+        self.rest = Some(Extent { operation, offset_bytes, length_bytes });
+        self.is_whole = true;
+    }
+
+    /// Places the front part of the request, and keeps what is left of it.
+    fn place(&mut self, extent: Extent, out: &mut Vec<Request>) -> Result<(), Failure> {
+        let piece = self.map.place(&extent).map_err(|error| {
+            let (name, pieces) = self.recording.place();
+            Failure::Address { name: name.to_owned(), pieces, error }
+        })?;
+        let Extent { operation, offset_bytes, length_bytes } = extent;
+        if self.is_whole {
+            self.counts.split += u64::from(piece.length_bytes < length_bytes);
+            self.counts.moved += u64::from(piece.offset_bytes.is_some_and(|placed| placed != offset_bytes));
+        }
+        match piece.offset_bytes {
+            Some(offset_bytes) => {
+                let length_bytes = piece.length_bytes;
+                out.push(Request { offset_bytes, length_bytes, operation });
+                if operation == Operation::Write {
+                    self.written_bytes += u64::from(length_bytes);
+                    self.written_bytes_in_pass += u64::from(length_bytes);
+                }
+            }
+            None => self.counts.trimmed_nowhere_bytes += u64::from(piece.length_bytes),
+        }
+        self.is_whole = false;
+        self.rest = (piece.length_bytes < length_bytes).then(|| Extent {
+            operation,
+            offset_bytes: offset_bytes + u64::from(piece.length_bytes),
+            length_bytes: length_bytes - piece.length_bytes,
+        });
+        Ok(())
+    }
+
+    /// A recording that writes nothing would go round for ever.
+    fn start_over(&mut self) -> Result<(), Failure> {
+        if self.written_bytes_in_pass == 0 {
+            return Err(Failure::WritesNothing);
+        }
+        self.recording.rewind();
+        self.records.clear();
+        (self.at, self.rest, self.written_bytes_in_pass) = (0, None, 0);
+        self.counts.passes += 1;
+        Ok(())
+    }
+}
+
+impl<M: AddressMap> RequestSource for TraceSource<M> {
+    fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
+        let start = out.len();
+        self.fill_or_fail(out, start + count_max)?;
+        self.counts.placed_units = self.map.placed_units();
+        self.shared.put(self.counts);
+        Ok(out.len() - start)
+    }
+
+    fn restart(&mut self) {
+        self.failure = self.start_over().err();
+    }
+
+    fn progress(&self) -> f64 {
+        match self.until_written_bytes {
+            Some(until) => self.written_bytes as f64 / until.max(1) as f64,
+            None => self.recording.progress(),
+        }
+        .min(1.0)
+    }
+}
