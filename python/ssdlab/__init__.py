@@ -74,20 +74,23 @@ def run(
     seed: int = 1,
     until: "Until" = "job",
     precondition: "Precondition" = "none",
+    timed: bool = True,
     on_progress: Callable[[float, int], None] | None = None,
 ) -> "Result":
     """Runs a fio job file on a simulated drive, in this process.
 
-    `until="steady"` and `precondition="fill"` are as in `ssdlab compare`. `on_progress` gets the share that is done and
-    the host bytes written so far. Raises InputError when the job or the drive is wrong, RunFailed when the run broke; a
-    drive that turned read-only is a result, with `failure` set.
+    `until="steady"` and `precondition="fill"` are as in `ssdlab compare`, `timed=False` as `--untimed`. `on_progress`
+    gets the share that is done and the host bytes written so far. Raises InputError when the job or the drive is wrong,
+    RunFailed when the run broke; a drive that turned read-only is a result, with `failure` set.
     """
     from ssdlab import jobs
     from ssdlab.targets import simulated
 
     job_file = jobs.load(Path(job)) if isinstance(job, str | Path) else job
     resolved = globals()["drive"](drive) if isinstance(drive, str | Path) else drive
-    specification = simulated.specify(job_file, resolved, seed=seed, until=until, precondition=precondition)
+    specification = simulated.specify(
+        job_file, resolved, seed=seed, until=until, precondition=precondition, timed=timed
+    )
     return simulated.run(specification, on_progress)
 
 

@@ -30,9 +30,12 @@ def _plain(text: str) -> str:
 
 def test_the_table_fits_80_columns(compared: tuple[Ended, Path]) -> None:
     ended, _ = compared
-    assert all(_plain(ended.stdout).count(label) == 2 for label in LABELS), "two tables, for 80 columns hold not one"
+    assert all(_plain(ended.stdout).count(label) == 3 for label in LABELS), "three tables, for 80 columns hold not one"
     assert max(len(line.rstrip()) for line in ended.stdout.splitlines()) <= 80
-    assert all(heading in ended.stdout for heading in ("eff. OP", "theory", "host TB", "TBW", "steady at"))
+    assert all(
+        heading in ended.stdout
+        for heading in ("eff. OP", "theory", "IOPS", "write p99.9", "host TB", "TBW", "steady at")
+    )
 
 
 def test_the_figures_belong_together(compared: tuple[Ended, Path]) -> None:
@@ -60,12 +63,29 @@ def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
         assert abs(theory["deviation_share"]) < 0.03, theory
 
 
+def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[Ended, Path]) -> None:
+    """One die: a host unit costs its program, and WAF - 1 copies with their reads, and WAF erases of 1/64 block."""
+    for result in json.loads((compared[1] / "result.json").read_text()):
+        variant = result["ssdlab"]["variant"]
+        speed, waf = variant["speed"], variant["waf"]
+        assert speed["window"] == "steady state"
+        transfer_us = 4096 / 200
+        unit_us = 200 + (waf - 1) * (25 + 200) + waf * 1500 / 64
+        transfers_us = (2 * waf - 1) * transfer_us
+        assert 1e6 / (unit_us + transfers_us) * 0.97 < speed["write"]["iops"] < 1e6 / unit_us * 1.03
+        assert speed["write"]["iops"] * speed["write"]["latency_ns_mean"] / 1e9 == pytest.approx(1, rel=0.01)
+        assert speed["write"]["latency_ns_p999"] > speed["write"]["latency_ns_mean"]
+        assert speed["read"] == {"iops": 0, "mb_s": 0, "latency_ns_mean": None, "latency_ns_p999": None}
+
+
 def test_the_files(compared: tuple[Ended, Path]) -> None:
     folder = compared[1]
     series = pl.read_parquet(folder / "timeseries.parquet")
     assert series["variant"].unique(maintain_order=True).to_list() == LABELS
     page = (folder / "report.html").read_text()
     assert all(label in page for label in LABELS)
+    over_time = pl.read_parquet(folder / "timeseries-time.parquet")
+    assert over_time["variant"].unique(maintain_order=True).to_list() == LABELS
     assert {path.suffix for path in folder.iterdir()} >= {".html", ".svg", ".png", ".json", ".parquet"}
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
@@ -78,11 +98,17 @@ def test_drives_with_their_own_spare_area_one_of_them_worn_out(ssdlab: Any, tmp_
     )
     (tmp_path / "long.fio").write_text("[long]\nrw=randwrite\nbs=4k\nnorandommap\nloops=20\n")
     drives = ("--drive", "small.toml", "--drive", "other.toml")
-    ended = ssdlab("compare", "long.fio", *drives, "--until", "job", "--precondition", "none")
+    ended = ssdlab("compare", "long.fio", *drives, "--until", "job", "--precondition", "none", "--untimed")
     assert ended.returncode == 1, ended.stderr
+    assert "IOPS" not in ended.stdout
     assert "other: READ-ONLY" in ended.stdout and "error: other: " in ended.stderr
     assert "no steady state was looked for" in ended.stdout
-    results = json.loads((tmp_path / "out" / "compare-long" / "result.json").read_text())
+    folder = tmp_path / "out" / "compare-long"
+    names = {path.name for path in folder.iterdir()}
+    assert not {"timeseries-time.parquet", "iops-over-time-light.svg", "latency-over-time-light.svg"} & names
+    assert "--untimed" in (folder / "report.html").read_text()
+    results = json.loads((folder / "result.json").read_text())
+    assert [result["ssdlab"]["variant"]["speed"] for result in results] == [None, None]
     told = {
         result["ssdlab"]["variant"]["label"]: (
             result["ssdlab"]["capacity"]["over_provisioning"],

@@ -13,7 +13,7 @@ USER_BYTES = 104857600
 
 
 def test_text_as_fio_writes_it(ssdlab: Any) -> None:
-    ended = ssdlab(*RUN)
+    ended = ssdlab(*RUN, "--untimed")
     assert ended.returncode == 0, ended.stderr
     assert "uniform: (groupid=0, jobs=1): err= 0\n  write: io=100MiB (105MB), ios=25,600;" in ended.stdout
     assert "waf: 1." in ended.stdout
@@ -22,7 +22,7 @@ def test_text_as_fio_writes_it(ssdlab: Any) -> None:
 
 
 def test_json_and_the_identities_in_it(ssdlab: Any) -> None:
-    ended = ssdlab(*RUN, "--output-format", "json")
+    ended = ssdlab(*RUN, "--untimed", "--output-format", "json")
     assert ended.returncode == 0, ended.stderr
     result = json.loads(ended.stdout)
     job, ours = result["jobs"][0], result["ssdlab"]
@@ -35,7 +35,7 @@ def test_json_and_the_identities_in_it(ssdlab: Any) -> None:
     assert ours["seed"] == 1
     assert ours["capacity"]["over_provisioning"] == pytest.approx(0.28)
     assert "bins" not in job["write"]["clat_ns"]
-    plus = json.loads(ssdlab(*RUN, "--output-format", "json+").stdout)
+    plus = json.loads(ssdlab(*RUN, "--untimed", "--output-format", "json+").stdout)
     assert plus["jobs"][0]["write"]["clat_ns"]["bins"] is None
 
 
@@ -44,7 +44,7 @@ def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_p
     for job, place in (("uniform.fio", "a/"), ("other name.fio", "deep/b/")):
         ended = ssdlab("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)
         assert ended.returncode == 0, ended.stderr
-    for name in ("result.json", "timeseries.parquet"):
+    for name in ("result.json", "timeseries.parquet", "timeseries-time.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "deep" / "b" / name).read_bytes()
     ssdlab(*RUN, "--seed", "8", "--output", "c/")
     assert (tmp_path / "a" / "result.json").read_bytes() != (tmp_path / "c" / "result.json").read_bytes()
@@ -104,8 +104,11 @@ def test_the_python_interface_gives_the_same(ssdlab: Any, tmp_path: Path) -> Non
     printed = ssdlab(*RUN, "--op", "50%", "--seed", "3", "--output-format", "json").stdout
     assert result.to_json() == printed
     assert result.waf is not None and result.waf >= 1
-    assert result.jobs[0].write.iops is None
+    assert result.jobs[0].write.iops is not None and result.jobs[0].write.iops > 0
     assert result.timeseries.height > 10
+    assert result.timing_series is not None and result.timing_series.height > 10
+    without = package.run(tmp_path / "uniform.fio", drive, seed=3, timed=False)
+    assert (without.jobs[0].write.iops, without.timing_series) == (None, None)
 
 
 def test_real_programs_read_the_json(ssdlab: Any, tmp_path: Path) -> None:
@@ -113,4 +116,35 @@ def test_real_programs_read_the_json(ssdlab: Any, tmp_path: Path) -> None:
     ssdlab(*RUN, "--output", "out.json")
     wanted = '.jobs[0] | [.jobname, .write.total_ios, .read.total_ios, .write.clat_ns.percentile["99.000000"]]'
     read = subprocess.run(["jq", "-c", wanted, "out.json"], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert json.loads(read.stdout) == ["uniform", 25600, 0, None]
+    name, writes, reads, percentile_ns = json.loads(read.stdout)
+    assert (name, writes, reads) == ("uniform", 25600, 0)
+    assert percentile_ns > 200_000, "a program alone takes 200 us"
+
+
+DEPTHS = "[global]\nbs=4k\nrw=randwrite\nnorandommap\nrandrepeat=0\n[one]\niodepth=1\n[many]\nstonewall\niodepth=32\n"
+
+
+def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
+    """IOPS x mean latency = depth; requests and bytes of the series are those of the jobs; time only goes on."""
+    (tmp_path / "depths.fio").write_text(DEPTHS)
+    ended = ssdlab("run", "depths.fio", "--drive", "small.toml", "--output", "out/")
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    for job, depth in zip(result["jobs"], (1, 32), strict=True):
+        write = job["write"]
+        assert write["iops"] * write["lat_ns"]["mean"] / 1e9 == pytest.approx(depth, rel=0.005)
+        assert write["clat_ns"]["N"] == write["total_ios"]
+        assert write["bw_bytes"] == pytest.approx(write["iops"] * 4096, abs=1)
+        assert write["runtime"] == job["job_runtime"] == round(1000 * job["ssdlab"]["simulated_seconds"])
+        assert sum(sum(job[f"latency_{unit}"].values()) for unit in ("ns", "us", "ms")) == pytest.approx(100, abs=0.1)
+        assert write["iops_min"] <= write["iops_mean"] <= write["iops_max"]
+    ours = result["ssdlab"]
+    assert ours["simulated_seconds"] == pytest.approx(sum(job["ssdlab"]["simulated_seconds"] for job in result["jobs"]))
+    # What a die has begun counts whole, also where the run ends before it is done.
+    assert 0 < ours["die_utilization"] < 1.001
+    series = pl.read_parquet(tmp_path / "out" / "timeseries-time.parquet")
+    assert series["simulated_seconds"].is_sorted() and (series["interval_seconds"] > 0).all()
+    assert series["simulated_seconds"][-1] == pytest.approx(ours["simulated_seconds"])
+    assert series["write_ios"].sum() == sum(job["write"]["total_ios"] for job in result["jobs"])
+    assert (series["write_iops"] * series["interval_seconds"]).sum() == pytest.approx(series["write_ios"].sum())
+    assert series["programmed_bytes"][-1] == ours["nand"]["programmed_bytes"]["total"]

@@ -75,7 +75,7 @@ def test_sold_drives_have_idema_capacities(name: str, gigabytes: int, flash_gib:
 
 def test_the_drives_of_the_pny_paper_differ_in_nothing_but_what_the_host_may_use() -> None:
     mine, other = load("pny-120gb"), load("competitor-128gb")
-    assert mine.nand == other.nand
+    assert (mine.nand, mine.write_buffer) == (other.nand, other.write_buffer)
     assert mine.ftl.model_copy(update={"user_bytes": 0}) == other.ftl.model_copy(update={"user_bytes": 0})
     assert resolve(mine).capacity.physical_bytes == 137_438_953_472
     assert (mine.ftl.user_bytes, other.ftl.user_bytes) == (120_034_123_776, 128_035_676_160)
@@ -84,7 +84,7 @@ def test_the_drives_of_the_pny_paper_differ_in_nothing_but_what_the_host_may_use
     assert resolve(mine).capacity.erase_units >= 1000
 
 
-def test_the_design_s_example_is_in_the_catalogue_as_it_is_there() -> None:
+def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_buffer() -> None:
     specification = resolve(load("generic-tlc-480")).specification()
     assert specification == {
         "name": "generic-tlc-480",
@@ -112,6 +112,8 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there() -> None:
             "reserve_erase_units": 2,
             "spare_area": "dynamic",
         },
+        "write_buffer": {"bytes": 8 * 2**20},
+        "controller": {"command_us": 5.0},
         "parity": {"units_per_stripe": 0},
         "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
     }
@@ -125,6 +127,13 @@ def test_the_textbook_drive_is_the_textbook_s() -> None:
     assert drive.nand.page_bytes == drive.ftl.mapping_unit_bytes
     assert (drive.ftl.erase_unit, drive.ftl.placement.name, drive.ftl.reserve_erase_units) == ("block", "single", 1)
     assert capacity.user_units == int(capacity.physical_units / (1 + Fraction(127, 1000)))
+
+
+@pytest.mark.parametrize("name", ["textbook", "tiny"])
+def test_drives_for_theory_and_for_tests_have_no_write_buffer(name: str) -> None:
+    drive = resolve(load(name))
+    assert drive.specification()["write_buffer"] == {"bytes": 0}
+    assert drive.specification()["controller"] == {"command_us": 5.0}
 
 
 def test_the_tiny_drive_is_tiny() -> None:

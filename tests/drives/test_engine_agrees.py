@@ -44,6 +44,7 @@ def outcome(drive: ResolvedDrive) -> dict[str, Any]:
     specification = {
         "seed": 1,
         "drive": drive.specification(),
+        "timed": False,
         "until": {"kind": "job"},
         "series_points_max": 16,
         "jobs": [job],

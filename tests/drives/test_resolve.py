@@ -163,6 +163,21 @@ def test_a_smaller_drive_has_the_same_ratios(name: str, scale: Fraction) -> None
     assert small.capacity.hidden_over_provisioning == pytest.approx(full.capacity.hidden_over_provisioning, rel=1e-3)
 
 
+def test_an_erase_costs_a_page_the_same_at_any_scale() -> None:
+    """A superblock of 3 pages a block was erased as long as one of 768: the scaled drive was a third as fast."""
+    full, small = (resolve(load("generic-tlc-480"), scale=scale).file.nand for scale in (None, Fraction(1, 256)))
+    assert small.erase_us / small.pages_per_block == pytest.approx(full.erase_us / full.pages_per_block)
+    assert (small.read_us, small.program_us) == (full.read_us, full.program_us)
+
+
+def test_the_write_buffer_is_not_scaled_and_a_setting_may_have_a_unit() -> None:
+    drive = load("generic-tlc-480")
+    assert resolve(drive, scale=Fraction(1, 16)).specification()["write_buffer"] == {"bytes": 8 * 2**20}
+    settings = {"write_buffer.bytes": "1MiB", "controller.command_us": "8"}
+    changed = resolve(drive, settings=settings).specification()
+    assert (changed["write_buffer"], changed["controller"]) == ({"bytes": 2**20}, {"command_us": 8.0})
+
+
 def test_scale_and_over_provisioning_together() -> None:
     small = resolve(load("generic-tlc-480"), over_provisioning=0.07, scale=Fraction(1, 16))
     assert small.scale == Fraction(1, 16)

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ssdlab.report import ComparedVariant, WearStatistics
+from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics
 
 USER_BYTES = 128 * 10**9
 
@@ -30,6 +30,8 @@ def made_up_variant(
     waf_factor: float = 1.0,
     steady: bool | None = True,
     extra_parts: bool = False,
+    timed: bool = True,
+    hours: float = 4.0,
     **changes: Any,
 ) -> ComparedVariant:
     random_source = random.Random(label)
@@ -64,6 +66,8 @@ def made_up_variant(
         "nand_programmed_bytes": int(host_bytes * waf),
         "series": series,
         "effective_over_provisioning": over_provisioning * 0.94,
+        "timing_series": made_up_timing(waf, host_bytes, hours, windows) if timed else None,
+        "speed": VariantSpeed("write", 50_000 / waf, 50_000 / waf, 640_000 * waf, 2_500_000 * waf) if timed else None,
         "waf": waf,
         "waf_parts": parts,
         "theory": expected if with_theory else None,
@@ -80,6 +84,32 @@ def made_up_variant(
         "notes": ["direct and ioengine mean nothing on a simulated drive"],
     }
     return ComparedVariant(**(values | changes))
+
+
+def made_up_timing(waf: float, host_bytes: int, hours: float, intervals: int) -> pl.DataFrame:
+    """A fill of a tenth of the time, then writes at random that are fast at first."""
+    length = hours * 3600 / intervals
+    rows = []
+    for index in range(intervals):
+        fill = index < intervals // 10
+        since = index - intervals // 10
+        iops = 3_000 if fill else 50_000 / (1 + (waf - 1) * (1 - math.exp(-since / 4)))
+        rows.append(
+            {
+                "simulated_seconds": (index + 1) * length,
+                "interval_seconds": length,
+                "stage": 0 if fill else 1,
+                "host_written_bytes": host_bytes * (index + 1) // intervals,
+                "read_ios": 0,
+                "write_ios": int(iops * length),
+                **{f"read_latency_ns_{rank}": None for rank in ("p50", "p99", "p999")},
+                **{
+                    f"write_latency_ns_{rank}": 32 / iops * 1e9 * factor
+                    for rank, factor in (("p50", 0.8), ("p99", 2.5), ("p999", 4.0))
+                },
+            }
+        )
+    return pl.DataFrame(rows)
 
 
 def _series(

@@ -12,10 +12,11 @@ from polars.testing import assert_frame_equal
 
 from made_up import made_up_variant
 from ssdlab.report import ComparedVariant
-from ssdlab.report.charts.placing import HEIGHT_PX, WafScale, separated, spread
+from ssdlab.report.charts.over_time import last_stage
+from ssdlab.report.charts.placing import HEIGHT_PX, ValueScale, separated, spread
 from ssdlab.report.comparison import comparison_figures
 from ssdlab.report.theme import DARK, LIGHT
-from ssdlab.report.thinning import merge_windows
+from ssdlab.report.thinning import merge_intervals, merge_windows
 
 
 def test_merged_windows_keep_the_sum_of_what_was_programmed() -> None:
@@ -71,15 +72,15 @@ def test_labels_that_do_not_collide_stay(positions: list[float]) -> None:
 
 
 def test_labels_far_apart_in_x_need_no_room_for_each_other() -> None:
-    labels = [{"label_x": x, "waf": 2.0} for x in (1.0, 1.1, 9.0)]
-    placed = spread(labels, WafScale([1, 4]), near_x=1.0)
-    assert placed[0]["label_waf"] != placed[1]["label_waf"]
-    assert placed[2]["label_waf"] == pytest.approx(2.0)
+    labels = [{"label_x": x, "value": 2.0} for x in (1.0, 1.1, 9.0)]
+    placed = spread(labels, ValueScale([1, 4]), near_x=1.0)
+    assert placed[0]["label_value"] != placed[1]["label_value"]
+    assert placed[2]["label_value"] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("values", [[1.0, 5.0], [1.0, 90.0]])
 def test_scale_is_its_own_inverse(values: list[float]) -> None:
-    scale = WafScale(values)
+    scale = ValueScale(values)
     assert [scale.value(scale.px(value)) for value in values] == pytest.approx(values)
 
 
@@ -94,8 +95,48 @@ def test_pictures_that_have_nothing_to_show_are_left_out() -> None:
         waf=pl.lit(None, dtype=pl.Float64), effective_over_provisioning=pl.lit(None, dtype=pl.Float64)
     )
     nothing: dict[str, Any] = {"waf": None, "waf_parts": {}, "with_theory": False, "wear_histogram": (), "wear": None}
-    silent = made_up_variant("a", 0.1, **nothing, series=empty, effective_over_provisioning=None, steady=None)
+    silent = made_up_variant(
+        "a", 0.1, **nothing, series=empty, effective_over_provisioning=None, steady=None, timed=False
+    )
     assert [figure.name for figure in comparison_figures([silent])] == ["spare-area-over-host-writes"]
+
+
+def test_pictures_over_time_need_a_clock() -> None:
+    pair = [made_up_variant("a", 0.1, timed=False), made_up_variant("b", 0.2, timed=False)]
+    names = [figure.name for figure in comparison_figures(pair)]
+    assert "waf-over-host-writes" in names
+    assert not [name for name in names if "iops" in name or "latency" in name]
+
+
+@pytest.mark.parametrize(("hours", "parts", "unit"), [(4.0, 2, "hours"), (0.2, 1, "minutes"), (0.02, 1, "seconds")])
+def test_the_first_half_hour_is_drawn_when_there_is_much_more(hours: float, parts: int, unit: str) -> None:
+    figures = {figure.name: figure for figure in comparison_figures([made_up_variant("a", 0.1, hours=hours)])}
+    specification = figures["iops-over-time"].specification()
+    drawn = specification.get("vconcat", [specification])
+    assert len(drawn) == parts
+    titles = {value for part in drawn for value in _strings(part) if value.startswith("simulated time, ")}
+    assert titles == {f"simulated time, {unit}"} | ({"simulated time, minutes"} if parts == 2 else set())
+
+
+def test_time_begins_with_the_last_stage() -> None:
+    rows = last_stage(made_up_variant("a", 0.1, hours=1.0))
+    assert rows is not None
+    assert rows["stage"].unique().to_list() == [1]
+    assert rows["seconds"][0] == pytest.approx(60)
+    assert rows["seconds"][-1] == pytest.approx(3600 * 0.9)
+
+
+def test_merged_intervals_keep_the_requests() -> None:
+    series = made_up_variant("a", 0.1, windows=1003).timing_series
+    assert series is not None
+    merged = merge_intervals(series, 100)
+    assert merged.height <= 100 and merged.columns == series.columns
+    assert merged["write_ios"].sum() == series["write_ios"].sum()
+    assert merged["interval_seconds"].sum() == pytest.approx(series["interval_seconds"].sum())
+    assert merged["simulated_seconds"][-1] == series["simulated_seconds"][-1]
+    assert merged["read_latency_ns_p99"].null_count() == merged.height
+    least, most = series["write_latency_ns_p99"].min(), series["write_latency_ns_p99"].max()
+    assert merged["write_latency_ns_p99"].is_between(least, most).all()
 
 
 def test_points_at_one_over_provisioning_are_left_to_the_bars() -> None:

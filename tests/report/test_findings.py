@@ -1,11 +1,12 @@
 """Do the sentences say what the figures say?"""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from made_up import USER_BYTES, made_up_variant
-from ssdlab.report import ComparedVariant, WearStatistics, findings, wording
+from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
 
 
 def _variant(label: str, waf: float | None, **changes: Any) -> ComparedVariant:
@@ -61,6 +62,35 @@ def test_causes_name_the_largest_part() -> None:
     assert "from the host itself" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
 
 
+def _at(iops: float, p999_ns: float | None = 2_340_000) -> VariantSpeed:
+    return VariantSpeed("write", iops, iops, 1e9 * 32 / iops, p999_ns)
+
+
+def test_speed_and_tails_name_the_ends() -> None:
+    slow = replace(_variant("7 %", 4.0, speed=_at(10_000, 5_020_000)), over_provisioning=0.07)
+    fast = replace(_variant("28 %", 2.0, speed=_at(24_000)), over_provisioning=0.28)
+    pair = [slow, fast]
+    assert _plain(findings.speed(pair)) == "28 % spare area is 2.4 times as fast in the steady state as 7 %"
+    assert _plain(findings.speed([slow])) == "7 % spare area serves 10,000 requests a second in the steady state"
+    moving = _variant("7 %", 4.0, speed=_at(10_000), steady_reached=False)
+    assert "steady state" not in findings.speed([moving, fast])
+    assert findings.speed([_variant("a", 2.0, speed=_at(1000)), _variant("b", 2.0, speed=_at(1001))]).startswith(
+        "b and a are equally fast"
+    )
+    assert _plain(findings.tails(pair)) == (
+        "One write in a thousand takes more than 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
+    )
+    assert _plain(findings.speed_against_over_provisioning(pair)) == (
+        "10,000 requests a second at 7 % of over-provisioning, 24,000 at 28 %"
+    )
+
+
+def test_no_clock_no_finding_of_speed() -> None:
+    untimed = [_variant("a", 2.0, timed=False), _variant("b", 2.0, timed=False)]
+    for finding in (findings.speed, findings.tails, findings.speed_against_over_provisioning):
+        assert not any(character.isdigit() for character in finding(untimed))
+
+
 def test_wear_is_even_or_not() -> None:
     even = _variant("a", 2.0, wear=WearStatistics(9, 10.0, 12, 1.0))
     uneven = _variant("b", 2.0, wear=WearStatistics(0, 10.0, 40, 9.0))
@@ -79,6 +109,10 @@ def test_nothing_written_invents_nothing() -> None:
         (wording.size(480103981056), "480 GB"),
         (wording.size(999_900_000), "1.00 GB"),
         (wording.size(512), "512 B"),
+        (wording.duration(5_020_000), "5.02 ms"),
+        (wording.duration(999_900), "1.00 ms"),
+        (wording.duration(5_024), "5.02 \u00b5s"),
+        (wording.duration(640), "640 ns"),
         (wording.share(0.127), "12.7 %"),
         (wording.share(0.07), "7 %"),
         (wording.share(1.0), "100 %"),

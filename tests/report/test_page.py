@@ -15,6 +15,9 @@ from ssdlab.report.theme import DARK, LIGHT
 PICTURES = (
     "waf-over-host-writes",
     "waf-against-over-provisioning",
+    "iops-over-time",
+    "latency-over-time",
+    "iops-against-over-provisioning",
     "nand-writes-by-part",
     "wear",
     "spare-area-over-host-writes",
@@ -129,18 +132,18 @@ def test_browser_draws_all_pictures(report: list[Path], tmp_path: Path) -> None:
 def test_key_switches_a_variant_off_in_every_picture_in_dark_and_narrow(report: list[Path], tmp_path: Path) -> None:
     click = """<script>
     const wait = setInterval(() => {
-      if (document.querySelectorAll("[data-drawn]").length < 5) return;
+      if (document.querySelectorAll("[data-drawn]").length < PICTURES) return;
       clearInterval(wait);
       document.querySelector(".key button").click();
     }, 50);
-    </script></body>"""
+    </script></body>""".replace("PICTURES", str(len(PICTURES)))
     before, _, after = report[-1].read_text().rpartition("</body>")
     page = tmp_path / "clicked.html"
     page.write_text(before + click + after)
     dom, log = _dumped(page, tmp_path / "profile", scheme="dark", width=500)
     assert "CONSOLE" not in log, [line for line in log.splitlines() if "CONSOLE" in line]
-    assert len(re.findall('<button[^>]*aria-pressed="false"', dom)) == 4, (
-        "the key of variants stands at four of the five pictures"
+    assert len(re.findall('<button[^>]*aria-pressed="false"', dom)) == len(PICTURES) - 1, (
+        "the key of variants stands at all pictures but that of the parts"
     )
     assert _drawn(dom).count("<svg") == len(PICTURES)
     assert DARK.variants[0] not in _drawn(dom), "the first variant is still drawn"

@@ -1,5 +1,6 @@
 """Is the text laid out as fio's, and are sizes printed as fio prints them?"""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -7,16 +8,60 @@ from typing import Any
 
 import pytest
 
+from ssdlab.results import DirectionResult, Latency
 from ssdlab.results.text import fio_size, normal
+from ssdlab.results.text_rates import direction_lines
+
+TWO_GROUPS = "[global]\nbs=4k\ngroup_reporting\n[a]\nrw=randwrite\nnumjobs=2\n[b]\nstonewall\nrw=read\n"
 
 
 def test_layout(run: Any) -> None:
-    text = normal(run("[global]\nbs=4k\ngroup_reporting\n[a]\nrw=randwrite\nnumjobs=2\n[b]\nstonewall\nrw=read\n"))
+    text = normal(run(TWO_GROUPS, timed=False))
     assert "a: (groupid=0, jobs=2): err= 0\n  write: io=320KiB (328kB), ios=80;" in text
     assert "    waf: 1.5000 = host 1.0000 + gc 0.5000" in text
-    assert "b: (groupid=1, jobs=1): err= 0\n   read: io=160KiB (164kB), ios=40;" in text
+    assert "b: (groupid=1, jobs=1): err= 0\n  read: io=160KiB (164kB), ios=40;" in text
     assert "waf: not measured (the host wrote nothing)" in text
     assert "Run status group 1 (all jobs):\n   READ: io=160KiB (164kB)" in text
+
+
+def test_layout_with_a_clock(run: Any) -> None:
+    """80 requests at a mean of 152.832 us, one after the other, on two clones side by side."""
+    text = normal(run(TWO_GROUPS))
+    assert "a: (groupid=0, jobs=2): err= 0\n  write: IOPS=13.1k, BW=51.1MiB/s (53.6MB/s)(320KiB/6msec)\n" in text
+    assert "    clat (usec): min=101, max=203, avg=152.83, stdev=50.94\n     lat (usec): min=" in text
+    assert "    clat percentiles (usec):\n     |  1.00th=[  102],  5.00th=[  102], 10.00th=[  102]," in text
+    assert "     | 99.99th=[  204]\n" in text
+    assert "  lat (usec)   : 250=100.00%\n" in text
+    assert "Run status group 1 (all jobs):\n   READ: bw=25.6MiB/s (26.8MB/s), 25.6MiB/s-25.6MiB/s" in text
+
+
+@pytest.mark.parametrize("options", ["--rw=write --bs=4k --size=64m", "--rw=randrw --bs=8k --size=256m --iodepth=4"])
+def test_the_text_of_a_clock_is_fio_s_own(options: str, tmp_path: Path) -> None:
+    """fio's JSON is read as the engine's outcome would be, printed, and compared with what fio printed of it."""
+    command = ["fio", "--name=a", "--ioengine=null", "--output-format=json+,normal", *options.split()]
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
+    plain, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
+    for name in ("read", "write"):
+        theirs = plain["jobs"][0][name]
+        if not theirs["total_ios"]:
+            continue
+        raw = theirs["clat_ns"]
+        latency = Latency(
+            raw["N"],
+            raw["min"],
+            raw["max"],
+            raw["mean"],
+            raw["stddev"],
+            tuple((int(middle_ns), count) for middle_ns, count in raw["bins"].items()),
+        )
+        assert {
+            key: value for key, value in latency.to_dict(percentiles=True, bins=True).items() if key != "stddev"
+        } == {key: value for key, value in raw.items() if key != "stddev"}
+        direction = DirectionResult(theirs["total_ios"], theirs["io_bytes"], theirs["runtime"] / 1000, latency)
+        lines = direction_lines(name, direction)
+        ours = [line for line in lines if not line.startswith("     lat (")]
+        for line in ours:
+            assert line in printed
 
 
 def test_a_read_only_drive_is_told(run: Any) -> None:

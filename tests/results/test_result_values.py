@@ -28,7 +28,7 @@ group_reporting
 
 
 def test_totals_and_capacity(run: Any) -> None:
-    ours = run(TWO_STAGES).to_dict()["ssdlab"]
+    ours = run(TWO_STAGES, timed=False).to_dict()["ssdlab"]
     written = 5 * USER_BYTES
     assert ours["host"] == {"written_bytes": written, "read_bytes": 0, "trimmed_bytes": 0}
     assert ours["nand"]["programmed_bytes"] == {
@@ -52,7 +52,7 @@ def test_totals_and_capacity(run: Any) -> None:
 
 
 def test_a_job_has_its_own_counters_and_clones_are_one(run: Any) -> None:
-    result = run(TWO_STAGES)
+    result = run(TWO_STAGES, timed=False)
     fill, measure = result.jobs
     assert (fill.name, fill.clones, fill.group) == ("fill", 1, 0)
     assert (measure.name, measure.clones, measure.group) == ("measure", 2, 1)
@@ -86,8 +86,9 @@ def test_the_hash_knows_every_choice(run: Any) -> None:
         run(TWO_STAGES, seed=2).specification.hash(),
         run(TWO_STAGES, until="steady").specification.hash(),
         run(TWO_STAGES, precondition="fill").specification.hash(),
+        run(TWO_STAGES, timed=False).specification.hash(),
     }
-    assert len(hashes) == 4
+    assert len(hashes) == 5
 
 
 def test_precondition_is_a_stage_before_the_others(run: Any) -> None:
@@ -130,10 +131,13 @@ def test_written_files(run: Any, tmp_path: Path) -> None:
     result = run(TWO_STAGES)
     result.write(tmp_path / "new" / "place")
     files = sorted(path.name for path in (tmp_path / "new" / "place").iterdir())
-    assert files == ["result.json", "timeseries.parquet", "timing.json"]
+    assert files == ["result.json", "timeseries-time.parquet", "timeseries.parquet", "timing.json"]
     assert (tmp_path / "new" / "place" / "result.json").read_text() == result.to_json()
     series = pl.read_parquet(tmp_path / "new" / "place" / "timeseries.parquet")
     assert series.equals(result.timeseries)
     assert series["waf"].to_list() == pytest.approx([1.5] * 10)
     assert series["host_written_bytes"].to_list()[-1] == 5 * USER_BYTES
-    assert series["iops"].to_list() == [None] * 10
+    over_time = pl.read_parquet(tmp_path / "new" / "place" / "timeseries-time.parquet")
+    assert over_time.equals(result.timing_series)
+    run(TWO_STAGES, timed=False).write(tmp_path / "untimed")
+    assert not (tmp_path / "untimed" / "timeseries-time.parquet").exists()

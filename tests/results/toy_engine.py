@@ -1,6 +1,7 @@
 """A stand-in for the native module with its interface and invented flash: for each unit written, half a unit is copied.
 
-It lets the tests of schema and text say in advance what every figure must be. Not for anything about drives.
+With a clock, one request in two takes twice as long as the other. It lets the tests of schema and text say in advance
+what every figure must be. Not for anything about drives.
 """
 
 import json
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 GC_SHARE = 0.5
+# With a clock, requests take this long in turn; each is the middle of a bin of fio's.
+LATENCIES_NS = (101_888, 203_776)
 WINDOWS = 10
 PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
 
@@ -47,6 +50,7 @@ def run(specification_json: str, on_progress: Callable[[float, int], None] | Non
         once = sum(_bytes(job)["write"] for job in specification["jobs"] if job["stage"] == last)
         repeats = -(-6 * until["round_bytes"] // once)
     jobs = [_job(job, repeats, specification["jobs"][-1]["stage"], unit_bytes) for job in specification["jobs"]]
+    timing = _timing(jobs, specification["jobs"]) if specification["timed"] else None
     stages: list[dict[str, int]] = []
     written = 0
     for stage in sorted({job["stage"] for job in jobs}):
@@ -100,6 +104,7 @@ def run(specification_json: str, on_progress: Callable[[float, int], None] | Non
             "free_erase_units": [10] * len(steps),
             "effective_over_provisioning": [None, *[0.9] * (len(steps) - 1)] if steps else [],
         },
+        "timing": timing,
         "failure": "the drive is out of spare blocks" if specification["seed"] == 14 else None,
     }
     return json.dumps(outcome)
@@ -141,6 +146,62 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
             "erased_erase_units": units // 64,
             "trimmed_units": moved["trim"] // unit_bytes,
         },
+    }
+
+
+def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict[str, Any]:
+    """Gives each job its timing, and returns that of the run: an interval a stage."""
+    mean_ns = sum(LATENCIES_NS) / len(LATENCIES_NS)
+    ends: dict[int, int] = {}
+    now_ns = 0
+    columns: dict[str, list[Any]] = {}
+    for stage in sorted({job["stage"] for job in jobs}):
+        of_stage = [(job, each) for job, each in zip(jobs, specified, strict=True) if job["stage"] == stage]
+        for job, each in of_stage:
+            ios = sum(job[name]["ios"] for name in ("read", "write", "trim"))
+            end_ns = now_ns + round(ios * mean_ns / each["iodepth"])
+            job["timing"] = {"start_ns": now_ns, "end_ns": end_ns}
+            job["timing"] |= {name: _latency(job[name]["ios"]) for name in ("read", "write", "trim")}
+            ends[stage] = max(ends.get(stage, 0), end_ns)
+        now_ns = ends[stage]
+        counted = {name: sum(job[name]["ios"] for job, _ in of_stage) for name in ("read", "write", "trim")}
+        row = {
+            "time_ns": now_ns,
+            "stage": stage,
+            **{f"{name}_ios": count for name, count in counted.items()},
+            "read_bytes": sum(job["read"]["bytes"] for job, _ in of_stage),
+            "written_bytes": sum(job["write"]["bytes"] for job, _ in of_stage),
+            "host_written_bytes": sum(job["write"]["bytes"] for job in jobs if job["stage"] <= stage),
+            "programmed_units_total": sum(
+                sum(job["ledger"]["programmed_units"].values()) for job in jobs if job["stage"] <= stage
+            ),
+            "free_erase_units": 10,
+            **{
+                f"{name}_{rank}_ns": value if counted[name] else None
+                for name in ("read", "write")
+                for rank, value in zip(
+                    ("mean", "p50", "p99", "p999"), (mean_ns, *LATENCIES_NS, LATENCIES_NS[1]), strict=True
+                )
+            },
+        }
+        for key, value in row.items():
+            columns.setdefault(key, []).append(value)
+    return {"simulated_ns": now_ns, "die_utilization": 0.75, "series": columns}
+
+
+def _latency(ios: int) -> dict[str, Any]:
+    if not ios:
+        return {"count": 0, **dict.fromkeys(("min_ns", "max_ns", "mean_ns", "stddev_ns")), "bins": []}
+    short, long = LATENCIES_NS
+    counts = [(short, ios - ios // 2), (long, ios // 2)]
+    mean_ns = sum(value * count for value, count in counts) / ios
+    return {
+        "count": ios,
+        "min_ns": short,
+        "max_ns": long if ios > 1 else short,
+        "mean_ns": mean_ns,
+        "stddev_ns": (sum(count * (value - mean_ns) ** 2 for value, count in counts) / ios) ** 0.5,
+        "bins": [[value, count] for value, count in counts if count],
     }
 
 

@@ -83,12 +83,15 @@ def textbook_drive(
         },
         "parity": {"units_per_stripe": 0},
         "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
+        "write_buffer": {"bytes": 0},
+        "controller": {"command_us": 5.0},
     }
     return drive, user_units
 
 
 def run(drive: dict[str, Any], jobs: list[dict[str, Any]], seed: int = 1) -> Any:
-    specification = {"seed": seed, "drive": drive, "until": {"kind": "job"}, "series_points_max": 1000, "jobs": jobs}
+    run_until = {"until": {"kind": "job"}, "timed": False, "series_points_max": 1000}
+    specification = {"seed": seed, "drive": drive, "jobs": jobs, **run_until}
     return json.loads(_engine.run(json.dumps(specification)))
 
 

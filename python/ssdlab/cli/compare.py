@@ -70,6 +70,7 @@ def compare(
             seed=seed,
             until="steady" if until == "steady" else "job",
             precondition="fill" if precondition == "fill" else "none",
+            timed=not untimed,
         )
         for variant in planned
     ]
@@ -99,7 +100,7 @@ def compare(
         directory,
         title=f"{Path(job).stem}: {len(variants)} variants compared" if len(variants) > 1 else Path(job).stem,
         subtitle=_subtitle(drives, until, precondition, seed),
-        command_line=_command_line(job, drives, op, settings or [], scale, arguments),
+        command_line=_command_line(job, drives, op, settings or [], scale, arguments, untimed=untimed),
         notes=job_file.notes,
     )
     typer.echo(f"\nreport: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
@@ -131,7 +132,14 @@ def _subtitle(drives: list[str], until: str, precondition: str, seed: int) -> st
 
 
 def _command_line(
-    job: str, drives: list[str], op: str | None, settings: list[str], scale: str | None, arguments: dict[str, str]
+    job: str,
+    drives: list[str],
+    op: str | None,
+    settings: list[str],
+    scale: str | None,
+    arguments: dict[str, str],
+    *,
+    untimed: bool,
 ) -> str:
     """What makes the same files again, wherever they go and however many processes there are."""
     words = ["ssdlab", "compare", job]
@@ -139,4 +147,5 @@ def _command_line(
     words += ["--op", op] if op else []
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--scale", scale] if scale else []
+    words += ["--untimed"] if untimed else []
     return shlex.join([*words, *(word for pair in arguments.items() for word in pair)])

@@ -28,7 +28,7 @@ Seed = Annotated[
 ]
 Untimed = Annotated[
     bool,
-    typer.Option("--untimed", help="No clock: write amplification only. So far every run is one; speeds are null."),
+    typer.Option("--untimed", help="No clock: write amplification only, faster; speeds are null."),
 ]
 Workers = Annotated[
     int | None,

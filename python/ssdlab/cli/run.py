@@ -32,7 +32,7 @@ def run(
         typer.Option(
             "--output",
             metavar="FILE|DIR",
-            help="A FILE (its name has a suffix) gets what would be printed; a DIR result.json and timeseries.parquet.",
+            help="A FILE (its name has a suffix) gets what would be printed; a DIR result.json and the time series.",
         ),
     ] = None,
 ) -> None:
@@ -56,7 +56,7 @@ def run(
         settings=options.settings_of(settings),
         scale=options.scale_of(scale),
     )
-    specification = simulated.specify(job_file, resolved, seed=seed)
+    specification = simulated.specify(job_file, resolved, seed=seed, timed=not untimed)
     options.print_notes(job_file.notes)
 
     with shown([Path(job).stem]) as tell:
@@ -68,7 +68,8 @@ def run(
         typer.echo(text, nl=False)
     if directory:
         result.write(directory)
-        typer.echo(f"wrote {directory}/result.json and timeseries.parquet", err=True)
+        series = "timeseries.parquet" + ("" if untimed else " and timeseries-time.parquet")
+        typer.echo(f"wrote {directory}/result.json, {series}", err=True)
     if result.failure:
         raise RunFailed(f"{job}: {result.failure}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ssdlab.comparison.variant import Variant
-from ssdlab.report import ComparedVariant, WearStatistics, write_comparison
+from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, write_comparison
 from ssdlab.results.files import staged
 
 
@@ -17,17 +17,18 @@ def write(
 ) -> list[str]:
     """Writes all files into `directory` and returns their names, the page last.
 
-    `result.json` is a list with the full result of each variant; `timeseries.parquet` holds all series, with a column
-    `variant` before those of `ssdlab.results.series.frame`.
+    `result.json` is a list with the full result of each variant; `timeseries.parquet` holds all series over host
+    bytes, with a column `variant` before those of `ssdlab.results.series.frame`; `timeseries-time.parquet`, where there
+    was a clock, those over simulated time (`ssdlab.results.time_series.frame`) in the same way.
     """
     series = [variant.result.timeseries for variant in variants]
     with staged(directory) as place:
         results = json.dumps([variant.to_dict() for variant in variants], indent=2, ensure_ascii=False)
         (place / "result.json").write_text(results + "\n", encoding="utf-8")
-        pl.concat(
-            frame.select(pl.lit(variant.label).alias("variant"), pl.all())
-            for variant, frame in zip(variants, series, strict=True)
-        ).write_parquet(place / "timeseries.parquet")
+        _labelled(variants, series).write_parquet(place / "timeseries.parquet")
+        over_time = [frame for variant in variants if (frame := variant.result.timing_series) is not None]
+        if over_time:
+            _labelled(variants, over_time).write_parquet(place / "timeseries-time.parquet")
         (place / "timing.json").write_text(_timing(variants), encoding="utf-8")
         pages = write_comparison(
             [_compared(variant, variants, frame, notes) for variant, frame in zip(variants, series, strict=True)],
@@ -36,8 +37,29 @@ def write(
             subtitle=subtitle,
             command_line=command_line,
         )
-        names = ["result.json", "timeseries.parquet", "timing.json"]
+        names = [
+            "result.json",
+            "timeseries.parquet",
+            *(["timeseries-time.parquet"] if over_time else []),
+            "timing.json",
+        ]
         return names + [str(page.relative_to(place)) for page in pages]
+
+
+def _labelled(variants: Sequence[Variant], series: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(
+        frame.select(pl.lit(variant.label).alias("variant"), pl.all())
+        for variant, frame in zip(variants, series, strict=True)
+    )
+
+
+def _speed(variant: Variant) -> VariantSpeed | None:
+    speed = variant.speed
+    if speed is None:
+        return None
+    name = "write" if speed.write.iops else "read"
+    direction = speed.write if speed.write.iops else speed.read
+    return VariantSpeed(name, speed.iops, direction.iops, direction.latency_ns_mean, direction.latency_ns_p999)
 
 
 def _timing(variants: Sequence[Variant]) -> str:
@@ -65,6 +87,8 @@ def _compared(
         host_written_bytes=result.ledger.host_written_bytes,
         nand_programmed_bytes=result.ledger.programmed_bytes,
         series=series,
+        timing_series=result.timing_series,
+        speed=_speed(variant),
         effective_over_provisioning=result.capacity.effective_over_provisioning,
         waf=result.settled_waf,
         waf_parts=result.settled_waf_parts or {},

@@ -1,4 +1,4 @@
-"""The comparison in the terminal: one table, or two of the same rows where one would not fit."""
+"""The comparison in the terminal: one table, or several of the same rows where one would not fit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,12 @@ class _Column:
 
 def print_table(variants: Sequence[Variant], console: "Console") -> None:
     """Prints the variants and, below, what the figures mean and why some are missing."""
-    writes, life = _write_columns(variants), _life_columns(variants)
-    whole = _table(variants, [*writes, *life])
+    parts = [columns for make in (_write_columns, _speed_columns, _life_columns) if (columns := make(variants))]
+    whole = _table(variants, [column for columns in parts for column in columns])
     if console.measure(whole).minimum <= console.width and _width(whole, console) <= console.width:
-        console.print(whole)
-    else:
-        console.print(_table(variants, writes))
-        console.print(_table(variants, life))
+        parts = [[column for columns in parts for column in columns]]
+    for columns in parts:
+        console.print(_table(variants, columns))
     for line in _legend(variants):
         console.print(line, highlight=False, markup=False)
 
@@ -53,6 +52,28 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
         columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
         columns.append(_Column("dev.", _deviation))
     return columns
+
+
+def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
+    """Rates and latencies; no column without a clock, nor for a direction in which nobody made a request."""
+    if not any(variant.speed for variant in variants):
+        return []
+    columns = [
+        _Column("IOPS", lambda variant: _significant(variant.speed.iops if variant.speed else None)),
+        _Column("MB/s", lambda variant: _significant(variant.speed.mb_s if variant.speed else None)),
+    ]
+    for name in ("read", "write"):
+        of_direction = [getattr(variant.speed, name) for variant in variants if variant.speed]
+        if any(direction.iops for direction in of_direction):
+            columns += [
+                _Column(f"{name} mean", _latency_cell(name, "latency_ns_mean")),
+                _Column(f"{name} p99.9", _latency_cell(name, "latency_ns_p999")),
+            ]
+    return columns
+
+
+def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
+    return lambda variant: MISSING if variant.speed is None else _latency(getattr(getattr(variant.speed, name), figure))
 
 
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
@@ -113,6 +134,9 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         who = f"{len(without)} variants" if len(without) > _LABELS_MAX else ", ".join(without)
         who = "" if len(without) == len(variants) else f" for {who}"
         lines.append(f"no theory{who}: {reason}.")
+    for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
+        median = "; p99.9: the median of intervals" if window == "steady state" else ""
+        lines.append(f"IOPS, MB/s, latencies: simulated, of the {window}{median}.")
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
         f"TBW: rated erase cycles x flash / WAF; years: at DWPD {', '.join(f'{rate:g}' for rate in rates)};"
@@ -121,7 +145,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
         if scale != "1":
             lines.append(
-                f"Scaled to {scale}: bytes are those of the smaller drive, shares and WAF hold for the full one."
+                f"Scaled to {scale}: bytes are those of the smaller drive; shares, WAF and IOPS hold for the full one."
             )
     lines += [f"{variant.label}: READ-ONLY: {variant.result.failure}" for variant in variants if variant.result.failure]
     return lines
@@ -172,6 +196,16 @@ def _number(value: float | None, decimals: int) -> str:
 
 def _terabytes(count_bytes: float | None) -> str:
     return _significant(None if count_bytes is None else count_bytes / BYTES_PER_TB)
+
+
+def _latency(latency_ns: float | None) -> str:
+    """`5.02 us`: three digits in the unit that keeps one to three before the point."""
+    if latency_ns is None:
+        return MISSING
+    for unit, ns in (("s", 10**9), ("ms", 10**6), ("us", 1000)):
+        if latency_ns >= 0.9995 * ns:
+            return f"{_significant(latency_ns / ns)} {unit}"
+    return f"{latency_ns:.0f} ns"
 
 
 def _significant(value: float | None) -> str:

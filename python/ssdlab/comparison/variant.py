@@ -1,10 +1,11 @@
 """One variant of a comparison: its result, what theory expects of it, and how long the flash would last."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from ssdlab.comparison.axes import Planned
+from ssdlab.comparison.speed import Speed, speed
 from ssdlab.planning import endurance
 from ssdlab.planning.expectation import Expectation, expected
 from ssdlab.results import Result
@@ -56,6 +57,11 @@ class Variant:
         return points
 
     @cached_property
+    def speed(self) -> Speed | None:
+        """Rates and latencies of the steady state, or of the last stage; None without a clock."""
+        return speed(self.result)
+
+    @cached_property
     def tbw_bytes(self) -> float | None:
         """TBW in bytes: what the host can write until every block has its rated cycles, at this WAF."""
         waf = self.result.settled_waf
@@ -83,6 +89,7 @@ class Variant:
                 "reason": self.expectation.reason,
                 "deviation_share": self.deviation,
             },
+            "speed": self.speed and asdict(self.speed),
             "tbw_bytes": self.tbw_bytes,
             "drive_writes_per_day": self.drive_writes_per_day,
             "years": self.years,

@@ -43,6 +43,8 @@ class ResolvedDrive:
             "name": self.name,
             "nand": self.file.nand.model_dump(),
             "ftl": ftl,
+            "write_buffer": self.file.write_buffer.model_dump(),
+            "controller": self.file.controller.model_dump(),
             "parity": self.file.parity.model_dump(),
             "faults": self.file.faults.model_dump(),
         }
@@ -94,7 +96,11 @@ def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: s
 
 
 def _with_scale(drive: DriveFile, full: Capacity, scale: Fraction, where: str) -> tuple[DriveFile, Fraction]:
-    """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it."""
+    """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it.
+
+    The smaller block is erased in as much less time, so that an erase costs a page what it does in the full drive, and
+    throughput holds. The write buffer stays as it is: it holds milliseconds of writes, whatever the size of the drive.
+    """
     pages = drive.nand.pages_per_block
     units_per_page_row = full.units_per_erase_unit // pages
     pages_min = -(-_UNITS_PER_ERASE_UNIT_MIN // units_per_page_row)
@@ -110,13 +116,12 @@ def _with_scale(drive: DriveFile, full: Capacity, scale: Fraction, where: str) -
             f"{asked} would leave an erase unit with {format_count(scaled_pages * units_per_page_row)} mapping units,"
             f" at least {_UNITS_PER_ERASE_UNIT_MIN} are needed; {limit}"
         )
-    smaller = _replaced(
-        drive,
-        "nand",
-        "pages_per_block",
-        scaled_pages,
-        Source(kind="assumed", source=f"{pages} in the full drive, made smaller: --scale {format_scale(scale)}"),
-    )
+    changes: dict[str, tuple[float, float]] = {"pages_per_block": (pages, scaled_pages)}
+    changes["erase_us"] = (drive.nand.erase_us, drive.nand.erase_us * scaled_pages / pages)
+    smaller = drive
+    for key, (full_value, value) in changes.items():
+        said = f"{full_value:g} in the full drive, made smaller: --scale {format_scale(scale)}"
+        smaller = _replaced(smaller, "nand", key, value, Source(kind="assumed", source=said))
     physical_units = capacity_of(smaller).physical_units
     user_units = physical_units * full.user_units // full.physical_units
     smaller = _replaced(

@@ -1,8 +1,8 @@
 """What a drive file may say: its tables, keys, types, units and bounds. Not what the values mean together
 (`consistency.py`), nor how a file is found and read (`loader.py`).
 
-The keys of [nand], [ftl], [parity] and [faults] are those of the engine's specification; [identity] and [market]
-are for people and prices.
+The keys of [nand], [ftl], [write_buffer], [controller], [parity] and [faults] are those of the engine's specification;
+[identity] and [market] are for people and prices.
 """
 
 from typing import Annotated, Any, Literal, get_args
@@ -101,6 +101,22 @@ class Ftl(Table):
         return {"name": value} if isinstance(value, str) else value
 
 
+class WriteBuffer(Table):
+    bytes: Annotated[int, Field(ge=0, le=_U32_MAX)] = Field(
+        default=0,
+        description="DRAM with power-loss protection: a write that is in it is complete; 0: none",
+        json_schema_extra={"unit": "B"},
+    )
+
+
+class Controller(Table):
+    command_us: PositiveNumber = Field(
+        default=5.0,
+        description="to answer a command that touches no flash, or to take a write into the buffer",
+        json_schema_extra={"unit": "us"},
+    )
+
+
 class Parity(Table):
     units_per_stripe: CountOrNone = Field(
         default=0,
@@ -154,6 +170,8 @@ class DriveFile(Table):
     identity: Identity = Identity()
     nand: Nand
     ftl: Ftl
+    write_buffer: WriteBuffer = WriteBuffer()
+    controller: Controller = Controller()
     parity: Parity = Parity()
     faults: Faults = Faults()
     market: Market = Market()
@@ -179,6 +197,8 @@ TABLES: dict[str, type[Table]] = {
     "identity": Identity,
     "nand": Nand,
     "ftl": Ftl,
+    "write_buffer": WriteBuffer,
+    "controller": Controller,
     "parity": Parity,
     "faults": Faults,
     "market": Market,

@@ -1,22 +1,27 @@
-"""The report of `ssdlab compare`: five pictures in every form, and the page that tells what they show."""
+"""The report of `ssdlab compare`: pictures in every form, and the page that tells what they show."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.report import findings, page, wording
-from ssdlab.report.charts.against_over_provisioning import curve_names, waf_against_over_provisioning
+from ssdlab.report.charts.against_over_provisioning import (
+    curve_names,
+    iops_against_over_provisioning,
+    waf_against_over_provisioning,
+)
 from ssdlab.report.charts.encodings import parts_key, variants_key
 from ssdlab.report.charts.over_host_writes import spare_over_host_writes, waf_over_host_writes
+from ssdlab.report.charts.over_time import LATENCY_POINTS_MAX, iops_over_time, latency_over_time, shown_direction
 from ssdlab.report.charts.parts import parts_of_nand_writes
 from ssdlab.report.charts.wear import wear_histogram
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_atomically
 from ssdlab.report.table import variants_table
 from ssdlab.report.thinning import merge_windows
-from ssdlab.report.variant import SERIES_COLUMNS, ComparedVariant, WearStatistics
+from ssdlab.report.variant import SERIES_COLUMNS, ComparedVariant, VariantSpeed, WearStatistics
 
-__all__ = ["ComparedVariant", "WearStatistics", "comparison_figures", "write_comparison"]
+__all__ = ["ComparedVariant", "VariantSpeed", "WearStatistics", "comparison_figures", "write_comparison"]
 
 PAGE_NAME = "report.html"
 
@@ -43,7 +48,7 @@ def write_comparison(
 
 
 def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
-    """Those of the five pictures that the variants can fill."""
+    """Those of the pictures that the variants can fill; those over time need a clock."""
     thinned = [merge_windows(variant.series) for variant in variants]
     series = [frame for frame, _ in thinned]
     merged_max = max((factor for _, factor in thinned), default=1)
@@ -61,6 +66,27 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
             findings.spare_area_effect(variants),
             _against_caption(variants),
             waf_against_over_provisioning(variants),
+            (key,),
+        ),
+        (
+            "iops-over-time",
+            findings.speed(variants),
+            _over_time_caption(variants),
+            iops_over_time(variants),
+            (key,),
+        ),
+        (
+            "latency-over-time",
+            findings.tails(variants),
+            _latency_caption(variants),
+            latency_over_time(variants),
+            (key,),
+        ),
+        (
+            "iops-against-over-provisioning",
+            findings.speed_against_over_provisioning(variants),
+            f"Requests a simulated second{_of_window(variants)}.",
+            iops_against_over_provisioning(variants),
             (key,),
         ),
         (
@@ -104,6 +130,26 @@ def _over_writes_caption(variants: Sequence[ComparedVariant], merged_max: int) -
     if merged_max > 1:
         sentences.append(f"A point is the mean of up to {merged_max} windows.")
     return " ".join(sentences)
+
+
+def _over_time_caption(variants: Sequence[ComparedVariant]) -> str:
+    what = f"{shown_direction(variants).capitalize()}s a simulated second since the last stage began"
+    return f"{what}; the figure at a line's end is that{_of_window(variants)}."
+
+
+def _latency_caption(variants: Sequence[ComparedVariant]) -> str:
+    caption = (
+        f"Of the {shown_direction(variants)}s in each interval of simulated time since the last stage began: "
+        "half take less than the median, one in a hundred more than 99 %, one in a thousand more than 99.9 %."
+    )
+    intervals = max((frame.height for v in variants if (frame := v.timing_series) is not None), default=0)
+    return caption + (" Neighbouring intervals are drawn as their mean." if intervals > LATENCY_POINTS_MAX else "")
+
+
+def _of_window(variants: Sequence[ComparedVariant]) -> str:
+    return (
+        " of the whole stage" if any(variant.steady_reached is None for variant in variants) else " of the last rounds"
+    )
 
 
 def _against_caption(variants: Sequence[ComparedVariant]) -> str:
@@ -156,7 +202,7 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
     scales = wording.listed(sorted(set(scaled.values())))
     return [
         f"Simulated at a scale of {scales}{who}: a smaller drive and workload of the same ratios. "
-        "Shares and WAF hold for the full drive; bytes are those of the smaller one."
+        "Shares, WAF and IOPS hold for the full drive; bytes and the time to write them are those of the smaller one."
     ]
 
 

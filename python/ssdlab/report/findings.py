@@ -60,6 +60,54 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
     return f"{effect}; {theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
 
 
+def speed(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of speed over time: how much faster the fastest is than the slowest, where they are compared."""
+    known = _by_iops(variants)
+    if not known:
+        return "Requests a second over simulated time"
+    (fastest, iops_high), (slowest, iops_low) = known[0], known[-1]
+    in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
+    if len(known) == 1:
+        name = wording.spoken(fastest.label)
+        return f"{name} serves {wording.significant(iops_high)} requests a second{in_state}"
+    if iops_high / iops_low - 1 < _EQUAL_WITHIN:
+        return f"{wording.spoken(fastest.label)} and {slowest.label} are equally fast{in_state}"
+    ratio = wording.times(iops_high / iops_low)
+    return f"{wording.spoken(fastest.label)} is {ratio} as fast{in_state} as {slowest.label}"
+
+
+def tails(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of latencies over time: what one request in a thousand exceeds, at worst and at best."""
+    known = sorted(
+        ((v, v.speed.latency_ns_p999) for v in variants if v.speed is not None and v.speed.latency_ns_p999 is not None),
+        key=lambda pair: pair[1],
+    )
+    if not known:
+        return "Latencies over simulated time"
+    (best, shortest), (worst, longest) = known[0], known[-1]
+    direction = worst.speed.direction if worst.speed else "request"
+    sentence = f"One {direction} in a thousand takes more than {wording.duration(longest)}"
+    name = wording.spoken(worst.label)
+    if len(known) == 1:
+        return f"{sentence} with {name}"
+    if longest / shortest - 1 < _EQUAL_WITHIN:
+        return f"{sentence}, with {name} as with {best.label}"
+    return f"{sentence} with {name}, {wording.duration(shortest)} with {best.label}"
+
+
+def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of IOPS against OP: both ends."""
+    known = sorted(
+        ((v, v.speed.iops) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
+    )
+    if len(known) < 2:
+        return "Requests a second against over-provisioning"
+    (least, iops_least), (most, iops_most) = known[0], known[-1]
+    first = f"{wording.significant(iops_least)} requests a second at {wording.share(least.over_provisioning)}"
+    last = f"{wording.significant(iops_most)} at {wording.share(most.over_provisioning)}"
+    return f"{first} of over-provisioning, {last}"
+
+
 def causes(variants: Sequence[ComparedVariant]) -> str:
     """The finding of the parts of NAND writes: what is worst after the host's own writes, and where."""
     known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
@@ -146,3 +194,9 @@ def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
 def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
     """The variants whose WAF is known, the smallest first."""
     return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
+
+
+def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
+    """The variants whose speed is known and not 0, the fastest first."""
+    known = [(v, v.speed.iops) for v in variants if v.speed is not None and v.speed.iops > 0]
+    return sorted(known, key=lambda pair: -pair[1])

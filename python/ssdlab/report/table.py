@@ -14,6 +14,7 @@ _USUAL_REASONS = {
     "effective_over_provisioning": "not measured at the end of the run",
     "waf": "the host wrote nothing",
     "waf_parts": "the host wrote nothing",
+    "speed": "not timed, or too short for an interval",
     "theory": "no closed form applies to this workload and these policies",
     "tbw_bytes": "needs the write amplification and the flash's rated erase cycles",
     "years": "needs the write amplification, the flash's rated erase cycles and a daily rate",
@@ -91,6 +92,7 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             "what cleaning really has to work with",
         ),
         _Column("WAF", "waf", lambda v: _said(v.waf, wording.waf), "bytes programmed into NAND per byte from the host"),
+        *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
         _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF by the closed form"),
         _Column("deviation", "theory", lambda v: _said(theory_deviation(v), _signed_share), "(WAF - theory) / theory"),
         _Column(
@@ -113,6 +115,29 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
     if len({variant.drive for variant in variants}) > 1 and any(v.drive not in v.label for v in variants):
         columns.insert(0, _Column("drive", "drive", lambda v: v.drive))
     return columns
+
+
+def _speed_columns() -> list[_Column]:
+    return [
+        _Column(
+            "IOPS",
+            "speed",
+            lambda v: None if v.speed is None else wording.significant(v.speed.iops),
+            "requests a simulated second, where the variants are compared",
+        ),
+        _Column(
+            "mean latency",
+            "speed",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_mean, wording.duration),
+            "of the writes, or of the reads where nobody writes",
+        ),
+        _Column(
+            "99.9 % latency",
+            "speed",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
+            "one request in a thousand takes longer; in a steady state the median of its intervals",
+        ),
+    ]
 
 
 def _part_column(part: str) -> _Column:

@@ -36,3 +36,28 @@ def merge_windows(series: pl.DataFrame, points_max: int = 300) -> tuple[pl.DataF
         )
     )
     return merged.select(series.columns), factor
+
+
+def merge_intervals(series: pl.DataFrame, points_max: int) -> pl.DataFrame:
+    """At most `points_max` rows of a series over time. Requests are added up, so that rates stay exact.
+
+    A percentile of the merged interval cannot be known; the mean of the merged ones, by their requests, is shown.
+    """
+    factor = max(1, -(-series.height // points_max))
+    if factor == 1:
+        return series
+    means = [
+        (pl.col(name) * pl.col(f"{direction}_ios")).sum()
+        / pl.col(f"{direction}_ios").filter(pl.col(name).is_not_null()).sum()
+        for direction in ("read", "write")
+        for name in series.columns
+        if name.startswith(f"{direction}_latency_ns_")
+    ]
+    latencies = [name for name in series.columns if "_latency_ns_" in name]
+    sums = [name for name in series.columns if name.endswith("_ios") or name == "interval_seconds"]
+    merged = series.group_by(pl.int_range(pl.len()) // factor, maintain_order=True).agg(
+        pl.exclude(*latencies, *sums).last(),
+        pl.col(*sums).sum(),
+        *(mean.fill_nan(None) for mean in means),
+    )
+    return merged.select(series.columns)

@@ -24,6 +24,31 @@ PARTS: dict[str, str] = {
 SERIES_COLUMNS = ("host_written_bytes", "stage", "waf", "free_erase_units", "effective_over_provisioning")
 
 
+TIMING_COLUMNS = (
+    "simulated_seconds",
+    "interval_seconds",
+    "stage",
+    "host_written_bytes",
+    *(
+        f"{direction}_{column}"
+        for direction in ("read", "write")
+        for column in ("ios", "latency_ns_p50", "latency_ns_p99", "latency_ns_p999")
+    ),
+)
+
+
+@dataclass(frozen=True)
+class VariantSpeed:
+    """Requests a simulated second, reads and writes together, and latencies of the writes, or the reads if none."""
+
+    direction: str
+    """`write` or `read`: whose latencies and rates these are."""
+    iops: float
+    direction_iops: float
+    latency_ns_mean: float | None
+    latency_ns_p999: float | None
+
+
 @dataclass(frozen=True)
 class WearStatistics:
     """Erase counts of all blocks of the drive at the end of the run."""
@@ -56,6 +81,10 @@ class ComparedVariant:
     waf: float | None = None
     """Of the steady state; of the last stage when none was looked for."""
     waf_parts: Mapping[str, float] = field(default_factory=dict)
+    timing_series: pl.DataFrame | None = None
+    """With the columns of `TIMING_COLUMNS`, one row an interval of simulated time, in order; None without a clock."""
+    speed: VariantSpeed | None = None
+    """In the steady state; in the last stage when none was looked for. None without a clock."""
     theory: float | None = None
     theory_formula: str | None = None
     theory_curve: Sequence[tuple[float, float]] = ()

@@ -34,6 +34,14 @@ def size(count_bytes: float) -> str:
     return f"{count_bytes:.0f}{NO_BREAK_SPACE}B"
 
 
+def duration(nanoseconds: float) -> str:
+    """5_020_000 -> "5.02 ms"."""
+    for unit, ns in (("s", 10**9), ("ms", 10**6), ("\N{MICRO SIGN}s", 1000)):
+        if nanoseconds >= 0.9995 * ns:
+            return f"{significant(nanoseconds / ns)}{NO_BREAK_SPACE}{unit}"
+    return f"{nanoseconds:.0f}{NO_BREAK_SPACE}ns"
+
+
 def waf(value: float) -> str:
     return f"{value:.2f}" if value < 100 else significant(value)
 

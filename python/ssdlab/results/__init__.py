@@ -1,6 +1,7 @@
 """Results: what a run gave, in fio's JSON schema, as text and as a time series."""
 
 from ssdlab.results.job_result import DirectionResult, JobResult
+from ssdlab.results.latency import Latency
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Capacity, Result, Timing, specification_of
 from ssdlab.results.steady_state import SteadyState
@@ -10,6 +11,7 @@ __all__ = [
     "Capacity",
     "DirectionResult",
     "JobResult",
+    "Latency",
     "Ledger",
     "Result",
     "SteadyState",

@@ -7,13 +7,14 @@ that `ssdlab run` prints, and in `timing.json` beside `result.json`.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.results import fio_schema, series
+from ssdlab.results import fio_schema, series, time_series
 from ssdlab.results.files import staged
 from ssdlab.results.job_result import DIRECTIONS, JobResult, job_results
 from ssdlab.results.ledger import Ledger
@@ -62,6 +63,7 @@ class Result:
         self._outcome = outcome
         self._wall_seconds = wall_seconds
         self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
+        self._timed: Mapping[str, Any] | None = outcome.get("timing")
 
     @cached_property
     def jobs(self) -> list[JobResult]:
@@ -73,6 +75,7 @@ class Result:
             self.specification.reporting,
             self._mapping_unit_bytes,
             failed_stage,
+            self._timed,
         )
 
     @cached_property
@@ -158,6 +161,22 @@ class Result:
         return Timing(self._wall_seconds, rate and programs * rate, rate and requests * rate)
 
     @property
+    def simulated_seconds(self) -> float | None:
+        """How long the run took on the clock of the drive; None without one."""
+        return self._timed["simulated_ns"] / 1e9 if self._timed else None
+
+    @property
+    def die_utilization(self) -> float | None:
+        """The share of the simulated time, 0 to 1, in which a die was at work, over all dies; None without a clock."""
+        return self._timed["die_utilization"] if self._timed else None
+
+    @property
+    def timing_series(self) -> "polars.DataFrame | None":
+        """One row an interval of simulated time; `ssdlab.results.time_series.frame` describes the columns. None without
+        a clock."""
+        return time_series.frame(self._timed["series"], self._mapping_unit_bytes) if self._timed else None
+
+    @property
     def timeseries(self) -> "polars.DataFrame":
         """One row a window of host writes; `ssdlab.results.series.frame` describes the columns."""
         return series.frame(self._outcome["series"], self._mapping_unit_bytes)
@@ -165,10 +184,12 @@ class Result:
     def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
         options = self.specification.global_options
+        # fio counts whole seconds, the one that has begun too.
+        elapsed = None if self.simulated_seconds is None else math.ceil(self.simulated_seconds)
         return {
             **fio_schema.header(),
             **({"global options": dict(options)} if options else {}),
-            "jobs": [job.to_dict(bins=bins) for job in self.jobs],
+            "jobs": [job.to_dict(bins=bins, elapsed_seconds=elapsed) for job in self.jobs],
             "ssdlab": self._ssdlab(),
         }
 
@@ -177,10 +198,16 @@ class Result:
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> None:
-        """Writes `result.json` and `timeseries.parquet`, and `timing.json` when the run was timed; all or none."""
+        """Writes `result.json`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`; all or none.
+
+        The first series is over host bytes, the second over simulated time. `timing.json` tells how long the run took
+        on this machine.
+        """
         with staged(Path(directory)) as place:
             (place / "result.json").write_text(self.to_json(), encoding="utf-8")
             self.timeseries.write_parquet(place / "timeseries.parquet")
+            if (over_time := self.timing_series) is not None:
+                over_time.write_parquet(place / "timeseries-time.parquet")
             if self.timing:
                 (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
 
@@ -209,7 +236,8 @@ class Result:
             "stages": self.stages,
             "wear": self.wear,
             "failure": self.failure,
-            "simulated_seconds": None,
+            "simulated_seconds": self.simulated_seconds,
+            "die_utilization": self.die_utilization,
             "wall_seconds": None,
             "programs_per_wall_second": None,
             "ios_per_wall_second": None,

@@ -1,4 +1,6 @@
-"""The time series of a run as a polars frame, which is what `timeseries.parquet` holds.
+"""The series of a run over host bytes as a polars frame, which is what `timeseries.parquet` holds.
+
+What a clock measured is in the series over simulated time, `time_series.py`; `host_written_bytes` is in both.
 
 polars is loaded when a frame is made, not before: worker processes and `ssdlab --help` do without it.
 """
@@ -11,16 +13,13 @@ from ssdlab.results.ledger import PARTS
 if TYPE_CHECKING:
     import polars
 
-_PERCENTILES = ("50", "90", "99", "99_9", "99_99")
-
 
 def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "polars.DataFrame":
     """One row a window of host writes, windows of equal size, in order.
 
     Columns: `host_written_bytes` (from the start of the run to the end of the window), `stage`; `waf` and `waf_<part>`
     (in the window; null where the host wrote nothing); `programmed_bytes_<part>` (cumulative); `free_erase_units`,
-    `effective_over_provisioning` (at the end of the window); `simulated_seconds`, `iops`, `mb_s` and
-    `latency_ns_p<percentile>`, which are null without a clock.
+    `effective_over_provisioning` (at the end of the window).
     """
     import polars as pl
 
@@ -40,7 +39,6 @@ def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "pola
     )
     host_grown = _growth("host_written_bytes")
     ratio = {f"waf_{part}": _growth(f"programmed_bytes_{part}") / host_grown for part in PARTS}
-    unmeasured = ("simulated_seconds", "iops", "mb_s", *(f"latency_ns_p{rank}" for rank in _PERCENTILES))
     return base.select(
         "host_written_bytes",
         "stage",
@@ -49,7 +47,6 @@ def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "pola
         *programmed,
         "free_erase_units",
         "effective_over_provisioning",
-        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in unmeasured),
     )
 
 

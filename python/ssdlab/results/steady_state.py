@@ -12,6 +12,8 @@ from typing import Any
 from ssdlab.results.ledger import Ledger
 
 RULE = "snia-pts"
+ROUNDS = 5
+"""So many rounds together are the measurement window of the rule."""
 
 
 @dataclass(frozen=True)

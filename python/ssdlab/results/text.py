@@ -3,13 +3,14 @@
 Sizes are printed as fio does, binary first and decimal in brackets.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
-from ssdlab.results.job_result import DIRECTIONS, READ_ONLY_ERROR, JobResult
+from ssdlab.results.job_result import DIRECTIONS, READ_ONLY_ERROR, DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Result
+from ssdlab.results.text_rates import BINARY, DECIMAL, bandwidth, direction_lines, distribution_lines, short
 
 
 def normal(result: Result) -> str:
@@ -27,11 +28,15 @@ def _job(job: JobResult) -> list[str]:
     lines = [f"{job.name}: (groupid={job.group}, jobs={job.clones}): {error}"]
     for name in DIRECTIONS:
         direction = getattr(job, name)
-        if direction.total_ios:
+        if direction.total_ios and direction.latency is not None:
+            lines += direction_lines(name, direction)
+        elif direction.total_ios:
             lines.append(
-                f"  {name:>5}: io={fio_size(direction.io_bytes)}, ios={format_count(direction.total_ios)}; "
+                f"  {name}: io={fio_size(direction.io_bytes)}, ios={format_count(direction.total_ios)}; "
                 "IOPS, BW, latency: not measured (no clock)"
             )
+    if job.latency is not None:
+        lines += distribution_lines(job.latency)
     lines += _flash(job.ledger)
     totals = ",".join(str(getattr(job, name).total_ios) for name in DIRECTIONS)
     lines.append(f"     issued rwts: total={totals},0 short=0,0,0,0 dropped=0,0,0,0")
@@ -59,10 +64,27 @@ def _groups(result: Result) -> list[str]:
         jobs = [job for job in result.jobs if job.group == group]
         lines.append(f"Run status group {group} (all jobs):")
         for name in DIRECTIONS:
-            io_bytes = sum(getattr(job, name).io_bytes for job in jobs)
-            if io_bytes:
-                lines.append(f"  {name.upper():>5}: io={fio_size(io_bytes)}")
+            directions = [getattr(job, name) for job in jobs if getattr(job, name).total_ios]
+            if directions:
+                lines.append(f"  {name.upper():>5}: {_group(directions)}")
     return lines
+
+
+def _group(directions: Sequence[DirectionResult]) -> str:
+    """The line of one direction of a group: bandwidth of all, of the slowest and fastest job, bytes, run times."""
+    moved = sum(direction.io_bytes for direction in directions)
+    rates = [rate for direction in directions if (rate := direction.bw_bytes) is not None]
+    runs = [seconds for direction in directions if (seconds := direction.seconds) is not None]
+    if len(rates) < len(directions) or not max(runs):
+        return f"io={fio_size(moved)}"
+    ranges = (
+        "-".join(f"{short(rate, base, units)}/s" for rate in (min(rates), max(rates)))
+        for base, units in ((1024, BINARY), (1000, DECIMAL))
+    )
+    return (
+        f"bw={bandwidth(moved / max(runs))}, {next(ranges)} ({next(ranges)}), io={fio_size(moved)}, "
+        f"run={min(runs) * 1000:.0f}-{max(runs) * 1000:.0f}msec"
+    )
 
 
 def _drive(result: Result) -> list[str]:
@@ -82,14 +104,17 @@ def _drive(result: Result) -> list[str]:
         f"  wear: erase count min={wear['erase_count']['min']}, avg={wear['erase_count']['mean']:.2f}, "
         f"max={wear['erase_count']['max']}, stdev={wear['erase_count']['stddev']:.2f}, bad blocks={wear['bad_blocks']}",
     ]
+    if result.die_utilization is not None:
+        lines.append(f"  dies: at work {format_share(result.die_utilization)} of the time")
     if result.steady_state:
         lines.append(f"  steady state: {steady_text(result)}")
     if result.failure:
         lines.append(f"  READ-ONLY: {result.failure}")
     if timing := result.timing:
         rates = (("programs/s", timing.programs_per_wall_second), ("ios/s", timing.ios_per_wall_second))
+        simulated = "" if result.simulated_seconds is None else f" {result.simulated_seconds:,.3f} s"
         lines.append(
-            f"  simulated in {timing.wall_seconds:.2f} s"
+            f"  simulated{simulated} in {timing.wall_seconds:.2f} s"
             + "".join(f", {rate / 1e6:.2f} M {unit}" for unit, rate in rates if rate is not None)
         )
     return lines
@@ -108,18 +133,7 @@ def steady_text(result: Result) -> str:
 
 def fio_size(count_bytes: int) -> str:
     """`4096KiB (4194kB)`: four characters a number, as fio prints sizes."""
-    binary = _four_characters(count_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
-    return f"{binary} ({_four_characters(count_bytes, 1000, ('B', 'kB', 'MB', 'GB', 'TB', 'PB'))})"
-
-
-def _four_characters(count: int, base: int, units: tuple[str, ...]) -> str:
-    value, power = float(count), 0
-    # fio keeps to the smaller unit while the whole number has four digits.
-    while value >= 9999.5 and power < len(units) - 1:
-        value, power = value / base, power + 1
-    digits = len(str(int(value)))
-    decimals = 0 if count % base**power == 0 and digits == 4 else max(0, 3 - digits)
-    return f"{value:.{decimals if power else 0}f}{units[power]}"
+    return f"{short(count_bytes, 1024, BINARY)} ({short(count_bytes, 1000, DECIMAL)})"
 
 
 def json_of(result: Result, output_format: str) -> str:

@@ -20,6 +20,9 @@ Precondition = Literal["none", "fill"]
 
 PRECONDITION_NAME = "precondition"
 PRECONDITION_BLOCK_BYTES = 128 * 1024
+# SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer need not
+# pad half-filled programs of several planes.
+PRECONDITION_DEPTH = 32
 
 # SNIA's specification leaves the length of a round to the test. In shorter rounds the approach to the steady state is
 # so slow that five of them pass the rule on the way.
@@ -36,13 +39,15 @@ def specify(
     seed: int = 1,
     until: Until = "job",
     precondition: Precondition = "none",
+    timed: bool = True,
     series_points_max: int = SERIES_POINTS_MAX,
 ) -> Specification:
     """Resolves a run.
 
     `until="steady"` repeats the last stage until its write amplification is steady by SNIA's rule, in rounds of U
     host bytes, or 40 x U have been written in it. `precondition="fill"` writes the whole drive once in sequence before
-    the first stage. Raises InputError when the job does not fit the drive, or when what is to settle never writes.
+    the first stage. Without `timed` there is no clock: write amplification only. Raises InputError when the job does
+    not fit the drive, or when what is to settle never writes.
     """
     user_bytes = drive.capacity.user_bytes
     engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
@@ -58,6 +63,7 @@ def specify(
         engine={
             "seed": seed,
             "drive": drive.specification(),
+            "timed": timed,
             "until": _until(until, drive),
             "series_points_max": series_points_max,
             "jobs": engine_jobs,
@@ -121,7 +127,7 @@ def _fill(user_bytes: int, seed: int) -> dict[str, Any]:
         "distribution": {"name": "random"},
         "random_map": True,
         "seed": seed,
-        "iodepth": 1,
+        "iodepth": PRECONDITION_DEPTH,
     }
 
 

@@ -1,12 +1,20 @@
-"""What spare area buys: the simulated WAF of each variant over its OP, beside the closed form."""
+"""What spare area buys: WAF over OP beside the closed form, and speed over OP."""
 
 from collections.abc import Sequence
 
 import altair as alt
 
 from ssdlab.report import wording
-from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, Row, chart, switchable, variant_fill
-from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WafScale, label_layers, label_row, spread
+from ssdlab.report.charts.encodings import (
+    HIDDEN_VARIANTS,
+    Picture,
+    Row,
+    chart,
+    horizontal_grid,
+    switchable,
+    variant_fill,
+)
+from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WAF_MIN, ValueScale, label_layers, label_row, spread
 from ssdlab.report.variant import ComparedVariant
 
 # For labels at their longest: the plot's width in a picture file, the width of a character, the figure after the name.
@@ -19,55 +27,83 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
     """Points of the simulated WAF, curves of theory; None when there is nothing to see over OP."""
     measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
     curves = {variant.theory_formula or "theory": variant.theory_curve for variant in variants if variant.theory_curve}
-    distinct = {variant.over_provisioning for variant, _ in measured}
-    # Points above each other show nothing that the bars do not show better; one point needs a curve beside it.
-    if not measured or (len(distinct) == 1 and (len(measured) > 1 or not curves)):
+    if not _is_worth_drawing(measured, has_curve=bool(curves)):
         return None
-    right = max(variant.over_provisioning for variant, _ in measured) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
+    right = _right_end(measured)
     points = [
-        {
-            **label_row(variant, waf, _label_characters(variant.over_provisioning * 100 / right)),
-            "over_provisioning": variant.over_provisioning * 100,
-            "label_x": variant.over_provisioning * 100,
-            "theory": "none applies" if variant.theory is None else f"{variant.theory:.3f} ({variant.theory_formula})",
-        }
+        _point(variant, waf, wording.waf(waf), right)
+        | {"theory": "none applies" if variant.theory is None else f"{variant.theory:.3f} ({variant.theory_formula})"}
         for variant, waf in measured
     ]
     theories = [variant.theory for variant, _ in measured if variant.theory is not None]
     top = max([waf for _, waf in measured] + theories) * 1.2
     # A curve runs far beyond the points at small OP; there it is cut, so that the points keep the height.
     curve = [
-        {"formula": formula, "over_provisioning": op * 100, "waf": waf}
+        {"formula": formula, "over_provisioning": op * 100, "value": waf}
         for formula, curve_points in curves.items()
         for op, waf in sorted(curve_points)
         if waf <= top and op * 100 <= right
     ]
-    scale = WafScale([*(waf for _, waf in measured), top])
+    scale = ValueScale([*(waf for _, waf in measured), top], bottom_max=WAF_MIN)
+    tooltip = [alt.Tooltip("value:Q", title="WAF", format=".3f"), alt.Tooltip("theory:N")]
+    return _picture(variants, points, scale, right, "WAF (bytes into NAND / bytes from the host)", tooltip, curve)
+
+
+def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """Points of the simulated requests a second; None when there is nothing to see over OP, or no clock."""
+    measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
+    if not _is_worth_drawing(measured, has_curve=False):
+        return None
+    right = _right_end(measured)
+    points = [_point(variant, iops, wording.significant(iops), right) for variant, iops in measured]
+    scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
+    tooltip = [alt.Tooltip("value:Q", title="requests a second", format=",.0f")]
+    return _picture(variants, points, scale, right, "requests a second (IOPS)", tooltip, [])
+
+
+def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
+    """Points above each other show nothing that bars do not show better; one point needs a curve beside it."""
+    distinct = {variant.over_provisioning for variant, _ in measured}
+    return len(distinct) > 1 or (len(measured) == 1 and has_curve)
+
+
+def _right_end(measured: Sequence[tuple[ComparedVariant, float]]) -> float:
+    return max(variant.over_provisioning for variant, _ in measured) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
+
+
+def _point(variant: ComparedVariant, value: float, figure: str, right: float) -> Row:
+    at = variant.over_provisioning * 100
+    return {
+        **label_row(variant, value, figure, _label_characters(at / right)),
+        "over_provisioning": at,
+        "label_x": at,
+    }
+
+
+def _picture(
+    variants: Sequence[ComparedVariant],
+    points: Sequence[Row],
+    scale: ValueScale,
+    right: float,
+    title: str,
+    said: Sequence[alt.Tooltip],
+    curve: Sequence[Row],
+) -> Picture:
     x = alt.X(
         "over_provisioning:Q",
         title="over-provisioning, % of the host's capacity",
         scale=alt.Scale(domain=[0, right], nice=False),
         axis=alt.Axis(tickCount=8),
     )
-    y = alt.Y(
-        "waf:Q",
-        title="WAF (bytes into NAND / bytes from the host)",
-        scale=scale.altair,
-        axis=alt.Axis(grid=True, tickCount=6),
-    )
+    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=horizontal_grid(6))
     labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
-    tooltip = [
-        alt.Tooltip("variant:N"),
-        alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"),
-        alt.Tooltip("waf:Q", title="WAF", format=".3f"),
-        alt.Tooltip("theory:N"),
-    ]
+    tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
     layers = [
         *([_curve_layer(curve, x, y)] if curve else []),
         chart(points)
         .mark_point(style="mark", shape="circle", size=180, opacity=1)
         .encode(x, y, variant_fill(variants), tooltip=tooltip),
-        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_waf:Q"), dx=9, dots=False),
+        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=False),
     ]
     return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
 

@@ -20,6 +20,11 @@ HIDDEN_PARTS = "hidden_parts"
 # The columns by which keys switch rows off. Other rows (curves, bands) always stay.
 _SWITCHES = {"variant": HIDDEN_VARIANTS, "part": HIDDEN_PARTS}
 _COLOURS = len(LIGHT.variants)
+_IN_HOST_WRITES = (
+    alt.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
+    alt.Tooltip("host_written:N", title="written by the host"),
+    alt.Tooltip("stage:N"),
+)
 
 
 def variants_key(variants: Sequence[ComparedVariant]) -> Key:
@@ -91,6 +96,10 @@ def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_
     )
 
 
+def horizontal_grid(ticks: int) -> alt.Axis:
+    return alt.Axis(tickCount=ticks, grid=True)
+
+
 def rows_of(
     variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame], column: str, factor: float = 1
 ) -> list[Row]:
@@ -119,16 +128,21 @@ def line_layers(
     said: str,
     number_format: str,
     legend: bool = True,
+    along: str = "drive_writes",
+    where: Sequence[alt.Tooltip] = _IN_HOST_WRITES,
+    name: str | None = None,
 ) -> list[alt.Chart]:
-    """Lines of `field`, and the point nearest to the pointer with its tooltip, in which the field is called `said`."""
-    line = (
-        chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order="drive_writes:Q")
-    )
+    """Lines of `field`, and the point nearest to the pointer with its tooltip, in which the field is called `said`.
+
+    `along` is the field of the horizontal axis, `where` what the tooltip says of it. `name` tells two pictures of one
+    field apart.
+    """
+    line = chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order=f"{along}:Q")
     if len(variants) > _COLOURS:
         line = line.encode(variant_dash(variants))
     nearest = alt.selection_point(
-        name=f"nearest_{field}",
-        fields=["variant", "drive_writes"],
+        name=f"nearest_{name or field}",
+        fields=["variant", along],
         nearest=True,
         on="pointerover",
         clear="pointerout",
@@ -144,9 +158,7 @@ def line_layers(
             opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
             tooltip=[
                 alt.Tooltip("variant:N"),
-                alt.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
-                alt.Tooltip("host_written:N", title="written by the host"),
-                alt.Tooltip("stage:N"),
+                *where,
                 alt.Tooltip(f"{field}:Q", title=said, format=number_format),
             ],
         )

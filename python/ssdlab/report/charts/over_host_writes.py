@@ -5,19 +5,21 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
+from ssdlab.report import wording
 from ssdlab.report.charts.encodings import (
     HIDDEN_VARIANTS,
     Picture,
     Row,
     chart,
     drive_writes_axis,
+    horizontal_grid,
     line_layers,
     rows_of,
     switchable,
     variant_colour,
     variant_fill,
 )
-from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WafScale, label_layers, label_row, spread
+from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WAF_MIN, ValueScale, label_layers, label_row, spread
 from ssdlab.report.thinning import merge_windows
 from ssdlab.report.variant import ComparedVariant
 
@@ -35,15 +37,14 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
     drawn = [variant for variant in variants if any(row["variant"] == variant.label for row in rows)]
     end = max(row["drive_writes"] for row in rows)
     theories = [variant.theory for variant in drawn if variant.theory is not None]
-    scale = WafScale([row["waf"] for row in rows] + theories)
-    y = alt.Y(
-        "waf:Q", title="WAF (bytes into NAND / bytes from the host)", scale=scale.altair, axis=_horizontal_grid(6)
-    )
+    scale = ValueScale([row["waf"] for row in rows] + theories, bottom_max=WAF_MIN)
+    y = alt.Y("waf:Q", title="WAF (bytes into NAND / bytes from the host)", scale=scale.altair, axis=horizontal_grid(6))
 
     labels = []
     for variant in drawn:
         last = [row for row in rows if row["variant"] == variant.label][-1]
-        row = label_row(variant, last["waf"] if variant.waf is None else variant.waf)
+        shown = last["waf"] if variant.waf is None else variant.waf
+        row = label_row(variant, shown, wording.waf(shown))
         labels.append({**row, "drive_writes": last["drive_writes"], "label_x": end * 1.02})
     labels = spread(labels, scale)
     theory = [{"variant": v.label, "theory": v.theory, "from": 0, "to": end} for v in drawn if v.theory is not None]
@@ -57,7 +58,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
         *_stage_layers(drawn, end),
         chart(labels)
         .mark_rule(style="leader")
-        .encode(alt.X("drive_writes:Q"), alt.X2("label_x:Q"), alt.Y("waf:Q"), alt.Y2("label_waf:Q")),
+        .encode(alt.X("drive_writes:Q"), alt.X2("label_x:Q"), alt.Y("value:Q"), alt.Y2("label_value:Q")),
         *([_theory_layer(variants, theory)] if theory else []),
         *line_layers(
             variants,
@@ -69,7 +70,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
             number_format=".2f",
         ),
         *([_settled_layer(variants, settled)] if settled else []),
-        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_waf:Q"), dx=9, dots=True),
+        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=True),
     ]
     return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
 
@@ -89,7 +90,7 @@ def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence
         # A fresh drive's spare room is its whole capacity; uncut, the steady state would lie flat on the axis.
         settled = max({row["variant"]: row[field] for row in rows}.values())
         top = min(max(row[field] for row in rows), 4 * settled) * 1.08 or 1.0
-        y = alt.Y(f"{field}:Q", title=said, scale=alt.Scale(domain=[0, top], nice=False), axis=_horizontal_grid(4))
+        y = alt.Y(f"{field}:Q", title=said, scale=alt.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
         x = drive_writes_axis(max(row["drive_writes"] for row in rows), room=0.02)
         layers = line_layers(
             variants, rows, x, y, field=field, said=said, number_format=number_format, legend=not charts
@@ -111,10 +112,6 @@ def _settled_layer(variants: Sequence[ComparedVariant], settled: Sequence[Row]) 
     fill = variant_fill(variants, legend=False)
     layer: alt.Chart = diamonds.encode(alt.X("drive_writes:Q"), alt.Y("waf:Q"), fill)
     return layer
-
-
-def _horizontal_grid(ticks: int) -> alt.Axis:
-    return alt.Axis(tickCount=ticks, grid=True)
 
 
 def _settled_waf(variant: ComparedVariant, rows: Sequence[Row]) -> float:

@@ -6,11 +6,12 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.report import wording
 from ssdlab.report.charts.encodings import Row, chart, variant_fill
 from ssdlab.report.variant import ComparedVariant
 
 HEIGHT_PX = 300
+# What is programmed for a unit from the host without any cleaning.
+WAF_MIN = 1.0
 # The share of the horizontal axis that is kept free for the labels at the ends of the lines.
 LABEL_ROOM = 0.15
 # A longer label would not fit there; the key then names the line, and the figure stands alone.
@@ -22,13 +23,16 @@ _LABEL_GAP_PX = 17
 _LOGARITHMIC_FROM = 20
 
 
-class WafScale:
-    """The vertical scale of a plot of WAF, and the way from a value to px from the plot's top and back."""
+class ValueScale:
+    """The vertical scale of a plot, and the way from a value to px from the plot's top and back.
 
-    def __init__(self, values: Sequence[float]) -> None:
+    It begins at 0, or, where values are so far apart that it is logarithmic, below `bottom_max` and all values.
+    """
+
+    def __init__(self, values: Sequence[float], bottom_max: float = math.inf) -> None:
         high, low = max(values) * 1.08, max(min(values), 1e-3)
         self._logarithmic = high / low > _LOGARITHMIC_FROM
-        bottom = min(1.0, low) * 0.9 if self._logarithmic else 0.0
+        bottom = min(bottom_max, low) * 0.9 if self._logarithmic else 0.0
         self._low, self._high = self._transformed(bottom), self._transformed(high)
         kind: Any = "log" if self._logarithmic else "linear"
         self.altair = alt.Scale(type=kind, domain=[bottom, high], nice=False)
@@ -44,10 +48,10 @@ class WafScale:
         return math.exp(transformed) if self._logarithmic else transformed
 
 
-def spread(labels: Sequence[Row], scale: WafScale, *, near_x: float = math.inf, raise_px: float = 0) -> list[Row]:
-    """The labels with `label_waf`, at least a line's height from every label whose `label_x` is less than `near_x` off.
+def spread(labels: Sequence[Row], scale: ValueScale, *, near_x: float = math.inf, raise_px: float = 0) -> list[Row]:
+    """The labels with `label_value`, at least a line's height from every label with a `label_x` less than `near_x` off.
 
-    Labels start `raise_px` above their `waf` and keep their order from top to bottom.
+    Labels start `raise_px` above their `value` and keep their order from top to bottom.
     """
     groups: list[list[Row]] = []
     for label in sorted(labels, key=lambda row: row["label_x"]):
@@ -57,10 +61,10 @@ def spread(labels: Sequence[Row], scale: WafScale, *, near_x: float = math.inf, 
             groups.append([label])
     placed: list[Row] = []
     for group in groups:
-        group.sort(key=lambda row: -row["waf"])
-        wanted = [scale.px(row["waf"]) - raise_px for row in group]
+        group.sort(key=lambda row: -row["value"])
+        wanted = [scale.px(row["value"]) - raise_px for row in group]
         placed += [
-            {**row, "label_waf": scale.value(px)}
+            {**row, "label_value": scale.value(px)}
             for row, px in zip(group, separated(wanted, _LABEL_GAP_PX), strict=True)
         ]
     return placed
@@ -86,13 +90,12 @@ def separated(positions: Sequence[float], gap: float, low: float = 6, high: floa
     return result
 
 
-def label_row(variant: ComparedVariant, waf: float, characters_max: int = _LABEL_CHARACTERS_MAX) -> Row:
-    """The two texts of a variant's label: name and figure, or the figure alone where there is no room."""
-    figure = wording.waf(waf)
+def label_row(variant: ComparedVariant, value: float, figure: str, characters_max: int = _LABEL_CHARACTERS_MAX) -> Row:
+    """The two texts of a variant's label: name and figure (`value` in words), or the figure where there is no room."""
     named = len(variant.label) <= characters_max
     return {
         "variant": variant.label,
-        "waf": waf,
+        "value": value,
         "figure": figure,
         "text": f"{variant.label}: {figure}" if named else figure,
     }
@@ -101,7 +104,7 @@ def label_row(variant: ComparedVariant, waf: float, characters_max: int = _LABEL
 def label_layers(
     variants: Sequence[ComparedVariant], labels: Sequence[Row], x: alt.X, y: alt.Y, *, dx: float, dots: bool
 ) -> list[alt.Chart]:
-    """The texts, right of their `label_x` and `label_waf`, and a dot of the variant's colour there if wanted."""
+    """The texts, right of their `label_x` and `label_value`, and a dot of the variant's colour there if wanted."""
     texts = (
         chart(labels)
         .mark_text(style="number", align="left", baseline="middle", dx=dx)

@@ -1,0 +1,118 @@
+"""Latencies of many requests: moments, fio's bins, and what fio derives from the bins.
+
+The engine counts in fio's own bins (64 to each doubling), so percentiles here are those that fio would print of the
+same latencies. Not for a single request: nobody keeps those.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""fio's default list, in percent."""
+
+_STEPS_NS_US = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+_STEPS_MS = (*_STEPS_NS_US, 2000)
+# fio never says 0 of what happened at all.
+_SHARE_MIN_PERCENT = 0.01
+
+
+@dataclass(frozen=True)
+class Latency:
+    """From the issue of a request to its completion, in nanoseconds. The moments are None where there was none."""
+
+    count: int
+    min_ns: int | None
+    max_ns: int | None
+    mean_ns: float | None
+    stddev_ns: float | None
+    bins: Sequence[tuple[int, int]]
+    """(middle of the bin, count), rising."""
+
+    @classmethod
+    def from_outcome(cls, raw: Mapping[str, Any]) -> "Latency":
+        """Reads a LATENCY object of the engine's outcome."""
+        return cls(**{**raw, "bins": tuple((middle_ns, count) for middle_ns, count in raw["bins"])})
+
+    def percentile_ns(self, percent: float) -> int | None:
+        """The middle of the first bin at or below whose end lie `percent` of all, as fio takes it."""
+        return self.percentiles_ns((percent,))[0]
+
+    def percentiles_ns(self, percents: Sequence[float]) -> list[int | None]:
+        """`percentile_ns` of each of `percents`, which rise."""
+        found: list[int | None] = []
+        seen = 0
+        for middle_ns, count in self.bins:
+            seen += count
+            while len(found) < len(percents) and seen >= percents[len(found)] / 100 * self.count:
+                found.append(middle_ns)
+        return found + [None] * (len(percents) - len(found))
+
+    def to_dict(self, *, percentiles: bool = False, bins: bool = False) -> dict[str, Any]:
+        """fio's latency object; percentiles and bins only where there were requests, as fio does."""
+        plain: dict[str, Any] = {
+            "min": self.min_ns,
+            "max": self.max_ns,
+            "mean": self.mean_ns,
+            "stddev": self.stddev_ns,
+            "N": self.count,
+        }
+        if percentiles and self.count:
+            values = self.percentiles_ns(PERCENTILES)
+            plain["percentile"] = {f"{rank:.6f}": value for rank, value in zip(PERCENTILES, values, strict=True)}
+        if bins and self.count:
+            plain["bins"] = {str(middle_ns): count for middle_ns, count in self.bins}
+        return plain
+
+
+def merged(latencies: Sequence[Latency]) -> Latency:
+    """The latencies of all, as if they had been counted together."""
+    parts = [latency for latency in latencies if latency.count]
+    if len(parts) <= 1:
+        return parts[0] if parts else NONE
+    count = sum(part.count for part in parts)
+    mean_ns = sum(part.count * (part.mean_ns or 0.0) for part in parts) / count
+    squares = sum(
+        part.count * ((part.stddev_ns or 0.0) ** 2 + ((part.mean_ns or 0.0) - mean_ns) ** 2) for part in parts
+    )
+    bins: Counter[int] = Counter()
+    for part in parts:
+        bins.update(dict(part.bins))
+    return Latency(
+        count,
+        min(part.min_ns or 0 for part in parts),
+        max(part.max_ns or 0 for part in parts),
+        mean_ns,
+        math.sqrt(squares / count),
+        tuple(sorted(bins.items())),
+    )
+
+
+NONE = Latency(0, None, None, None, None, ())
+
+
+def distribution(latency: Latency) -> dict[str, dict[str, float]]:
+    """fio's coarse tables `latency_ns`, `latency_us` and `latency_ms`: percent of the requests below each step.
+
+    A step counts what lies from the step before it up to itself; a bin counts where its middle lies.
+    """
+    tables: dict[str, dict[str, float]] = {}
+    below_ns = 0
+    counts = list(latency.bins)
+    for unit, unit_ns, steps in (("ns", 1, _STEPS_NS_US), ("us", 1000, _STEPS_NS_US), ("ms", 10**6, _STEPS_MS)):
+        table = {}
+        for step in steps:
+            end_ns = step * unit_ns
+            within = sum(count for middle_ns, count in counts if below_ns <= middle_ns < end_ns)
+            table[str(step)] = _percent(within, latency.count)
+            below_ns = end_ns
+        tables[f"latency_{unit}"] = table
+    beyond = sum(count for middle_ns, count in counts if middle_ns >= below_ns)
+    tables["latency_ms"][f">={_STEPS_MS[-1]}"] = _percent(beyond, latency.count)
+    return tables
+
+
+def _percent(count: int, of: int) -> float:
+    return max(100 * count / of, _SHARE_MIN_PERCENT) if count else 0.0

@@ -1,0 +1,105 @@
+"""The lines of fio's text that a clock makes: rates, latencies, percentiles, in fio's own units and widths."""
+
+import math
+
+from ssdlab.results.job_result import DirectionResult
+from ssdlab.results.latency import PERCENTILES, Latency, distribution
+
+_LINE_CHARACTERS = 80 - 7
+_ENTRIES_PER_LINE = 5
+_UNITS = {"nsec": 1, "usec": 1000, "msec": 10**6}
+
+
+def direction_lines(name: str, direction: DirectionResult) -> list[str]:
+    """The block of a direction: IOPS, bandwidth, latencies, percentiles, and the spread of the rates."""
+    if direction.latency is None or direction.iops is None or direction.bw_bytes is None:
+        return []
+    moved = short(direction.io_bytes, 1024, BINARY)
+    run_msec = round((direction.seconds or 0) * 1000)
+    lines = [
+        f"  {name}: IOPS={short(direction.iops, 1000, PLAIN)}, BW={bandwidth(direction.bw_bytes)}"
+        f"({moved}/{run_msec}msec)"
+    ]
+    lines += [f"    {kind} {text}" for kind in ("clat", " lat") for text in _moments(direction.latency)]
+    lines += _percentiles(direction.latency)
+    if (samples := direction.samples) is None:
+        return lines
+    if (rate := samples.bytes_per_second) is not None:
+        unit, said = (1024**2, "MiB") if rate.mean > 1024**3 else (1024, "KiB")
+        share = 100 * (direction.group_share or 0)
+        lines.append(
+            f"   bw ({said:>5}/s): min={rate.min / unit:5.0f}, max={rate.max / unit:5.0f}, per={share:3.2f}%, "
+            f"avg={rate.mean / unit:5.2f}, stdev={rate.stddev / unit:5.2f}, samples={rate.samples:5}"
+        )
+    spread = samples.iops
+    lines.append(
+        f"   iops        : min={spread.min:5.0f}, max={spread.max:5.0f}, avg={spread.mean:5.2f}, "
+        f"stdev={spread.stddev:5.2f}, samples={spread.samples:5}"
+    )
+    return lines
+
+
+def distribution_lines(latency: Latency) -> list[str]:
+    """fio's coarse table of latencies: percent of the requests below each step, five a line."""
+    lines = []
+    for table, shares in distribution(latency).items():
+        entries = [f"{step}={share:3.2f}%" for step, share in shares.items() if share]
+        for start in range(0, len(entries), _ENTRIES_PER_LINE):
+            said = ", ".join(entries[start : start + _ENTRIES_PER_LINE])
+            lines.append(f"  lat ({table.removeprefix('latency_')}ec)   : {said}")
+    return lines
+
+
+def bandwidth(bytes_per_second: float) -> str:
+    """`360MiB/s (377MB/s)`."""
+    return f"{short(bytes_per_second, 1024, BINARY)}/s ({short(bytes_per_second, 1000, DECIMAL)}/s)"
+
+
+PLAIN = ("", "k", "M", "G")
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+def short(count: float, base: int, units: tuple[str, ...], characters: int = 4) -> str:
+    """A number in so many characters at most, as fio prints one: `92.1k`, `1024MiB`."""
+    whole = int(count)
+    value, power = float(whole), 0
+    # fio keeps to the smaller unit while the whole number has no more digits than there is room for.
+    while value >= 10**characters - 0.5 and power < len(units) - 1:
+        value, power = value / base, power + 1
+    digits = len(str(int(value)))
+    decimals = 0 if whole % base**power == 0 and digits == characters else max(0, characters - 1 - digits)
+    return f"{value:.{decimals if power else 0}f}{units[power]}"
+
+
+def _moments(latency: Latency) -> list[str]:
+    if latency.min_ns is None or latency.max_ns is None or latency.mean_ns is None or latency.stddev_ns is None:
+        return []
+    unit = _unit(latency.min_ns, latency.max_ns, latency.stddev_ns)
+    ns = _UNITS[unit]
+    shortest, longest = (short(value // ns, 1000, PLAIN, 6) for value in (latency.min_ns, latency.max_ns))
+    return [
+        f"({unit}): min={shortest}, max={longest}, avg={latency.mean_ns / ns:5.2f}, stdev={latency.stddev_ns / ns:5.2f}"
+    ]
+
+
+def _unit(min_ns: float, max_ns: float, stddev_ns: float = math.inf) -> str:
+    """The largest unit in which nothing of interest becomes 0, by fio's rule."""
+    for unit in ("msec", "usec"):
+        ns = _UNITS[unit]
+        if min_ns > 2 * ns and max_ns > 100 * ns - 1 and stddev_ns > ns:
+            return unit
+    return "nsec"
+
+
+def _percentiles(latency: Latency) -> list[str]:
+    values = [value for value in latency.percentiles_ns(PERCENTILES) if value is not None]
+    if not values:
+        return []
+    unit = _unit(values[0], values[-1])
+    scaled = [-(-value // _UNITS[unit]) for value in values]
+    width = max(5, len(str(values[-1] // _UNITS[unit])))
+    entries = [f"{rank:5.2f}th=[{value:{width}}]" for rank, value in zip(PERCENTILES, scaled, strict=True)]
+    per_line = _LINE_CHARACTERS // (12 + width)
+    lines = [", ".join(entries[start : start + per_line]) for start in range(0, len(entries), per_line)]
+    return [f"    clat percentiles ({unit}):", *(f"     | {line}{',' * (line != lines[-1])}" for line in lines)]

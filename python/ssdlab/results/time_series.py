@@ -1,0 +1,53 @@
+"""The series of a timed run over simulated time, which is what `timeseries-time.parquet` holds.
+
+The series over host bytes, in which a window's write amplification means the same in every run, is in `series.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
+
+DIRECTIONS = ("read", "write")
+RANKS = ("mean", "p50", "p99", "p999")
+
+
+def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "polars.DataFrame":
+    """One row an interval of simulated time, intervals of equal length but for the last of a stage, in order.
+
+    Columns: `simulated_seconds` (from the start of the run to the end of the interval), `interval_seconds`, `stage`,
+    `host_written_bytes` and `programmed_bytes` (cumulative); of the interval `waf` (null where the host wrote nothing),
+    `<direction>_ios`, `<direction>_iops`, `read_mb_s` and `write_mb_s` (10^6 bytes a second),
+    `<direction>_latency_ns_<rank>` for mean, p50, p99 and p999 (null where there was no such request); and
+    `free_erase_units` at its end.
+    """
+    import polars as pl
+
+    time_ns = pl.Series(series["time_ns"], dtype=pl.UInt64).cast(pl.Int64)
+    interval_seconds = time_ns.diff().fill_null(time_ns.head(1)) / 1e9
+    host = pl.Series(series["host_written_bytes"], dtype=pl.UInt64).cast(pl.Int64)
+    programmed = pl.Series(series["programmed_units_total"], dtype=pl.UInt64).cast(pl.Int64) * mapping_unit_bytes
+    counts = {name: pl.Series(series[f"{name}_ios"], dtype=pl.UInt64) for name in ("read", "write", "trim")}
+    moved = {"read": series["read_bytes"], "write": series["written_bytes"]}
+    host_grown = host.diff().fill_null(host.head(1))
+    base = pl.DataFrame(
+        {
+            "simulated_seconds": time_ns / 1e9,
+            "interval_seconds": interval_seconds,
+            "stage": pl.Series(series["stage"], dtype=pl.UInt32),
+            "host_written_bytes": host,
+            "programmed_bytes": programmed,
+            "waf": programmed.diff().fill_null(programmed.head(1)) / host_grown,
+            **{f"{name}_ios": values for name, values in counts.items()},
+            **{f"{name}_iops": values / interval_seconds for name, values in counts.items()},
+            **{f"{name}_mb_s": pl.Series(moved[name], dtype=pl.Float64) / 1e6 / interval_seconds for name in moved},
+            **{
+                f"{name}_latency_ns_{rank}": pl.Series(series[f"{name}_{rank}_ns"], dtype=pl.Float64)
+                for name in DIRECTIONS
+                for rank in RANKS
+            },
+            "free_erase_units": pl.Series(series["free_erase_units"], dtype=pl.UInt32),
+        }
+    )
+    return base.with_columns(waf=pl.when(host_grown > 0).then("waf"))
