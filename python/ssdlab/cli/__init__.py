@@ -18,6 +18,7 @@ from ssdlab.cli.compare import compare
 from ssdlab.cli.drives import drives
 from ssdlab.cli.model import model
 from ssdlab.cli.policies import policies
+from ssdlab.cli.replay import replay
 from ssdlab.cli.run import run
 from ssdlab.errors import InputError, RunFailed
 
@@ -52,6 +53,10 @@ _COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     run: (
         "A fio job on a simulated drive.",
         "ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --scale 1/16 --output out/first/",
+    ),
+    replay: (
+        "A recorded block trace on simulated drives.",
+        "ssdlab replay trace.csv.gz --drive generic-tlc-480 --scale 1/64 --op 7%,28% --loop-until 2x",
     ),
     drives: ("The drive models, with sources.", "ssdlab drives generic-tlc-480 --op 28%"),
     policies: ("The policies there are.", "ssdlab policies d-choices"),

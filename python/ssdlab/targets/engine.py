@@ -4,7 +4,8 @@ Worker processes import this and little else, so it stays free of everything hea
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 from ssdlab.errors import InputError, RunFailed
@@ -26,16 +27,53 @@ def native() -> ModuleType:
     return _engine
 
 
-def simulate(specification_json: str, on_progress: Progress | None = None) -> tuple[str, float]:
-    """Runs a specification; gives the outcome as JSON and the seconds that it took.
+def simulate(
+    specification_json: str, on_progress: Progress | None = None, trace_json: str | None = None
+) -> tuple[str, float]:
+    """Runs a specification, and after its jobs the trace, if there is one.
 
-    Raises InputError when the drive or the jobs cannot be run, RunFailed when the engine broke. What `on_progress`
-    raises ends the run and passes through, so that Ctrl-C works.
+    Gives the outcome as JSON and the seconds that it took. Raises InputError when the drive, the jobs or the trace
+    cannot be run, RunFailed when the engine broke. What `on_progress` raises ends the run and passes through, so that
+    Ctrl-C works.
     """
     engine = native()
+    tell = on_progress and _seldom(on_progress)
     started = time.perf_counter()
+    with _in_words_of_the_user(engine):
+        outcome: str = (
+            engine.run(specification_json, tell)
+            if trace_json is None
+            else engine.replay(specification_json, trace_json, tell)
+        )
+    return outcome, time.perf_counter() - started
+
+
+def survey(trace_json: str) -> str:
+    """The volumes of a trace with their requests, as JSON. Raises InputError when it cannot be read."""
+    engine = native()
+    with _in_words_of_the_user(engine):
+        text: str = engine.survey(trace_json)
+    return text
+
+
+def profile(trace_json: str) -> str:
+    """What the requests of a trace are like, as JSON. Raises InputError when it cannot be read."""
+    engine = native()
+    with _in_words_of_the_user(engine):
+        text: str = engine.profile(trace_json)
+    return text
+
+
+def trace_formats() -> str:
+    """The formats of traces as a JSON list of name, aliases and description."""
+    text: str = native().trace_formats()
+    return text
+
+
+@contextmanager
+def _in_words_of_the_user(engine: ModuleType) -> Iterator[None]:
     try:
-        outcome: str = engine.run(specification_json, on_progress and _seldom(on_progress))
+        yield
     except engine.SpecificationError as error:
         raise InputError(_specification_message(error)) from None
     except MemoryError:
@@ -44,8 +82,9 @@ def simulate(specification_json: str, on_progress: Progress | None = None) -> tu
         # A panic of the engine is no Exception on the Python side, so that nothing swallows it by chance.
         if type(error).__name__ == "PanicException":
             raise RunFailed(f"the engine found an error in itself: {error}") from None
+        if type(error).__name__ == "TraceError":
+            raise InputError(_trace_message(*error.args)) from None
         raise
-    return outcome, time.perf_counter() - started
 
 
 def _seldom(on_progress: Progress) -> Progress:
@@ -60,6 +99,18 @@ def _seldom(on_progress: Progress) -> Progress:
             on_progress(share, host_bytes)
 
     return tell
+
+
+_TRACE_ADVICE = {
+    "malformed": "; --skip-bad N passes over up to N malformed ones and counts them",
+    "past-the-end": "; take a larger drive, or --map fold or compact",
+    "full": "; take a larger drive, or --map fold",
+    "writes-nothing": ", so however often it is repeated nothing comes of it",
+}
+
+
+def _trace_message(kind: str, name: str | None, message: str) -> str:
+    return f"{f'{name}: ' if name else ''}{message}{_TRACE_ADVICE.get(kind, '')}"
 
 
 def _specification_message(error: Exception) -> str:

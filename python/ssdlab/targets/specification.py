@@ -34,6 +34,8 @@ class Specification:
     global_options: Mapping[str, str] = field(default_factory=dict)
     scale: str = "1"
     """The share of the full-size drive that is simulated, as a fraction: `1/16`."""
+    trace_json: str | None = None
+    """What `ssdlab._engine.replay` takes besides, with the places of the trace's files; None for jobs alone."""
 
     def engine_json(self) -> str:
         """The text that the engine is given."""

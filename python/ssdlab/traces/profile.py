@@ -1,0 +1,90 @@
+"""The profile of a trace: what its requests are like, before any drive."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdlab.targets import engine
+from ssdlab.traces.recording import Recording, Volume
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The requests of one operation."""
+
+    requests: int
+    bytes: int
+    sequential_requests: int
+    """Those that begin where the one before of this operation ended, on the same volume."""
+    sequential_bytes: int
+    aligned_requests: int
+    """Those that begin and end at a unit's border."""
+    length_bytes_min: int | None
+    length_bytes_max: int | None
+    sizes: Sequence[tuple[int, int]]
+    """(largest length of the class in bytes, requests); classes are powers of two."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Counts of units of `Profile.unit_bytes`; unique ones count once, the others each time."""
+
+    unique: int
+    unique_read: int
+    unique_written: int
+    unique_trimmed: int
+    read: int
+    read_of_written: int
+    """Units read that the trace itself had written before."""
+    written: int
+    overwritten: int
+    trimmed_of_written: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All of a trace, or of one volume of it."""
+
+    formats: Sequence[str]
+    volumes: Sequence[Volume]
+    skipped: int
+    untold: int
+    read: Totals
+    write: Totals
+    trim: Totals
+    duration_ns: int
+    span_bytes: int
+    """The sum over the volumes of where their last byte lies."""
+    unit_bytes: int
+    units: Units
+    updates: Sequence[tuple[int, int]]
+    """(writes of a unit, units that were written so often)"""
+    update_curve: Sequence[tuple[float, float]]
+    """(share of the written units, hottest first; share of the unit writes that they take)"""
+
+    @property
+    def requests(self) -> int:
+        return sum(volume.requests for volume in self.volumes)
+
+    @property
+    def flushes(self) -> int:
+        return sum(volume.flushes for volume in self.volumes)
+
+    @property
+    def single_unit_writes(self) -> int:
+        """Writes of exactly one unit, aligned; where some are unaligned, the fewest that there must be."""
+        larger = sum(requests for length_bytes, requests in self.write.sizes if length_bytes > self.unit_bytes)
+        return max(0, self.write.aligned_requests - larger)
+
+
+def profile_of(recording: Recording, volume: str | None) -> Profile:
+    """Reads the recording once. Memory grows with the units that it touches. Raises InputError."""
+    plain = json.loads(engine.profile(recording.engine_json(volume=volume)))
+    for operation in ("read", "write", "trim"):
+        plain[operation]["sizes"] = [tuple(entry) for entry in plain[operation]["sizes"]]
+        plain[operation] = Totals(**plain[operation])
+    plain["volumes"] = [Volume(**entry) for entry in plain["volumes"]]
+    plain["units"] = Units(**plain["units"])
+    for name in ("updates", "update_curve"):
+        plain[name] = [tuple(entry) for entry in plain[name]]
+    return Profile(**plain)
