@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ssdlab.errors import InputError
 from ssdlab.jobs import OPTIONS, Effect, load, parse
-from ssdlab.jobs.patterns import Distribution, SizeShare, Zone, distribution, size_mix
+from ssdlab.jobs.distributions import AbsoluteZone, Distribution, Zone, distribution
+from ssdlab.jobs.patterns import LengthRange, SizeShare, size_mix
 from ssdlab.jobs.table import BS, BSSPLIT, IODEPTH, NORANDOMMAP, RW, RWMIXREAD
 from ssdlab.jobs.values import Amount, PerDirection, Refused, amount, byte_count, per_direction, whole_number
 
@@ -70,7 +71,7 @@ def test_values_by_direction() -> None:
 
 def test_an_empty_part_of_bs_keeps_what_was_inherited() -> None:
     (job,) = parse("[global]\nbs=16k\n[a]\nbs=8k,\n").sections
-    assert job.get(BS) == PerDirection(8192, 16384, 16384)
+    assert job.get(BS) == PerDirection(LengthRange(8192, 8192), LengthRange(16384, 16384), LengthRange(16384, 16384))
 
 
 @pytest.mark.parametrize(
@@ -104,23 +105,42 @@ def test_wrong_size_mixes_are_refused(text: str) -> None:
         size_mix(text, 1024)
 
 
+def zoned(*zones: tuple[int, int]) -> Distribution:
+    each = tuple(Zone(*zone) for zone in zones)
+    return Distribution("zoned", zones=PerDirection(each, each, each))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("random", Distribution()),
         ("zipf", Distribution("zipf", 1.1)),
         ("zipf:0.8", Distribution("zipf", 0.8)),
-        ("pareto:0.3", Distribution("pareto", 0.3)),
-        ("normal:10", Distribution("normal", 10.0)),
-        ("zoned:90/10:10/90", Distribution("zoned", zones=(Zone(90, 10), Zone(10, 90)))),
-        ("zoned:50/5:30/15:20/", Distribution("zoned", zones=(Zone(50, 5), Zone(30, 15), Zone(20, 80)))),
-        ("zoned:50/5:30/15:20/80", Distribution("zoned", zones=(Zone(50, 5), Zone(30, 15), Zone(20, 80)))),
-        ("zoned:50/5:30/15:20", Distribution("zoned", zones=(Zone(50, 5), Zone(30, 15), Zone(20, 80)))),
-        ("zoned:100/10:0/90", Distribution("zoned", zones=(Zone(100, 10), Zone(0, 90)))),
+        ("zipf:0.8:0.25", Distribution("zipf", 0.8, 0.25)),
+        ("zipf::0", Distribution("zipf", 1.1, 0.0)),
+        ("pareto:0.3:1", Distribution("pareto", 0.3, 1.0)),
+        ("normal", Distribution("normal", 0.0)),
+        ("normal:10:0.5", Distribution("normal", 10.0, 0.5)),
+        ("zoned:90/10:10/90", zoned((90, 10), (10, 90))),
+        ("zoned:50/5:30/15:20/", zoned((50, 5), (30, 15), (20, 80))),
+        ("zoned:50/5:30/15:20/80", zoned((50, 5), (30, 15), (20, 80))),
+        ("zoned:50/5:30/15:20", zoned((50, 5), (30, 15), (20, 80))),
+        ("zoned:100/10:0/90", zoned((100, 10), (0, 90))),
     ],
 )
 def test_distributions(text: str, expected: Distribution) -> None:
     assert distribution(text, 1024) == expected
+
+
+def test_zones_by_direction() -> None:
+    found = distribution("zoned:90/10:10/90,100/100", 1024).zones
+    assert found is not None
+    assert (found.read, found.write) == ((Zone(90, 10), Zone(10, 90)), (Zone(100, 100),))
+    assert found.trim == found.write
+    absolute = distribution("zoned_abs:60/20g:0/1g:40/100m,100/1m,100/2m", 1024).absolute_zones
+    assert absolute is not None
+    assert absolute.read == (AbsoluteZone(60, 20 << 30), AbsoluteZone(0, 1 << 30), AbsoluteZone(40, 100 << 20))
+    assert (absolute.write[0].span_bytes, absolute.trim[0].span_bytes) == (1 << 20, 2 << 20)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +150,13 @@ def test_distributions(text: str, expected: Distribution) -> None:
         "zipf:-1",
         "zipf:nan",
         "zipf:1e999",
-        "zipf:1.2:0.5",
+        "zipf:1.2/0.5",
+        "zipf:1.2:0.5:0.5",
+        "zipf:1.2:2",
+        "zipf:1.2,0.8",
+        "random:1",
         "pareto:0",
         "pareto:1",
-        "normal",
         "normal:100",
         "zoned",
         "zoned:",
@@ -142,7 +165,12 @@ def test_distributions(text: str, expected: Distribution) -> None:
         "zoned:50/60:50/60",
         "zoned:50/100:50/",
         "zoned:x/5",
+        "zoned:100/100,",
+        "zoned:100/100,,100/100",
+        "zoned:100/100,100/100,100/100,100/100",
         "zoned_abs:60/20g",
+        "zoned_abs:60/20g:40",
+        "zoned_abs:100/0",
         "gauss",
     ],
 )
@@ -203,7 +231,8 @@ def test_what_is_left_aside_is_said_once() -> None:
     notes = parse("[global]\ndirect=1\nioengine=libaio\n[a]\nthread\ndirect=0\n[b]\nruntime=60s\ntime_based\n").notes
     assert notes == (
         "ignored, of no meaning on a simulated drive: direct (line 2), ioengine (line 3), thread (line 5)",
-        "has no effect without a clock; the job's amount is size/io_size: runtime (line 8), time_based (line 9)",
+        "acts with a clock only; in an untimed run the job's amount is size/io_size: "
+        "runtime (line 8), time_based (line 9)",
     )
 
 
@@ -227,11 +256,13 @@ def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
         ("[a]\nbs\n", ("x.fio, line 2", "a value")),
         ("[a]\nbs=1000\n", ("x.fio, line 2", "multiple of 512")),
         ("[a]\nbs=4kib\n", ("x.fio, line 2", "4,000 bytes to fio", "kb_base")),
-        ("[a]\nrate=1m\n", ("x.fio, line 2", "rate=1m", "not supported on the simulated drive yet")),
-        ("[a]\nsize=${SIZE}\n", ("x.fio, line 2", "variables")),
-        ("[a]\ninclude other.fio\n", ("x.fio, line 2", "including")),
-        ("[a]\nfilename=/dev/a:/dev/b\n", ("x.fio, line 2", "one file")),
-        ("[a]\nfilename=/dev/a\n[b]\nfilename=/dev/b\n", ("x.fio, line 4", "second file", "line 2")),
+        (
+            "[a]\nrate=1m\n",
+            ("x.fio, line 2", "rate=1m", "not supported on the simulated drive", "when requests are sent"),
+        ),
+        ("[a]\nsize=${NOT_SET}\n", ("x.fio, line 2", "size=", "NOT_SET is not set")),
+        ("[a]\ninclude other.fio\n", ("x.fio, line 2", "no such file")),
+        ("[a]\nfilename=/dev/a::/dev/b\n", ("x.fio, line 2", "single colons")),
         ("[a]\nbssplit=4k/60:8k/60\n", ("x.fio, line 2", "at most 100, not to 120")),
         ("[a\nbs=4k\n", ("x.fio, line 1", "brackets")),
         ("bs=4k\n[a]\n", ("x.fio, line 1", "before the first section")),
@@ -276,6 +307,7 @@ def test_every_option_is_named_once_and_described() -> None:
     for option in OPTIONS:
         assert option.meaning, option.name
         assert not option.neutral or option.effect is Effect.UNSUPPORTED, option.name
+        assert bool(option.reason) == (option.effect is Effect.UNSUPPORTED), option.name
 
 
 NAMES = st.sampled_from([name for option in OPTIONS for name in option.names] + ["bss", "", "include", "stonewal"])
@@ -295,6 +327,12 @@ VALUES = st.one_of(
             "randwrite",
             "randtrimwrite",
             "zipf:1.2",
+            "zipf:0.9:0.5",
+            "a:b",
+            "randread:8",
+            "write:4k",
+            "4k-64k",
+            "zoned_abs:60/20m:40/1g",
             "zoned:50/5:30/15:20/",
             "4k/50:8k/",
         ]

@@ -43,7 +43,13 @@ def test_defaults_are_those_of_fio() -> None:
         "block_align_bytes": {"read": 4096, "write": 4096, "trim": 4096},
         "distribution": {"name": "random"},
         "random_map": False,
+        "skip_bytes": None,
+        "runs": None,
+        "random_percent": None,
+        "files": None,
         "iodepth": 1,
+        "runtime_ns": None,
+        "time_based": False,
     }
 
 
@@ -108,9 +114,21 @@ def test_the_map_of_visited_blocks() -> None:
 
 
 def test_distributions_in_the_engines_words() -> None:
-    assert one("random_distribution=zipf:1.2")["distribution"] == {"name": "zipf", "theta": 1.2}
-    assert one("random_distribution=pareto:0.2")["distribution"] == {"name": "pareto", "h": 0.2}
-    assert one("random_distribution=normal:10")["distribution"] == {"name": "normal", "deviation_percent": 10.0}
+    assert one("random_distribution=zipf:1.2")["distribution"] == {
+        "name": "zipf",
+        "theta": 1.2,
+        "center": None,
+    }
+    assert one("random_distribution=pareto:0.2")["distribution"] == {
+        "name": "pareto",
+        "h": 0.2,
+        "center": None,
+    }
+    assert one("random_distribution=normal:10:0.5")["distribution"] == {
+        "name": "normal",
+        "deviation_percent": 10.0,
+        "center": 0.5,
+    }
     assert one("random_distribution=zipf:0")["distribution"] == {"name": "random"}
     assert one("random_distribution=zoned:90/10:10/")["distribution"] == {
         "name": "zoned",

@@ -62,7 +62,10 @@ def test_ours_asks_for_the_same_as_fios() -> None:
 
 
 def test_the_files_are_there() -> None:
-    assert {path.stem for path in FILES} == {"jesd219-enterprise", "randwrite", "hotcold", "zipf", "mixed"}
+    assert {path.stem for path in FILES} == {
+        *("jesd219-enterprise", "randwrite", "hotcold", "zipf", "mixed"),
+        *("sandforce-light", "sandforce-heavy", "sandforce-gaming"),
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -3,8 +3,9 @@
 What the values amount to on a drive of a given size is `resolve.py`'s work.
 """
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from ssdlab.errors import InputError, near
 from ssdlab.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.jobs.option import Effect, Option
-from ssdlab.jobs.table import BY_NAME, FILENAME, GROUP_REPORTING, KB_BASE, NAME
+from ssdlab.jobs.table import BY_NAME, GROUP_REPORTING, KB_BASE, NAME
 from ssdlab.jobs.values import Refused
 
 T = TypeVar("T")
@@ -60,12 +61,22 @@ class Section:
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job file. `notes` says what was left aside and why, a sentence each."""
+    """A job file."""
 
     source: str
     sections: tuple[Section, ...]
     global_options: dict[str, str]
-    notes: tuple[str, ...]
+    parse_notes: tuple[str, ...]
+    # In the order in which they came; values are not used.
+    _drive_notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left aside and why, and what came from outside the file, a sentence each.
+
+        What depends on a drive joins when the file is resolved for one.
+        """
+        return (*self.parse_notes, *self._drive_notes)
 
     def options_of(self, job_name: str) -> dict[str, str]:
         """The own options of the job so called, as fio reports them; nothing when there is none. The first counts."""
@@ -79,25 +90,30 @@ class JobFile:
         """The jobs as the engine's specification has them, for a drive of `user_bytes`; see `resolve.resolve`."""
         from ssdlab.jobs.resolve import resolve
 
-        return resolve(self, user_bytes, seed=seed, scale=Fraction(scale))
+        jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale))
+        self._drive_notes.update(dict.fromkeys(notes))
+        return jobs
 
 
-def load(path: str | Path) -> JobFile:
-    """Read and check a job file. InputError names the file, the line, the option and what is allowed."""
+def load(path: str | Path, *, environment: Mapping[str, str] | None = None) -> JobFile:
+    """Read and check a job file. InputError names the file, the line, the option and what is allowed.
+
+    `${VARIABLES}` are taken from `environment`, by default that of the process.
+    """
     path = Path(path)
-    return parse(read_text(path), str(path))
+    return parse(read_text(path), str(path), environment=environment)
 
 
-def parse(text: str, source: str = "job file") -> JobFile:
-    """Check the text of a job file; `source` names it in errors and notes."""
+def parse(text: str, source: str = "job file", *, environment: Mapping[str, str] | None = None) -> JobFile:
+    """Check the text of a job file; `source` names it in errors and notes, and included files are found beside it."""
     inherited: dict[str, Setting] = {}
     global_options: dict[str, str] = {}
     sections: list[Section] = []
     order = 0
-    for raw_section in split_sections(text, source):
-        own = _settings(raw_section, inherited, order, source)
+    for raw_section in split_sections(text, source, os.environ if environment is None else environment):
+        own = _settings(raw_section, inherited, order)
         order += len(raw_section.options)
-        options = {_option(raw, source).name: raw.text or "" for raw in raw_section.options}
+        options = {_option(raw).name: raw.text or "" for raw in raw_section.options}
         if raw_section.is_global:
             inherited = {**inherited, **own}
             global_options |= options
@@ -106,79 +122,75 @@ def parse(text: str, source: str = "job file") -> JobFile:
         name = own[NAME.name].value if NAME.name in own else raw_section.name
         sections.append(Section(name, raw_section.line, options, {**inherited, **own}))
     every_setting = [setting for section in sections for setting in section.settings.values()]
-    _require_one_file(every_setting, source)
-    return JobFile(source, tuple(sections), global_options, tuple(_notes(every_setting)))
+    return JobFile(source, tuple(sections), global_options, tuple(_notes(every_setting, source)))
 
 
-def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int, source: str) -> dict[str, Setting]:
+def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int) -> dict[str, Setting]:
     """The section's own settings, merged with inherited ones where an option says how. The last of a name counts."""
     settings: dict[str, Setting] = {}
-    pairs = [(_option(raw, source), raw) for raw in section.options]
+    triples = [(_option(raw), raw, order + place) for place, raw in enumerate(section.options)]
     kilobyte = inherited[KB_BASE.name].value if KB_BASE.name in inherited else KB_BASE.default
     # The kilobyte is looked up first, because it rules every size in the section (fio sorts its options so).
-    for option, raw in pairs:
+    for option, raw, _ in triples:
         if option is KB_BASE:
-            kilobyte = _value(option, raw, kilobyte, source)
-    for place, (option, raw) in enumerate(pairs):
-        value = _value(option, raw, kilobyte, source)
+            kilobyte = _value(option, raw, kilobyte)
+    for option, raw, place in sorted(triples, key=lambda triple: triple[0].stored_as is not None):
+        value = _value(option, raw, kilobyte)
         if option.merge is not None:
-            before = settings.get(option.name) or inherited.get(option.name)
+            before = settings.get(option.key) or inherited.get(option.key)
             value = option.merge(option.default if before is None else before.value, value)
-        settings[option.name] = Setting(value, raw, order + place)
+        settings[option.key] = Setting(value, raw, place)
     return settings
 
 
-def _option(raw: RawOption, source: str) -> Option[Any]:
+def _option(raw: RawOption) -> Option[Any]:
     option = BY_NAME.get(raw.key)
     if option is None:
         suggestion = near(raw.key, BY_NAME) or "; see `fio --cmdhelp` for those that fio has"
-        raise InputError(f"{source}, line {raw.line}: {raw.key!r} is not an option of fio's job language{suggestion}")
+        raise InputError(f"{raw.where}: {raw.key!r} is not an option of fio's job language{suggestion}")
     return option
 
 
-def _value(option: Option[Any], raw: RawOption, kilobyte: int, source: str) -> Any:
-    where = f"{source}, line {raw.line}: {raw.key}" + ("" if raw.text is None else f"={raw.text}")
-    if raw.text is not None and "${" in raw.text:
-        if option.effect not in (Effect.ACTS, Effect.UNSUPPORTED):
-            return raw.text
-        raise InputError(f"{where}: variables are not supported yet; write the value itself")
+def _value(option: Option[Any], raw: RawOption, kilobyte: int) -> Any:
+    where = f"{raw.where}: {raw.key}" + ("" if raw.text is None else f"={raw.text}")
     try:
         value = option.parse(raw.text, kilobyte)
     except Refused as refused:
-        raise InputError(f"{where}: allowed is {refused}") from None
+        unset = ", ".join(name for name, text in raw.replaced.items() if not text)
+        hint = f" ({unset} is not set)" if unset else ""
+        raise InputError(f"{where}: allowed is {refused}{hint}") from None
     if option.effect is Effect.UNSUPPORTED and value not in option.neutral:
         raise InputError(
-            f"{where}: {option.name} ({option.meaning}) is not supported on the simulated drive yet; "
-            "without it the run would mean something else, so take it out or run the job on a real drive"
+            f"{where}: {option.name} ({option.meaning}) is not supported on the simulated drive: {option.reason}; "
+            "take it out, or run the job on a real drive"
         )
     return value
 
 
-def _require_one_file(settings: Iterable[Setting], source: str) -> None:
-    files = [setting for setting in settings if BY_NAME[setting.raw.key] is FILENAME]
-    for setting in files[1:]:
-        if setting.value != files[0].value:
-            raise InputError(
-                f"{source}, line {setting.raw.line}: {setting.written} is a second file beside {files[0].value} "
-                f"(line {files[0].raw.line}); all jobs work on the one simulated drive"
-            )
-
-
-def _notes(settings: Iterable[Setting]) -> Iterable[str]:
+def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
     """A sentence for each reason, which names every option once, with the first line that gives it."""
-    first_lines: dict[Effect, dict[str, int]] = {}
-    spaced: list[int] = []
+    first_lines: dict[Effect, dict[str, str]] = {}
+    spaced: list[str] = []
+    replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
-        effect = BY_NAME[setting.raw.key].effect
+        raw = setting.raw
+        effect = BY_NAME[raw.key].effect
+        # Only a line of an included file needs its file's name.
+        line = f"line {raw.line}" if raw.source == source else raw.where
         if effect.value and effect is not Effect.UNSUPPORTED:
-            first_lines.setdefault(effect, {}).setdefault(setting.raw.key, setting.raw.line)
-        if setting.raw.blank_before_value and effect is Effect.ACTS and setting.raw.line not in spaced:
-            spaced.append(setting.raw.line)
+            first_lines.setdefault(effect, {}).setdefault(raw.key, line)
+        if raw.blank_before_value and effect is Effect.ACTS and line not in spaced:
+            spaced.append(line)
+        for name, text in raw.replaced.items():
+            replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
     for effect, lines in first_lines.items():
-        named = ", ".join(f"{key} (line {line})" for key, line in lines.items())
+        named = ", ".join(f"{key} ({line})" for key, line in lines.items())
         yield f"{effect.value}: {named}"
+    if replaced:
+        named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
+        yield f"taken from the environment or this machine, so the job may be another elsewhere: {named}"
     if spaced:
         yield (
             "the blank after '=' is skipped here, but fio itself would misread the value: "
-            f"line {', '.join(str(line) for line in spaced)}"
+            f"{', '.join(spaced).replace(', line ', ', ')}"
         )

@@ -1,17 +1,23 @@
 """The outer form of a job file: lines into sections of options. What an option means is not known here.
 
 The form is fio's: `[name]` opens a section, an option stands on a line of its own as `key=value` or `key`, and `#` or
-`;` begins a comment anywhere on a line (fio's HOWTO, "Job file format").
+`;` begins a comment anywhere on a line (fio's HOWTO, "Job file format"). `include NAME` stands for the lines of another
+file, found from the working folder or, failing that, beside the file that names it.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ssdlab.errors import InputError
+from ssdlab.jobs import variables
 
 # A job file is a page of text; anything much larger is something else, a device or an image for instance.
 FILE_BYTES_MAX = 1 << 20
+
+# A file that includes itself would go on for ever; fio stops when it has no file handles left.
+INCLUDES_DEEP_MAX = 16
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -23,8 +29,16 @@ class RawOption:
     key: str
     text: str | None
     line: int
+    source: str = ""
+    # What stood in the text and was put in from outside, with its value: `SIZE`, `$ncpus`.
+    replaced: Mapping[str, str] = field(default_factory=dict)
     # fio does not skip blanks after `=` everywhere: it reads `bs= 4k` as 4 bytes and refuses `rw= read`.
     blank_before_value: bool = False
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return f"{self.source}, line {self.line}"
 
 
 @dataclass
@@ -62,22 +76,18 @@ def read_text(path: Path) -> str:
     return text
 
 
-def split_sections(text: str, source: str) -> list[RawSection]:
-    """The sections of a job file in their order. `source` names the file in errors (InputError)."""
+def split_sections(text: str, source: str, environment: Mapping[str, str]) -> list[RawSection]:
+    """The sections of a job file in their order, with what it includes. `source` is the file's path, which names it in
+    errors (InputError) and from which included files are found."""
     sections: list[RawSection] = []
-    for number, whole_line in enumerate(text.split("\n"), start=1):
-        line = _without_comment(whole_line).strip()
-        if not line:
-            continue
+    for number, line in _lines(text):
         where = f"{source}, line {number}"
         if line.startswith("["):
             sections.append(RawSection(_section_name(line, where), number))
             continue
-        if re.match(r"include\b", line):
-            raise InputError(f"{where}: {line!r}: including another file is not supported yet; copy its lines here")
         if not sections:
             raise InputError(f"{where}: {line!r} stands before the first section; open one above it, such as [global]")
-        sections[-1].options.append(_option(line, number, where))
+        sections[-1].options.extend(_options(line, number, source, environment, ()))
     if not sections:
         raise InputError(f"{source}: holds no section; {_EXPECTED}")
     if all(section.is_global for section in sections):
@@ -86,6 +96,12 @@ def split_sections(text: str, source: str) -> list[RawSection]:
 
 
 _EXPECTED = "expected is a fio job file: a line such as [job], then options such as rw=randwrite"
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Every line that says something, with its number."""
+    stripped = ((number, _without_comment(line).strip()) for number, line in enumerate(text.split("\n"), start=1))
+    return [(number, line) for number, line in stripped if line]
 
 
 def _without_comment(line: str) -> str:
@@ -99,10 +115,50 @@ def _section_name(line: str, where: str) -> str:
     return name
 
 
-def _option(line: str, number: int, where: str) -> RawOption:
-    key, equals, text = line.partition("=")
+def _options(
+    line: str, number: int, source: str, environment: Mapping[str, str], within: tuple[str, ...]
+) -> list[RawOption]:
+    """The option of a line, or those of the file that it includes. `within` holds the files on the way here."""
+    include = re.fullmatch(r"include(?:[ \t=]+(.*))?", line)
+    if not include:
+        return [_option(line, number, source, environment)]
+    where = f"{source}, line {number}"
+    if not include[1]:
+        raise InputError(f"{where}: {line!r} names no file; write include and a file's name")
+    path = _included(include[1], source, where)
+    if len(within) == INCLUDES_DEEP_MAX or str(path) in within:
+        raise InputError(f"{where}: {line!r} leads back to a file that includes it")
+    options: list[RawOption] = []
+    for inner_number, inner in _lines(read_text(path)):
+        if inner.startswith("["):
+            raise InputError(
+                f"{path}, line {inner_number}: {inner!r} is a section; an included file holds options only"
+            )
+        options.extend(_options(inner, inner_number, str(path), environment, (*within, str(path))))
+    return options
+
+
+def _included(name: str, source: str, where: str) -> Path:
+    beside = Path(source).parent / name
+    for path in (Path(name), beside):
+        try:
+            if path.is_file():
+                return path
+        except (OSError, ValueError):
+            break
+    raise InputError(f"{where}: include {name}: there is no such file, neither here nor at {beside}")
+
+
+def _option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
+    where = f"{source}, line {number}"
+    # As in fio, a variable may stand for any part of the line, and its value is not looked into again.
+    names = re.findall(r"\$\{([^${}]*)\}", line)
+    replaced = {name: environment.get(name, "") for name in names}
+    key, equals, text = variables.expand(line, environment).partition("=")
     if not key.strip():
         raise InputError(f"{where}: {line!r} has no option name before the '='")
     if not equals:
-        return RawOption(key.strip(), None, number)
-    return RawOption(key.strip(), text.strip(), number, blank_before_value=text[:1].isspace())
+        return RawOption(key.strip(), None, number, source, replaced)
+    value, keywords = variables.replace_keywords(text.strip(), where)
+    replaced |= {f"${name}": str(number_of) for name, number_of in keywords.items()}
+    return RawOption(key.strip(), value, number, source, replaced, blank_before_value=text[:1].isspace())

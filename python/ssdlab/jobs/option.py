@@ -18,11 +18,10 @@ class Effect(Enum):
     REPORTED = ""
     """It only goes into the result."""
     MEANINGLESS = "ignored, of no meaning on a simulated drive"
-    CLOCK = "has no effect without a clock; the job's amount is size/io_size"
-    TIMING = "ignored, it acts on timing and there is no clock"
+    CLOCK = "acts with a clock only; in an untimed run the job's amount is size/io_size"
+    TIMING = "ignored, the simulated host sends and times requests by its own rule"
     CONTENT = "ignored, the drive stores no data and does not compress or deduplicate"
     OUTPUT = "ignored, it asks for an output that is not written"
-    OWN_RANDOM = "ignored, the random numbers are the simulator's own"
     UNSUPPORTED = "unsupported"
     """It would change the run and cannot be obeyed: refused, but for values that ask for nothing."""
 
@@ -32,7 +31,9 @@ class Option(Generic[T]):
     """One option: how it is called, how its value is read, what it is for, what it does here.
 
     `default` is the value where the file says nothing. `neutral` holds the values of an unsupported option that change
-    nothing, so that they can pass. `merge` joins a value with the one it inherits; without it the new one stands.
+    nothing, so that they can pass, and `reason` says why it is unsupported. `merge` joins a value with the one that
+    holds so far, of the section or inherited; without it the new one stands. `stored_as` names the option whose value
+    this one gives in another form; such a one is read after the others of its section, as fio does.
     """
 
     name: str
@@ -43,8 +44,17 @@ class Option(Generic[T]):
     aliases: tuple[str, ...] = ()
     neutral: tuple[object, ...] = ()
     merge: Callable[[T, T], T] | None = None
+    stored_as: str | None = None
+    reason: str = ""
+    is_ours: bool = False
+    """Whether fio does not know it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name and its aliases."""
         return (self.name, *self.aliases)
+
+    @property
+    def key(self) -> str:
+        """Under which name the value is kept."""
+        return self.stored_as or self.name

@@ -1,16 +1,26 @@
-"""Parsers of fio's values that are small languages of their own: directions, mixes of sizes, distributions.
+"""Parsers of fio's values that are small languages of their own: directions, lengths and their mixes.
 
 Checked against fio 3.33's behaviour, where its documentation is silent: which entry takes what the shares leave over.
+The language of `random_distribution` is in `distributions.py`, those of files in `files.py`.
 """
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ssdlab.jobs.values import PerDirection, Refused, block_bytes, percentage, required
+from ssdlab.jobs.values import (
+    SECTOR_BYTES,
+    PerDirection,
+    Refused,
+    block_bytes,
+    byte_count,
+    percentage,
+    required,
+)
 
 ENTRIES_MAX = 256
+# As fio reads the number behind `rw=randread:`, a C int.
+RUN_IOS_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -19,6 +29,10 @@ class Pattern:
 
     direction: str
     sequential: bool
+    ios_per_place: int = 1
+    """Of a random pattern: so many requests share a random place (`randread:8`)."""
+    skip_bytes: int = 0
+    """Of a sequential one: so many bytes are left out between requests, below zero backwards (`read:4k`)."""
 
     @property
     def transfers(self) -> tuple[str, ...]:
@@ -46,35 +60,52 @@ class SizeShare:
     """So many percent of the requests are so long."""
 
     size_bytes: int
-    percent: int
+    percent: float
 
 
 @dataclass(frozen=True)
-class Zone:
-    """So many percent of the accesses fall on so many percent of the range."""
+class LengthRange:
+    """Requests are from so long to so long; the same twice for one length."""
 
-    access_percent: int
-    span_percent: int
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Where random requests fall. `parameter` is theta, h or the deviation in percent; `zones` is for `zoned`."""
-
-    name: str = "random"
-    parameter: float = 0.0
-    zones: tuple[Zone, ...] = ()
+    least_bytes: int
+    most_bytes: int
 
 
-def pattern(text: str | None, _kilobyte: int) -> Pattern:
-    """`rw`'s value. A part behind a colon makes fio stay or skip; only one that changes nothing is taken."""
+def pattern(text: str | None, kilobyte: int) -> Pattern:
+    """`rw`'s value: a word, and behind a colon how often a random place is new, or what a sequence leaves out."""
     word, _, modifier = required(text).partition(":")
     found = PATTERNS.get(word)
     if found is None:
         raise Refused(f"one of {', '.join(PATTERNS)}")
-    if modifier and modifier != ("0" if found.sequential else "1"):
-        raise Refused(f"{word} without a part behind a colon; staying in place or skipping is not supported yet")
-    return found
+    if not modifier:
+        return found
+    if not found.sequential:
+        if not re.fullmatch(r"[0-9]{1,10}", modifier) or not 1 <= int(modifier) <= RUN_IOS_MAX:
+            raise Refused(f"{word}:N for a new random place with every Nth request, N a whole number from 1")
+        return replace(found, ios_per_place=int(modifier))
+    sign = -1 if modifier.startswith("-") else 1
+    try:
+        skip_bytes = byte_count(modifier.removeprefix("-"), kilobyte)
+    except Refused as refused:
+        raise Refused(f"{word}:BYTES for holes between requests; BYTES is {refused}") from None
+    if skip_bytes % SECTOR_BYTES or skip_bytes >= 1 << 62:
+        raise Refused(f"{word}:BYTES for holes between requests; BYTES is a multiple of {SECTOR_BYTES}")
+    return replace(found, skip_bytes=sign * skip_bytes)
+
+
+def one_length(text: str | None, kilobyte: int) -> LengthRange:
+    """`bs`: one length."""
+    length = block_bytes(text, kilobyte)
+    return LengthRange(length, length)
+
+
+def length_range(text: str | None, kilobyte: int) -> LengthRange:
+    """`bsrange`: `4k-64k` or `4k:64k`, in either order."""
+    bounds = re.split(r"[-:]", required(text))
+    if len(bounds) != 2:
+        raise Refused("two lengths with a dash between, such as 4k-64k")
+    least, most = sorted(block_bytes(bound.strip(), kilobyte) for bound in bounds)
+    return LengthRange(least, most)
 
 
 def size_mix(text: str | None, kilobyte: int) -> PerDirection[tuple[SizeShare, ...]]:
@@ -96,75 +127,16 @@ def size_mix(text: str | None, kilobyte: int) -> PerDirection[tuple[SizeShare, .
 def _one_size_mix(text: str, kilobyte: int) -> tuple[SizeShare, ...]:
     if not text:
         return ()
-    entries = _entries(text, "a size and its percentage, such as 4k/60")
+    entries = entries_of(text, "a size and its percentage, such as 4k/60")
     sizes = [block_bytes(size, kilobyte) for size, _ in entries]
-    shares = _with_shares_filled([_share(share) for _, share in entries], "the requests")
+    shares = with_shares_filled([share(percent) for _, percent in entries], "the requests")
     # fio sorts by share and gives the last, the most frequent, whatever the percentages leave over.
     most_frequent = max(range(len(shares)), key=lambda index: (shares[index], index))
     shares[most_frequent] += 100 - sum(shares)
-    return tuple(SizeShare(size, share) for size, share in zip(sizes, shares, strict=True) if share)
+    return tuple(SizeShare(size, percent) for size, percent in zip(sizes, shares, strict=True) if percent)
 
 
-def distribution(text: str | None, kilobyte: int) -> Distribution:
-    """`random_distribution`: `random`, `zipf:theta`, `pareto:h`, `normal:deviation`, `zoned:a/b:c/d`."""
-    name, _, rest = required(text).partition(":")
-    match name:
-        case "random":
-            return Distribution()
-        case "zipf":
-            # fio's own defaults and limits; a theta of 1 it cannot compute, and 0 is uniform.
-            theta = _parameter(rest, "zipf", default=1.1)
-            if theta < 0 or theta == 1:
-                raise Refused("a theta of 0 or more, but not 1, such as zipf:1.2")
-            return Distribution("zipf", theta) if theta else Distribution("uniform")
-        case "pareto":
-            h = _parameter(rest, "pareto", default=0.2)
-            if not 0 < h < 1:
-                raise Refused("an h between 0 and 1, such as pareto:0.2")
-            return Distribution("pareto", h)
-        case "normal":
-            deviation = _parameter(rest, "normal", default=0.0)
-            if not 0 < deviation < 100:
-                raise Refused("a deviation in percent of the range, between 0 and 100, such as normal:10")
-            return Distribution("normal", deviation)
-        case "zoned":
-            return Distribution("zoned", zones=_zones(rest, kilobyte))
-        case "zoned_abs":
-            raise Refused("zoned with percentages, such as zoned:90/10:10/90; zoned_abs is not supported yet")
-        case _:
-            raise Refused("one of random, zipf:theta, pareto:h, normal:deviation, zoned:access/span:access/span")
-
-
-def _parameter(text: str, name: str, default: float) -> float:
-    if not text:
-        return default
-    if ":" in text or "," in text:
-        raise Refused(f"{name} with one number; a centre, or one for each direction, is not supported yet")
-    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,30})?|\.[0-9]{1,30}", text):
-        raise Refused(f"{name} with a number, such as {name}:{default or 10}")
-    value = float(text)
-    if not math.isfinite(value):
-        raise Refused(f"{name} with a finite number")
-    return value
-
-
-def _zones(text: str, kilobyte: int) -> tuple[Zone, ...]:
-    if "," in text:
-        raise Refused("one list of zones; one for each direction is not supported yet")
-    if not text:
-        raise Refused("zones, such as zoned:90/10:10/90")
-    entries = _entries(text, "a percentage of the accesses and one of the range, such as 90/10")
-    accesses = [percentage(access, kilobyte) for access, _ in entries]
-    spans = _with_shares_filled([_share(span) for _, span in entries], "the range")
-    for what, shares in (("accesses", accesses), ("range", spans)):
-        if sum(shares) != 100:
-            raise Refused(f"percentages of the {what} that add up to 100, not to {sum(shares)}")
-    if any(access and not span for access, span in zip(accesses, spans, strict=True)):
-        raise Refused("a share of the range for every zone that is accessed")
-    return tuple(Zone(access, span) for access, span in zip(accesses, spans, strict=True) if span)
-
-
-def _entries(text: str, form: str) -> list[tuple[str, str]]:
+def entries_of(text: str, form: str) -> list[tuple[str, str]]:
     """`a/b:c/d` as pairs; the second of a pair is empty where it is missing. A colon may end it, as in fio."""
     entries = [entry.strip() for entry in text.split(":")]
     if not entries[-1]:
@@ -177,12 +149,12 @@ def _entries(text: str, form: str) -> list[tuple[str, str]]:
     return [(first.strip(), second.strip()) for first, _, second in pairs]
 
 
-def _share(text: str) -> int | None:
+def share(text: str) -> int | None:
     """A percentage, or None where it is missing or 0, which fio takes for missing."""
     return (percentage(text, 0) or None) if text else None
 
 
-def _with_shares_filled(shares: Sequence[int | None], of_what: str) -> list[int]:
+def with_shares_filled(shares: Sequence[int | None], of_what: str) -> list[int]:
     """Shares with the missing ones filled: those divide what is left of 100 evenly, in whole percent."""
     given = sum(share for share in shares if share is not None)
     if given > 100:

@@ -11,15 +11,19 @@ from fractions import Fraction
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.jobs import distribute, lengths
 from ssdlab.jobs.jobfile import JobFile, Section
+from ssdlab.jobs.layout import File, files_of, scaled_bytes
 from ssdlab.jobs.option import Option
 from ssdlab.jobs.patterns import SizeShare
 from ssdlab.jobs.seeds import clone_seed
 from ssdlab.jobs.table import (
     BLOCKALIGN,
     BS,
+    BS_UNALIGNED,
     BSSPLIT,
     DISTRIBUTION,
+    FILESIZE,
     IO_SIZE,
     IODEPTH,
     JOBS_MAX,
@@ -28,12 +32,19 @@ from ssdlab.jobs.table import (
     NUMBER_IOS,
     NUMJOBS,
     OFFSET,
+    OFFSET_ALIGN,
+    OFFSET_INCREMENT,
+    PERCENTAGE_RANDOM,
+    RANDOM_GENERATOR,
     RANDSEED,
+    RUNTIME,
     RW,
+    RW_SEQUENCER,
     RWMIXREAD,
     RWMIXWRITE,
     SIZE,
     STONEWALL,
+    TIME_BASED,
 )
 from ssdlab.jobs.values import LARGEST, SECTOR_BYTES
 
@@ -42,76 +53,143 @@ DIRECTIONS = ("read", "write", "trim")
 SCALED_EXCESS_SHARE = Fraction(1, 100)
 
 
-def resolve(job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction) -> list[dict[str, Any]]:
-    """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage.
+def resolve(
+    job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
 
     `user_bytes` is what the drive offers, already scaled. `scale` multiplies the sizes and counts that the file says in
     absolute terms (size, io_size, offset, number_ios), not the lengths of requests. InputError when a job does not fit
     the drive.
     """
     jobs: list[dict[str, Any]] = []
+    notes: list[str] = []
     stage = 0
+    files = files_of(job_file, user_bytes, seed, scale)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:
             stage += 1
         clones = section.get(NUMJOBS)
         if len(jobs) + clones > JOBS_MAX:
             raise InputError(f"{job_file.source}: asks for {len(jobs) + clones:,} jobs; allowed are {JOBS_MAX:,}")
-        shared = _Resolver(job_file.source, section, user_bytes, scale).job()
         for clone in range(clones):
+            resolver = _Resolver(job_file.source, section, files[index], scale, clone, len(jobs) + 1)
             seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
-            jobs.append({"name": section.name, "clone": clone, "stage": stage, **shared, "seed": seeded})
-    return jobs
+            job, its_notes = resolver.job()
+            jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, "seed": seeded})
+            notes.extend(its_notes)
+    return jobs, tuple(dict.fromkeys(notes))
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The part of a file that requests fall into, in whole blocks, and the bytes that one pass over it counts."""
+
+    offset_bytes: int
+    size_bytes: int
+    pass_bytes: int
+    is_whole_file: bool
 
 
 @dataclass(frozen=True)
 class _Resolver:
-    """One section against one drive."""
+    """One clone of one section against the files that it works on."""
 
     source: str
     section: Section
-    user_bytes: int
+    files: list[File]
     scale: Fraction
+    clone: int
+    thread_number: int
 
-    def job(self) -> dict[str, Any]:
-        """The job without its name, clone, stage and seed."""
+    def job(self) -> tuple[dict[str, Any], list[str]]:
+        """The job without its name, clone, stage and seed; and notes."""
         section = self.section
         pattern = section.get(RW)
         sizes = {name: self._sizes(name) for name in DIRECTIONS}
         align = {name: self._align(name, sizes[name]) for name in DIRECTIONS}
-        offset_bytes = self._offset_bytes(sizes)
-        size_bytes, amount_bytes = self._size_bytes(offset_bytes, sizes)
-        distribution = section.get(DISTRIBUTION)
+        ranges = [self._range(file, sizes) for file in self.files]
+        start_bytes = min(each.offset_bytes for each in ranges)
+        end_bytes = max(each.offset_bytes + each.size_bytes for each in ranges)
+        blocks = distribute.Blocks(self._least_by_direction(sizes), align, self._only(ranges))
+        clone = distribute.Clone(self.clone, self.thread_number)
+        distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self._error)
+        pass_bytes = self._limited_by_size(sum(each.pass_bytes for each in ranges))
         return {
             "direction": pattern.direction,
             "sequential": pattern.sequential,
             "read_percent": self._read_percent(),
-            "offset_bytes": offset_bytes,
-            "size_bytes": size_bytes,
-            "io_bytes": self._io_bytes(amount_bytes, sizes),
-            "number_ios": self._number_ios(),
+            "offset_bytes": start_bytes,
+            "size_bytes": end_bytes - start_bytes,
+            "io_bytes": self._io_bytes(pass_bytes, sizes),
+            "number_ios": self._number_ios(ranges, sizes),
             "loops": 1,
             "block_sizes": {
                 name: [{"bytes": entry.size_bytes, "percent": float(entry.percent)} for entry in sizes[name]]
                 for name in DIRECTIONS
             },
             "block_align_bytes": align,
-            "distribution": self._distribution(),
-            # fio drops its map of visited blocks where blocks are aligned to something else than their least length.
-            "random_map": not pattern.sequential
-            and not section.get(NORANDOMMAP)
-            and distribution.name == "random"
-            and all(align[name] == _least(sizes[name]) for name in DIRECTIONS),
+            "distribution": distribution,
+            "random_map": self._has_random_map(sizes, align),
+            "skip_bytes": pattern.skip_bytes or None,
+            "runs": None
+            if pattern.ios_per_place == 1
+            else {"ios": pattern.ios_per_place, "then": section.get(RW_SEQUENCER)},
+            "random_percent": self._random_percent(),
+            "files": self._files(ranges),
             "iodepth": section.get(IODEPTH),
-        }
+            "runtime_ns": section.get(RUNTIME) or None,
+            # Without a runtime fio goes on as if nothing was said.
+            "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,
+        }, notes
 
     def _sizes(self, direction: str) -> tuple[SizeShare, ...]:
+        unaligned = self.section.get(BS_UNALIGNED)
         mix: tuple[SizeShare, ...] = getattr(self.section.get(BSSPLIT), direction)
-        return mix or (SizeShare(getattr(self.section.get(BS), direction), 100),)
+        if mix:
+            return lengths.of_mix(mix, unaligned=unaligned)
+        try:
+            return lengths.of_range(getattr(self.section.get(BS), direction), unaligned=unaligned)
+        except ValueError as error:
+            raise self._error(BS, f"makes {error}") from None
 
     def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
         given: int | None = getattr(self.section.get(BLOCKALIGN), direction)
-        return _least(sizes) if given is None or self.section.get(RW).sequential else given
+        return lengths.least(sizes) if given is None or self.section.get(RW).sequential else given
+
+    def _least_by_direction(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, int]:
+        return {name: lengths.least(sizes[name]) for name in DIRECTIONS}
+
+    def _only(self, ranges: list[_Range]) -> int | None:
+        """The size of the job's range where there is one file."""
+        return ranges[0].size_bytes if len(ranges) == 1 else None
+
+    def _has_random_map(self, sizes: dict[str, tuple[SizeShare, ...]], align: dict[str, int]) -> bool:
+        section = self.section
+        if section.get(RW).sequential or section.get(DISTRIBUTION).name != "random":
+            return False
+        # fio drops its map of visited blocks where blocks are aligned to something else than their least length.
+        if any(align[name] != lengths.least(sizes[name]) for name in DIRECTIONS):
+            return False
+        # A shift register comes to every block before any a second time, so it needs no map for that.
+        one_length = all(len(sizes[name]) == 1 for name in section.get(RW).transfers)
+        is_register = section.get(RANDOM_GENERATOR) == "lfsr" and one_length
+        return is_register or not section.get(NORANDOMMAP)
+
+    def _random_percent(self) -> dict[str, float] | None:
+        given = self.section.get(PERCENTAGE_RANDOM)
+        percent = {name: float(getattr(given, name)) for name in DIRECTIONS}
+        if self.section.get(RW).sequential or all(percent[name] == 100 for name in self.section.get(RW).transfers):
+            return None
+        return percent
+
+    def _files(self, ranges: list[_Range]) -> dict[str, Any] | None:
+        if len(ranges) == 1:
+            return None
+        return {
+            "ranges": [{"offset_bytes": each.offset_bytes, "size_bytes": each.size_bytes} for each in ranges],
+            "service": distribute.service(self.section, len(ranges)),
+        }
 
     def _read_percent(self) -> float:
         direction = self.section.get(RW).direction
@@ -122,46 +200,86 @@ class _Resolver:
             return float(100 - self.section.get(RWMIXWRITE))
         return float(self.section.get(RWMIXREAD))
 
-    def _offset_bytes(self, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
-        amount = self.section.get(OFFSET)
-        step = min(_least(sizes[name]) for name in self.section.get(RW).transfers)
-        if amount.percent is not None:
-            # fio takes the next multiple of the least length.
-            offset_bytes = -(-(self.user_bytes * amount.percent // 100) // step) * step
-        elif amount.size_bytes and amount.size_bytes % SECTOR_BYTES:
-            raise self._error(OFFSET, f"is not a multiple of {SECTOR_BYTES} bytes, a drive's sector")
-        else:
-            offset_bytes = self._scaled(amount.size_bytes or 0, step)
-        if offset_bytes + step > self.user_bytes:
-            problem = f"leaves no room for a block of {step:,} bytes: the drive has {self.user_bytes:,} bytes"
-            raise self._error(OFFSET, problem, offset_bytes)
-        return offset_bytes
-
-    def _size_bytes(self, offset_bytes: int, sizes: dict[str, tuple[SizeShare, ...]]) -> tuple[int, int]:
-        """The range that requests fall into, in whole blocks, and the bytes that one pass over it counts."""
-        amount = self.section.get(SIZE)
-        room_bytes = self.user_bytes - offset_bytes
-        lengths = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
-        longest, step = max(lengths), min(lengths)
-        if amount.percent:
-            wanted_bytes = min(self.user_bytes * amount.percent // 100, room_bytes) // step * step
-        elif amount.size_bytes:
-            wanted_bytes = self._scaled(amount.size_bytes, longest)
-            if self.scale != 1 and wanted_bytes <= room_bytes + self.user_bytes * SCALED_EXCESS_SHARE:
-                wanted_bytes = min(wanted_bytes, room_bytes)
-        else:
-            wanted_bytes = room_bytes
-        if wanted_bytes > room_bytes:
-            after = f", {offset_bytes:,} of them before the offset" if offset_bytes else ""
-            raise self._error(SIZE, f"is more than the drive has: {self.user_bytes:,} bytes{after}", wanted_bytes)
+    def _range(self, file: File, sizes: dict[str, tuple[SizeShare, ...]]) -> _Range:
+        """What the job works on within a file; offsets are those of the drive."""
+        shortest = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
+        longest, step = max(shortest), min(shortest)
+        offset_bytes = self._offset_bytes(file, step)
+        room_bytes = file.size_bytes - offset_bytes
+        wanted_bytes = self._wanted_bytes(file, offset_bytes, room_bytes, step, longest)
         if wanted_bytes < longest:
             self._refuse_block(longest, wanted_bytes)
         whole_bytes = wanted_bytes // step * step
+        sequential = self.section.get(RW).sequential
         # In sequence fio goes on to the first block boundary at or after the end, if the device reaches so far.
-        if self.section.get(RW).sequential and len(lengths) == 1 and whole_bytes < wanted_bytes <= room_bytes - step:
+        if sequential and len(shortest) == 1 and whole_bytes < wanted_bytes <= room_bytes - step:
             whole_bytes += step
-        without_map = self.section.get(NORANDOMMAP) and not self.section.get(RW).sequential
-        return whole_bytes, wanted_bytes if without_map else whole_bytes
+        without_map = self.section.get(NORANDOMMAP) and not sequential
+        return _Range(
+            file.offset_bytes + offset_bytes,
+            whole_bytes,
+            wanted_bytes if without_map else whole_bytes,
+            is_whole_file=offset_bytes == 0 and wanted_bytes == file.size_bytes,
+        )
+
+    def _offset_bytes(self, file: File, step: int) -> int:
+        """Where in the file the clone's range begins."""
+        amount, increment = self.section.get(OFFSET), self.section.get(OFFSET_INCREMENT)
+        if increment.percent is not None:
+            each_bytes = increment.percent * file.size_bytes // 100
+        else:
+            each_bytes = self._scaled(increment.size_bytes or 0, step)
+        if amount.percent:
+            offset_bytes = file.size_bytes * amount.percent // 100 + self.clone * each_bytes
+        else:
+            offset_bytes = self._scaled(amount.size_bytes or 0, step) + self.clone * each_bytes
+        if amount.percent or increment.percent:
+            # fio takes the next multiple of the least length, or of what the job says.
+            align = self.section.get(OFFSET_ALIGN) or step
+            offset_bytes = -(-offset_bytes // align) * align
+        for option, given in ((OFFSET, amount), (OFFSET_INCREMENT, increment)):
+            if (given.size_bytes or 0) % SECTOR_BYTES:
+                raise self._error(option, f"is not a multiple of {SECTOR_BYTES} bytes, a drive's sector")
+        if offset_bytes + step > file.size_bytes:
+            problem = f"leaves no room for a block of {step:,} bytes: {self._what()} has {file.size_bytes:,} bytes"
+            raise self._error(OFFSET_INCREMENT if self.clone and each_bytes else OFFSET, problem, offset_bytes)
+        return offset_bytes
+
+    def _wanted_bytes(self, file: File, offset_bytes: int, room_bytes: int, step: int, longest: int) -> int:
+        """The bytes of the file behind the offset that the job asks for."""
+        amount = self.section.get(SIZE)
+        if file.given_bytes is not None:
+            wanted_bytes = max(0, self._fitted(file.given_bytes, file.size_bytes) - offset_bytes)
+        elif amount.percent:
+            return min(file.size_bytes * amount.percent // 100, room_bytes) // step * step
+        elif amount.size_bytes:
+            wanted_bytes = self._fitted(self._scaled(amount.size_bytes // len(self.files), longest), room_bytes)
+        else:
+            return room_bytes
+        if wanted_bytes > room_bytes:
+            after = f", {offset_bytes:,} of them before the offset" if offset_bytes else ""
+            problem = f"is more than {self._what()} has: {file.size_bytes:,} bytes{after}"
+            raise self._error(SIZE if file.given_bytes is None else FILESIZE, problem, wanted_bytes)
+        if file.given_bytes is not None and amount.percent and amount.percent != 100:
+            of_file_bytes = (wanted_bytes + offset_bytes) * amount.percent // 100
+            wanted_bytes = min(of_file_bytes, wanted_bytes) // step * step
+        return wanted_bytes
+
+    def _fitted(self, size_bytes: int, room_bytes: int) -> int:
+        """A scaled size, cut to the room where only rounding keeps it out."""
+        if self.scale != 1 and size_bytes <= room_bytes + self.files[0].size_bytes * SCALED_EXCESS_SHARE:
+            return min(size_bytes, room_bytes)
+        return size_bytes
+
+    def _limited_by_size(self, pass_bytes: int) -> int:
+        """With `filesize`, an absolute `size` is how much to transfer."""
+        amount = self.section.get(SIZE)
+        if self.files[0].given_bytes is None or not amount.size_bytes:
+            return pass_bytes
+        return min(pass_bytes, self._scaled(amount.size_bytes, 1))
+
+    def _what(self) -> str:
+        return "the drive" if len(self.files) == 1 else "a file"
 
     def _io_bytes(self, pass_bytes: int, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
         """All that the job transfers. Whole blocks where all are of one length."""
@@ -182,41 +300,33 @@ class _Resolver:
         step = lengths.pop() if len(lengths) == 1 else 1
         return -(-max(total_bytes, 1) // step) * step
 
-    def _number_ios(self) -> int | None:
+    def _number_ios(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
         given = self.section.get(NUMBER_IOS)
+        of_passes = self._ios_with_holes(ranges, sizes)
         if not given:
-            return None
+            return of_passes
         total = max(1, round(given * self.scale)) * self._loops()
         if total > LARGEST:
             raise self._error(NUMBER_IOS, f"makes more than {LARGEST:,} requests with loops={self._loops()}")
-        return total
+        return total if of_passes is None else min(total, of_passes)
+
+    def _ios_with_holes(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
+        """With holes fio goes on behind the end of a whole device at its start, but ends at the end of a part of it."""
+        pattern = self.section.get(RW)
+        lengths_used = {entry.size_bytes for name in pattern.transfers for entry in sizes[name]}
+        if not pattern.sequential or pattern.skip_bytes <= 0 or len(lengths_used) > 1:
+            return None
+        if self.section.get(IO_SIZE) != IO_SIZE.default or all(each.is_whole_file for each in ranges):
+            return None
+        length = lengths_used.pop()
+        step = length + pattern.skip_bytes
+        return self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
 
     def _loops(self) -> int:
         return max(1, self.section.get(LOOPS))
 
     def _scaled(self, size_bytes: int, step: int) -> int:
-        """A size under the scale: in whole steps and never 0, or as it is when nothing is scaled."""
-        if self.scale == 1 or size_bytes == 0:
-            return size_bytes
-        return max(step, round(size_bytes * self.scale / step) * step)
-
-    def _distribution(self) -> dict[str, Any]:
-        distribution = self.section.get(DISTRIBUTION)
-        match distribution.name:
-            case "zipf":
-                return {"name": "zipf", "theta": distribution.parameter}
-            case "pareto":
-                return {"name": "pareto", "h": distribution.parameter}
-            case "normal":
-                return {"name": "normal", "deviation_percent": distribution.parameter}
-            case "zoned":
-                zones = [
-                    {"access_percent": float(zone.access_percent), "span_percent": float(zone.span_percent)}
-                    for zone in distribution.zones
-                ]
-                return {"name": "zoned", "zones": zones}
-            case _:
-                return {"name": "random"}
+        return scaled_bytes(size_bytes, self.scale, step)
 
     def _refuse_block(self, block_bytes: int, size_bytes: int) -> None:
         used = BSSPLIT if self.section.setting(BSSPLIT) is not None else BS
@@ -227,11 +337,7 @@ class _Resolver:
 
     def _error(self, option: Option[Any], problem: str, value_bytes: int | None = None) -> InputError:
         setting = self.section.setting(option)
-        line = self.section.line if setting is None else setting.raw.line
+        where = f"{self.source}, line {self.section.line}" if setting is None else setting.raw.where
         what = f"{option.name}, which is not given," if setting is None else setting.written
         value = "" if value_bytes is None or setting is None else f" ({value_bytes:,} bytes)"
-        return InputError(f"{self.source}, line {line}: {what}{value} {problem}")
-
-
-def _least(sizes: tuple[SizeShare, ...]) -> int:
-    return min(entry.size_bytes for entry in sizes)
+        return InputError(f"{where}: {what}{value} {problem}")

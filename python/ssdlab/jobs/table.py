@@ -7,23 +7,25 @@ engines.
 
 from typing import Any
 
+from ssdlab.jobs.distributions import Distribution, distribution
+from ssdlab.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.jobs.option import Effect, Option
-from ssdlab.jobs.patterns import Distribution, Pattern, SizeShare, distribution, pattern, size_mix
+from ssdlab.jobs.patterns import LengthRange, Pattern, SizeShare, length_range, one_length, pattern, size_mix
 from ssdlab.jobs.values import (
     LARGEST,
     Amount,
     Parser,
     PerDirection,
     Refused,
+    T,
     amount,
     any_text,
     anything,
     block_bytes,
-    duration,
+    duration_ns,
     flag,
     per_direction,
     percentage,
-    required,
     truth,
     whole_number,
     words,
@@ -37,18 +39,11 @@ COUNTS = per_direction(COUNT)
 NO_COUNTS = PerDirection(0, 0, 0)
 
 
-def _kept_where_empty(old: PerDirection[int | None], new: PerDirection[int | None]) -> PerDirection[int | None]:
-    def chosen(was: int | None, now: int | None) -> int | None:
+def _kept_where_empty(old: PerDirection[T | None], new: PerDirection[T | None]) -> PerDirection[T | None]:
+    def chosen(was: T | None, now: T | None) -> T | None:
         return was if now is None else now
 
     return PerDirection(chosen(old.read, new.read), chosen(old.write, new.write), chosen(old.trim, new.trim))
-
-
-def _one_file(text: str | None, _kilobyte: int) -> str:
-    name = required(text)
-    if ":" in name.replace("\\:", ""):
-        raise Refused("one file; the simulated drive stands for it, and several are not supported yet")
-    return name
 
 
 def _kilobyte(text: str | None, _kilobyte: int) -> int:
@@ -60,9 +55,18 @@ def _kilobyte(text: str | None, _kilobyte: int) -> int:
 # Options that shape the requests or name them.
 _A = Effect.ACTS
 RW = Option("rw", pattern, "direction, and whether in sequence", _A, Pattern("read", True), ("readwrite",))
+_LENGTH = LengthRange(4096, 4096)
 BS = Option(
-    "bs", per_direction(block_bytes), "length of a request, by direction", _A,
-    PerDirection[int | None](4096, 4096, 4096), ("blocksize",), merge=_kept_where_empty,
+    "bs", per_direction(one_length), "length of a request, by direction", _A,
+    PerDirection[LengthRange | None](_LENGTH, _LENGTH, _LENGTH), ("blocksize",), merge=_kept_where_empty,
+)  # fmt: skip
+BSRANGE = Option(
+    "bsrange", per_direction(length_range), "range of lengths, by direction; goes before bs of its section", _A,
+    BS.default, ("blocksize_range",), merge=_kept_where_empty, stored_as=BS.name,
+)  # fmt: skip
+BS_UNALIGNED = Option(
+    "bs_unaligned", flag, "lengths need not be multiples of the least; here they stay multiples of a sector", _A,
+    False, ("blocksize_unaligned",),
 )  # fmt: skip
 BLOCKALIGN = Option(
     "ba", per_direction(block_bytes), "random offsets are multiples of this; default: the least length", _A,
@@ -79,8 +83,40 @@ IO_SIZE = Option(
     "io_size", amount, "how much to transfer; default: size", _A, Amount(size_bytes=0), ("io_limit",)
 )  # fmt: skip
 OFFSET = Option("offset", amount, "where the range begins", _A, Amount(size_bytes=0), ("fileoffset",))
+OFFSET_INCREMENT = Option(
+    "offset_increment", amount, "how much further each clone's range begins", _A, Amount(size_bytes=0)
+)  # fmt: skip
+OFFSET_ALIGN = Option(
+    "offset_align", COUNT, "what an offset in percent is rounded up to; default: the least length", _A, 0
+)  # fmt: skip
+FILENAME = Option[tuple[str, ...]](
+    "filename", filenames, "the device, which the drive stands for; several lie one behind another on the drive", _A, ()
+)  # fmt: skip
+FILESIZE = Option[FileSizes | None](
+    "filesize", file_sizes, "size of each file, or a range of it; size then says how much to transfer", _A, None
+)  # fmt: skip
+NRFILES = Option(
+    "nrfiles", whole_number(1, FILES_MAX), "files of the job, one behind another on the drive", _A, 1, ("nr_files",)
+)  # fmt: skip
+FILE_SERVICE = Option("file_service_type", service, "which of several files comes next", _A, Service())
 NUMBER_IOS = Option("number_ios", COUNT, "most requests; 0: no limit", _A, 0)
 LOOPS = Option("loops", whole_number(0, 2**31 - 1), "times the amount is done; 0 counts as 1", _A, 1)
+RW_SEQUENCER = Option(
+    "rw_sequencer", words("sequential", "identical"), "what a random place is followed by until the next", _A,
+    "sequential",
+)  # fmt: skip
+PERCENTAGE_RANDOM = Option(
+    "percentage_random", per_direction(percentage), "share of random requests, by direction; the others follow on", _A,
+    PerDirection[int | None](100, 100, 100), merge=_kept_where_empty,
+)  # fmt: skip
+RANDOM_GENERATOR = Option(
+    "random_generator", words("tausworthe", "lfsr", "tausworthe64"),
+    "the generator is ours; lfsr visits every block of one length once, whatever norandommap says", _A, "tausworthe",
+)  # fmt: skip
+ZIPF_LIKE_FIO = Option(
+    "zipf_like_fio", truth, "fio's own zipf, pareto and normal, bit by bit, which reach only a part of the blocks", _A,
+    False, is_ours=True,
+)  # fmt: skip
 DISTRIBUTION = Option("random_distribution", distribution, "where random requests fall", _A, Distribution())
 NORANDOMMAP = Option("norandommap", flag, "let random blocks repeat before all were visited", _A, False)
 RANDREPEAT = Option("randrepeat", truth, "same random numbers in every run: always so here", _A, True)
@@ -89,28 +125,38 @@ RANDSEED = Option[int | None]("randseed", COUNT, "seed of the random numbers, in
 IODEPTH = Option("iodepth", whole_number(1, 2**32 - 1), "requests outstanding at a time", _A, 1)
 NUMJOBS = Option("numjobs", whole_number(1, JOBS_MAX), "clones of the job, side by side", _A, 1)
 STONEWALL = Option("stonewall", flag, "wait for all jobs before this one", _A, False, ("wait_for_previous",))
+RUNTIME = Option("runtime", duration_ns, "stop after this time; 0: never", Effect.CLOCK, 0, ("timeout",))
+TIME_BASED = Option("time_based", flag, "start over until the runtime is over", Effect.CLOCK, False)
 KB_BASE = Option("kb_base", _kilobyte, "what k means: 1024, or 1000", _A, 1024)
 NAME = Option("name", any_text, "the job's name instead of its section's", Effect.REPORTED, "")
 GROUP_REPORTING = Option("group_reporting", flag, "report clones and groups together", Effect.REPORTED, False)
-FILENAME = Option("filename", _one_file, "the device: the drive stands for it", Effect.MEANINGLESS, "")
+DIRECTORY = Option("directory", any_text, "folder of the files", Effect.MEANINGLESS, "")
 
 
 def _rest(
-    effect: Effect, parse: Parser[Any], meaning: str, *names: str, neutral: tuple[object, ...] = ()
+    effect: Effect, parse: Parser[Any], meaning: str, *names: str, neutral: tuple[object, ...] = (), reason: str = ""
 ) -> Option[Any]:
-    return Option(names[0], parse, meaning, effect, None, names[1:], neutral)
+    return Option(names[0], parse, meaning, effect, None, names[1:], neutral, reason=reason)
 
 
-_R, _M, _T, _C, _O, _N, _U = (
-    Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.CONTENT, Effect.OUTPUT, Effect.OWN_RANDOM,
-    Effect.UNSUPPORTED,
+_R, _M, _T, _C, _O, _U = (
+    Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.CONTENT, Effect.OUTPUT, Effect.UNSUPPORTED,
 )  # fmt: skip
 _OFF = (False, 0, "0", "none", "")
+_CLOCKED = "it says when requests are sent or until when, and the simulated host does not keep to that"
+_TRACED = "a trace brings its own requests, which a job does not read"
+_ZONES = "the simulated drive has no zones, and a stride between them is not drawn"
+_VERIFIED = "the drive stores no data that could be checked, and fio would read it all once more"
+_PLACED = "the simulated drive takes no placement from the host"
+_FLOWS = "jobs of a stage take turns by their depths, not by flows"
+_DEVICE = "it is about a file system or a device that is not there"
 
 OPTIONS: tuple[Option[Any], ...] = (
-    RW, BS, BLOCKALIGN, BSSPLIT, RWMIXREAD, RWMIXWRITE, SIZE, IO_SIZE, OFFSET, NUMBER_IOS, LOOPS, DISTRIBUTION,
-    NORANDOMMAP, RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, KB_BASE, NAME,
-    GROUP_REPORTING, FILENAME,
+    RW, RW_SEQUENCER, PERCENTAGE_RANDOM, BS, BSRANGE, BSSPLIT, BS_UNALIGNED, BLOCKALIGN, RWMIXREAD, RWMIXWRITE,
+    SIZE, IO_SIZE, OFFSET, OFFSET_INCREMENT, OFFSET_ALIGN, NUMBER_IOS, LOOPS,
+    FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
+    RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
+    GROUP_REPORTING, DIRECTORY,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a group of the report", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
@@ -119,11 +165,9 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, truth, "past the page cache", "direct"),
     _rest(_M, truth, "through the page cache", "buffered"),
     _rest(_M, flag, "threads instead of processes", "thread"),
-    _rest(_M, any_text, "folder of the files", "directory"),
     _rest(_M, any_text, "how files are called", "filename_format"),
     _rest(_M, truth, "a client's address in file names", "unique_filename"),
     _rest(_M, any_text, "locks on the file", "lockfile"),
-    _rest(_M, anything, "order in which files take turns", "file_service_type"),
     _rest(_M, COUNT, "files open at a time", "openfiles"),
     _rest(_M, any_text, "allocate the file first", "fallocate"),
     _rest(_M, any_text, "advice to the kernel", "fadvise_hint"),
@@ -145,7 +189,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, truth, "remove files afterwards", "unlink"),
     _rest(_M, truth, "remove files after every loop", "unlink_each_loop"),
     _rest(_M, any_text, "the kernel's scheduler", "ioscheduler"),
-    _rest(_M, flag, "requests off sector bounds", "bs_unaligned", "blocksize_unaligned"),
     _rest(_M, truth, "go on without a map when memory is short", "softrandommap"),
     # The process, its memory, its processors.
     _rest(_M, any_text, "where buffers come from", "mem", "iomem"),
@@ -177,10 +220,8 @@ OPTIONS: tuple[Option[Any], ...] = (
         "sqthread_poll_cpu", "nonvectored", "uncached", "nowait", "force_async", "cmdprio", "cmdprio_percentage",
         "cmdprio_class", "cmdprio_bssplit", "cmd_type", "readfua", "writefua", "sg_write_mode", "stream_id", "thp",
     )),
-    # What only a clock could obey.
-    _rest(Effect.CLOCK, duration, "stop after this time", "runtime", "timeout"),
-    _rest(Effect.CLOCK, flag, "go on until the time is over", "time_based"),
-    _rest(Effect.CLOCK, duration, "do not count the first part", "ramp_time"),
+    # What the host does by itself.
+    _rest(_T, duration_ns, "do not count the first part", "ramp_time"),
     _rest(_T, COUNT, "requests handed over at a time", "iodepth_batch", "iodepth_batch_submit"),
     _rest(_T, COUNT, "least completions to fetch", "iodepth_batch_complete_min", "iodepth_batch_complete"),
     _rest(_T, COUNT, "most completions to fetch", "iodepth_batch_complete_max"),
@@ -191,8 +232,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_T, any_text, "source of time", "clocksource"),
     _rest(_T, truth, "fewer looks at the clock", "gtod_reduce"),
     _rest(_T, COUNT, "processor that reads the clock", "gtod_cpu"),
-    # The random numbers.
-    _rest(_N, words("tausworthe", "lfsr", "tausworthe64"), "random generator", "random_generator"),
     # What the data are.
     _rest(_C, flag, "zeroes", "zero_buffers"),
     _rest(_C, flag, "new data in every request", "refill_buffers"),
@@ -228,71 +267,69 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_O, truth, "no bandwidth", "disable_bw_measurement", "disable_bw"),
     _rest(_O, words("0", "8", "1"), "bits or bytes in the report", "unit_base"),
     # What would change the run and cannot be obeyed yet.
-    _rest(_U, any_text, "wait for one job", "wait_for"),
-    _rest(_U, any_text, "all files of a folder", "opendir"),
-    _rest(_U, any_text, "range of lengths", "bsrange", "blocksize_range"),
-    _rest(_U, truth, "lengths for sequence and random", "bs_is_seq_rand", neutral=_OFF),
-    _rest(_U, words("sequential", "identical"), "where an offset comes from", "rw_sequencer", neutral=("sequential",)),
-    _rest(_U, COUNTS, "share of random requests", "percentage_random", neutral=(PerDirection(100, 100, 100),)),
-    _rest(_U, any_text, "size of each file", "filesize"),
-    _rest(_U, COUNT, "number of files", "nrfiles", "nr_files", neutral=(1,)),
-    _rest(_U, truth, "write until the device is full", "fill_device", "fill_fs", neutral=_OFF),
-    _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF),
-    _rest(_U, amount, "step of offset from clone to clone", "offset_increment", neutral=(Amount(0), Amount(percent=0))),
-    _rest(_U, COUNT, "alignment of a percent offset", "offset_align", neutral=_OFF),
-    _rest(_U, truth, "only make the files", "create_only", neutral=_OFF),
-    _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF),
-    _rest(_U, any_text, "begin later", "startdelay", neutral=_OFF),
-    _rest(_U, flag, "end all jobs with the first", "exitall", neutral=_OFF),
-    _rest(_U, words("group", "stonewall", "all"), "which jobs end together", "exit_what", neutral=("group",)),
-    _rest(_U, duration, "pause between requests", "thinktime", neutral=_OFF),
-    _rest(_U, duration, "busy part of the pause", "thinktime_spin", neutral=_OFF),
-    _rest(_U, COUNT, "requests between pauses", "thinktime_blocks", neutral=(1,)),
-    _rest(_U, words("complete", "issue"), "what counts between pauses", "thinktime_blocks_type", neutral=("complete",)),
-    _rest(_U, duration, "time between pauses", "thinktime_iotime", neutral=_OFF),
-    *(_rest(_U, COUNTS, "limit of the rate", *names, neutral=(NO_COUNTS,)) for names in (
+    _rest(_U, any_text, "wait for one job", "wait_for", reason=_CLOCKED),
+    _rest(_U, any_text, "all files of a folder", "opendir", reason=_DEVICE),
+    _rest(_U, truth, "lengths for sequence and random", "bs_is_seq_rand", neutral=_OFF,
+          reason="requests take their lengths by direction only"),
+    _rest(_U, truth, "write until the device is full", "fill_device", "fill_fs", neutral=_OFF, reason=_DEVICE),
+    _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
+    _rest(_U, truth, "only make the files", "create_only", neutral=_OFF, reason=_DEVICE),
+    _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF, reason=_DEVICE),
+    _rest(_U, any_text, "begin later", "startdelay", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, flag, "end all jobs with the first", "exitall", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, words("group", "stonewall", "all"), "which jobs end together", "exit_what", neutral=("group",),
+          reason=_CLOCKED),
+    _rest(_U, duration_ns, "pause between requests", "thinktime", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, duration_ns, "busy part of the pause", "thinktime_spin", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, COUNT, "requests between pauses", "thinktime_blocks", neutral=(1,), reason=_CLOCKED),
+    _rest(_U, words("complete", "issue"), "what counts between pauses", "thinktime_blocks_type", neutral=("complete",),
+          reason=_CLOCKED),
+    _rest(_U, duration_ns, "time between pauses", "thinktime_iotime", neutral=_OFF, reason=_CLOCKED),
+    *(_rest(_U, COUNTS, "limit of the rate", *names, neutral=(NO_COUNTS,), reason=_CLOCKED) for names in (
         ("rate",), ("rate_min", "ratemin"), ("rate_iops",), ("rate_iops_min",),
     )),
-    _rest(_U, words("linear", "poisson"), "how a rate is spread", "rate_process", neutral=("linear",)),
-    _rest(_U, COUNT, "window of a rate's limit", "rate_cycle", "ratecycle", neutral=(1000,)),
-    _rest(_U, truth, "pauses outside the rate", "rate_ignore_thinktime", neutral=_OFF),
-    _rest(_U, duration, "depth to suit a latency", "latency_target", neutral=_OFF),
-    *(_rest(_U, any_text, "of latency_target", name, neutral=_OFF) for name in (
+    _rest(_U, words("linear", "poisson"), "how a rate is spread", "rate_process", neutral=("linear",), reason=_CLOCKED),
+    _rest(_U, COUNT, "window of a rate's limit", "rate_cycle", "ratecycle", neutral=(1000,), reason=_CLOCKED),
+    _rest(_U, truth, "pauses outside the rate", "rate_ignore_thinktime", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, duration_ns, "depth to suit a latency", "latency_target", neutral=_OFF, reason=_CLOCKED),
+    *(_rest(_U, any_text, "of latency_target", name, neutral=_OFF, reason=_CLOCKED) for name in (
         "latency_window", "latency_percentile", "latency_run",
     )),
-    *(_rest(_U, any_text, "requests from or to a trace", name, neutral=neutral) for name, neutral in (
+    *(_rest(_U, any_text, "requests from or to a trace", name, neutral=neutral, reason=_TRACED) for name, neutral in (
         ("read_iolog", ()), ("read_iolog_chunked", _OFF), ("replay_no_stall", _OFF), ("replay_redirect", ()),
         ("replay_scale", ("1",)), ("replay_align", _OFF), ("replay_time_scale", ("100",)), ("replay_skip", ()),
         ("merge_blktrace_file", ()), ("merge_blktrace_scalars", ()), ("merge_blktrace_iters", ()),
     )),
-    *(_rest(_U, any_text, "zones of a device or a stride", name, neutral=_OFF) for name in (
+    *(_rest(_U, any_text, "zones of a device or a stride", name, neutral=_OFF, reason=_ZONES) for name in (
         "zonemode", "zonesize", "zonecapacity", "zonerange", "zoneskip", "read_beyond_wp", "max_open_zones",
         "job_max_open_zones", "ignore_zone_limits", "zone_reset_threshold", "zone_reset_frequency",
     )),
-    _rest(_U, any_text, "check what was written", "verify", neutral=_OFF),
-    _rest(_U, any_text, "check against a pattern", "verify_pattern"),
-    _rest(_U, flag, "only check", "verify_only", neutral=_OFF),
+    _rest(_U, any_text, "check what was written", "verify", neutral=_OFF, reason=_VERIFIED),
+    _rest(_U, any_text, "check against a pattern", "verify_pattern", reason=_VERIFIED),
+    _rest(_U, flag, "only check", "verify_only", neutral=_OFF, reason=_VERIFIED),
     *(_rest(_M, anything, "of verify", name) for name in (
         "do_verify", "verifysort", "verifysort_nr", "verify_interval", "verify_offset", "verify_fatal",
         "verify_dump", "verify_async", "verify_async_cpus", "experimental_verify", "verify_state_load",
         "verify_state_save", "trim_verify_zero",
     )),
-    *(_rest(_U, COUNT, "checks or trims among the writes", name, neutral=_OFF) for name in (
+    *(_rest(_U, COUNT, "checks or trims among the writes", name, neutral=_OFF, reason=_VERIFIED) for name in (
         "verify_backlog", "verify_backlog_batch", "trim_percentage", "trim_backlog", "trim_backlog_batch",
     )),
-    _rest(_U, any_text, "a built-in test", "profile"),
-    _rest(_U, COUNT, "flow between jobs", "flow_id", neutral=_OFF),
-    _rest(_U, anything, "weight in a flow", "flow", neutral=_OFF),
-    _rest(_U, COUNT, "wait in a flow", "flow_sleep", neutral=_OFF),
-    _rest(_U, COUNT, "imbalance of a flow", "flow_watermark", neutral=_OFF),
-    _rest(_U, any_text, "end at a steady state", "steadystate", "ss"),
-    _rest(_U, duration, "length of a steady state", "steadystate_duration", "ss_dur", neutral=_OFF),
-    _rest(_U, duration, "time before a steady state", "steadystate_ramp_time", "ss_ramp", neutral=_OFF),
+    _rest(_U, any_text, "a built-in test", "profile", reason="a built-in test makes its own requests"),
+    _rest(_U, COUNT, "flow between jobs", "flow_id", neutral=_OFF, reason=_FLOWS),
+    _rest(_U, anything, "weight in a flow", "flow", neutral=_OFF, reason=_FLOWS),
+    _rest(_U, COUNT, "wait in a flow", "flow_sleep", neutral=_OFF, reason=_FLOWS),
+    _rest(_U, COUNT, "imbalance of a flow", "flow_watermark", neutral=_OFF, reason=_FLOWS),
+    _rest(_U, any_text, "end at a steady state", "steadystate", "ss", reason=_CLOCKED),
+    _rest(_U, duration_ns, "length of a steady state", "steadystate_duration", "ss_dur", neutral=_OFF, reason=_CLOCKED),
+    _rest(_U, duration_ns, "time before a steady state", "steadystate_ramp_time", "ss_ramp", neutral=_OFF,
+          reason=_CLOCKED),
     # Newer than 3.33.
-    *(_rest(_U, anything, "placement of data by the host", name, neutral=_OFF) for name in (
+    *(_rest(_U, anything, "placement of data by the host", name, neutral=_OFF, reason=_PLACED) for name in (
         "fdp", "fdp_pli", "plids", "plid_select", "fdp_pli_select", "dataplacement", "dp_scheme",
     )),
-    _rest(_U, truth, "precondition in one pass", "sprandom", neutral=_OFF),
+    _rest(_U, truth, "precondition in one pass", "sprandom", neutral=_OFF,
+          reason="it is newer than fio 3.33 and its order of requests is not known here"),
 )  # fmt: skip
 
 BY_NAME: dict[str, Option[Any]] = {name: option for option in OPTIONS for name in option.names}

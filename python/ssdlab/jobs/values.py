@@ -44,7 +44,14 @@ _POWERS = {"": 0, "b": 0} | {
     unit: power for power, letter in enumerate("kmgtp", start=1) for unit in (letter, f"{letter}b", f"{letter}i")
 }
 _SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, such as 4k"
-_TIME = re.compile(r"[0-9]{1,18}\s*(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE)
+_TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
+_SECOND_NS = 10**9
+_UNITS_NS = {
+    **dict.fromkeys(("us", "usec"), 1000),
+    **dict.fromkeys(("ms", "msec"), 10**6),
+    **dict.fromkeys(("s", "sec"), _SECOND_NS),
+    **{"m": 60 * _SECOND_NS, "h": 3600 * _SECOND_NS, "d": 86400 * _SECOND_NS},
+}
 
 
 def byte_count(text: str | None, kilobyte: int) -> int:
@@ -172,11 +179,13 @@ def anything(text: str | None, _kilobyte: int) -> str:
     return text or ""
 
 
-def duration(text: str | None, _kilobyte: int) -> str:
-    """A time such as `60`, `60s`, `5m`: kept as text, because a run without a clock never counts it."""
-    if not _TIME.fullmatch(required(text)):
+def duration_ns(text: str | None, _kilobyte: int) -> int:
+    """A time such as `60`, `60s`, `5m`, in nanoseconds; without a unit it is seconds."""
+    match = _TIME.fullmatch(required(text))
+    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or "s").lower()] if match else LARGEST + 1
+    if nanoseconds > LARGEST:
         raise Refused("a time, such as 60, 60s, 500ms or 5m")
-    return required(text)
+    return nanoseconds
 
 
 def required(text: str | None) -> str:
