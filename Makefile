@@ -38,7 +38,7 @@ demo: setup ## two comparisons of spare areas; says where the reports are
 	@echo
 	@echo "JESD219's enterprise workload on 128 GiB of flash, sold as 120 GB and as 128 GB"
 	.venv/bin/ssdlab compare jobs/jesd219-enterprise.fio --drive pny-120gb --drive competitor-128gb \
-	  --scale 1/16 --output out/demo/jesd219
+	  --scale 1/32 --output out/demo/jesd219
 	@echo
 	@echo "Uniform random 4 KiB writes over three spare areas, with the closed form beside them"
 	.venv/bin/ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --op 7%,14%,28% \
@@ -70,6 +70,7 @@ format: setup ## puts all sources into their form
 
 docs: setup ## writes the generated pages anew
 	$(PYTHON) tools/policies_page.py docs/policies.md
+	$(PYTHON) tools/traces_page.py docs/traces.md
 
 bench: setup ## speed, as JSON, a line a benchmark
 	cargo bench --locked --workspace --exclude ssdlab-python --bench '*'

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import policies_page
+import traces_page
 from ssdlab import _engine, drives
 
 ROOT = Path(__file__).parents[2]
@@ -126,6 +127,7 @@ def test_every_policy_file_is_in_the_list_of_its_kind() -> None:
 
 def test_generated_pages_are_up_to_date() -> None:
     assert (ROOT / "docs/policies.md").read_text() == policies_page.page(), "run make docs"
+    assert (ROOT / "docs/traces.md").read_text() == traces_page.page(), "run make docs"
 
 
 @pytest.mark.parametrize("name", drives.names())
