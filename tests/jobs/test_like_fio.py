@@ -22,16 +22,16 @@ def test_the_seed_is_the_one_found_in_fio() -> None:
     assert seed("dev", 3) == 3 * 0x44F6263E & 0xFFFFFFFF
 
 
-def rank_blocks(count: int) -> set[int]:
-    return {rank * SCATTER % (1 << 64) % count for rank in range(count)}
+def rank_blocks(count: int, ranks: int) -> set[int]:
+    return {rank * SCATTER % (1 << 64) % count for rank in range(ranks)}
 
 
 @pytest.mark.parametrize("count", [1, 2, 256, 1000, 1024, 10_007, 15_625])
 def test_the_reach_is_counted_rank_by_rank(count: int) -> None:
     for law, parameter in (("zipf", 0.6), ("zipf", 1.2), ("pareto", 0.2), ("normal", 10.0)):
-        wanted = len(rank_blocks(count))
-        # The last rank of pareto takes the one draw of all 2^32 that is the highest.
-        assert reached_blocks(law, parameter, count) == wanted, (law, parameter)
+        # fio's zipf has a rank too many, which comes up with the highest of the 2^32 draws alone.
+        wanted = rank_blocks(count, count + 1 if law == "zipf" and count > 2 else count)
+        assert reached_blocks(law, parameter, count) == len(wanted), (law, parameter)
 
 
 def test_a_large_drive_is_reached_even_less() -> None:
@@ -110,4 +110,4 @@ def test_fio_reaches_only_the_blocks_that_we_say(tmp_path: Path) -> None:
     subprocess.run([FIO, "job.fio"], cwd=tmp_path, capture_output=True, check=True)
     offsets = re.findall(r" read (\d+) \d+$", (tmp_path / "log").read_text(), re.MULTILINE)
     assert len(offsets) == 102_400
-    assert {int(offset) // 4096 for offset in offsets} == rank_blocks(count)
+    assert {int(offset) // 4096 for offset in offsets} == rank_blocks(count, count)

@@ -69,15 +69,15 @@ def _ranks(law: str, parameter: float, count: int) -> Any:
     """The ranks that can be drawn, in chunks; some may come more than once."""
     import numpy
 
-    if law == "normal":
-        # The mean of twelve draws comes to every rank.
+    if law == "normal" or count <= 2:
+        # The mean of twelve draws comes to every rank, and so does a draw among one or two.
         yield from _whole(0, count)
         return
     if law == "zipf":
         rank = _zipf_rank(parameter, count)
     else:
         power = math.log(parameter) / math.log(1 - parameter)
-        rank = _PowerLaw(1.0, 0.0, power, count - 1)
+        rank = _PowerLaw(1.0, 0.0, 0.0, power, count - 1)
     # Up to here every rank has a draw; behind it, draws lie further apart than ranks.
     dense_draw = rank.dense_draws()
     dense_rank = int(rank.at(numpy.asarray([dense_draw], dtype=numpy.float64))[0])
@@ -95,22 +95,22 @@ def _whole(first: int, end: int) -> Any:
 
 
 class _PowerLaw:
-    """rank = n x (slope x u + base)^power, with u a draw over 2^32 - 1. It rises with u."""
+    """rank = n x (slope x u - less + base)^power, with u a draw over 2^32 - 1, in fio's order. It rises with u."""
 
-    def __init__(self, slope: float, base: float, power: float, n: int) -> None:
-        self.slope, self.base, self.power, self.n = slope, base, power, n
+    def __init__(self, slope: float, less: float, base: float, power: float, n: int) -> None:
+        self.slope, self.less, self.base, self.power, self.n = slope, less, base, power, n
 
     def at(self, draws: Any) -> Any:
         import numpy
 
-        inner = self.slope * (draws / (_DRAWS - 1)) + self.base
+        inner = self.slope * (draws / (_DRAWS - 1)) - self.less + self.base
         return (self.n * numpy.power(inner, self.power)).astype(numpy.uint64)
 
     def dense_draws(self) -> int:
         """So many draws lie less than a rank apart from each other. Laws that rise ever faster: found by halving."""
 
         def step(draw: int) -> float:
-            inner = max(self.slope * draw / (_DRAWS - 1) + self.base, 1e-300)
+            inner = max(self.slope * (draw / (_DRAWS - 1)) - self.less + self.base, 1e-300)
             slope: float = self.n * self.power * self.slope * inner ** (self.power - 1) / (_DRAWS - 1)
             return slope
 
@@ -129,4 +129,4 @@ def _zipf_rank(theta: float, count: int) -> _PowerLaw:
     terms = numpy.arange(1, min(count, _ZETA_TERMS_MAX) + 1, dtype=numpy.float64)
     zeta = float(numpy.sum(terms**-theta))
     eta = (1 - (2 / count) ** (1 - theta)) / (1 - (1 + 0.5**theta) / zeta)
-    return _PowerLaw(eta, 1 - eta, 1 / (1 - theta), count)
+    return _PowerLaw(eta, eta, 1.0, 1 / (1 - theta), count)

@@ -225,6 +225,8 @@ class _Resolver:
     def _offset_bytes(self, file: File, step: int) -> int:
         """Where in the file the clone's range begins."""
         amount, increment = self.section.get(OFFSET), self.section.get(OFFSET_INCREMENT)
+        if file.size_bytes < step:
+            self._refuse_block(step, file.size_bytes)
         if increment.percent is not None:
             each_bytes = increment.percent * file.size_bytes // 100
         else:
