@@ -195,6 +195,8 @@ LARGE = [{"bytes": 4 * UNIT, "percent": 100.0}]
         ({"block_align_bytes": {"read": 512, "write": 512, "trim": 512}}, "not aligned"),
         ({"offset_bytes": 512, "size_bytes": USER_BYTES - UNIT}, "not aligned"),
         ({"random_map": True}, "norandommap"),
+        ({"runs": {"ios": 8, "then": "sequential"}}, "runs"),
+        ({"random_percent": {"read": 50, "write": 50, "trim": 50}}, "random_percent"),
         ({"sequential": True}, "sequential"),
         ({"distribution": {"name": "zipf", "theta": 1.1}}, "zipf"),
         ({"direction": "read"}, "writes nothing"),
