@@ -127,7 +127,7 @@ fn settle_drive_writes(case: &Case) -> f64 {
 fn fill(drive: &mut dyn SimulatedDrive, user_units: u64) {
     let batch = |first: u64| -> Vec<Request> {
         (first..(first + 32).min(user_units))
-            .map(|unit| Request { offset_bytes: unit * UNIT, length_bytes: UNIT as u32, operation: Operation::Write })
+            .map(|unit| Request::new(Operation::Write, unit * UNIT, UNIT as u32))
             .collect()
     };
     (0..user_units).step_by(32).for_each(|first| drive.execute(&batch(first)).expect("a drive that does not wear out"));
@@ -201,43 +201,28 @@ fn uniform_job(user_units: u64) -> Job {
         files: None,
         seed: 1,
         iodepth: 32,
-        runtime_ns: None,
-        time_based: false,
+        ..Job::default()
     }
 }
 
 fn drive_of(case: &Case) -> Drive {
-    let choice = |name: &str| PolicyChoice { name: name.into(), parameters: Default::default() };
     let units = u64::from(case.blocks_per_plane) * u64::from(case.planes) * u64::from(case.pages_per_block);
+    let textbook = Drive::textbook();
     Drive {
         name: case.name.into(),
         nand: Nand {
-            cell: Cell::Tlc,
-            channels: 1,
             dies_per_channel: case.planes,
-            planes_per_die: 1,
             blocks_per_plane: case.blocks_per_plane,
             pages_per_block: case.pages_per_block,
-            page_bytes: UNIT as u32,
-            read_us: 60.0,
-            program_us: 700.0,
-            erase_us: 5000.0,
-            channel_mb_s: 800.0,
-            endurance_cycles: 3000,
+            ..textbook.nand
         },
         ftl: Ftl {
             user_bytes: (units as f64 / (1.0 + case.over_provisioning)) as u64 * UNIT,
-            mapping_unit_bytes: UNIT as u32,
             erase_unit: EraseUnitKind::Superblock,
-            victim: choice(case.victim),
-            placement: choice(case.placement),
-            wear_leveling: choice("none"),
-            reserve_erase_units: 1,
-            spare_area: SpareArea::Dynamic,
+            victim: PolicyChoice::named(case.victim),
+            placement: PolicyChoice::named(case.placement),
+            ..textbook.ftl
         },
-        parity: Parity { units_per_stripe: 0 },
-        faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
-        write_buffer: WriteBuffer { bytes: 0 },
-        controller: Controller { command_us: 5.0 },
+        ..textbook
     }
 }

@@ -2,10 +2,12 @@
 //! random 4 KiB writes at depth 32. Prints one JSON object a drive; `cargo test --benches` runs a small one.
 
 use ssdlab_engine::ftl;
+use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::host::{Client, Completion, Host};
 use ssdlab_engine::timing::recorder::Recorder;
@@ -16,6 +18,10 @@ const DEPTH: u32 = 32;
 
 struct Case {
     name: &'static str,
+    /// Whether erases wait for nothing.
+    is_protected: bool,
+    /// With erase units of single blocks; without, superblocks.
+    die_choice: Option<&'static str>,
     channels: u32,
     dies_per_channel: u32,
     planes_per_die: u32,
@@ -29,6 +35,8 @@ struct Case {
 }
 
 const SMALL: Case = Case {
+    is_protected: true,
+    die_choice: None,
     name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 7 %",
     channels: 4,
     dies_per_channel: 1,
@@ -42,6 +50,8 @@ const SMALL: Case = Case {
 };
 
 const LARGE: Case = Case {
+    is_protected: true,
+    die_choice: None,
     name: "1 TB, 8 channels x 4 dies x 2 planes, 16 KiB pages, OP 7 %",
     channels: 8,
     dies_per_channel: 4,
@@ -64,7 +74,15 @@ fn main() {
             over_provisioning: 0.28,
             ..SMALL
         };
-        vec![SMALL, roomy, LARGE]
+        let of_blocks = die_choice::descriptions().into_iter().map(|choice| Case {
+            name: "1 GiB, 4 channels x 4 dies x 1 plane, 4 KiB pages, single blocks, OP 7 %",
+            die_choice: Some(choice.name),
+            dies_per_channel: 4,
+            blocks_per_plane: 256,
+            ..SMALL
+        });
+        let waiting = Case { name: "1 GiB, OP 7 %, no power-loss protection", is_protected: false, ..SMALL };
+        [SMALL, roomy, LARGE, waiting].into_iter().chain(of_blocks).collect()
     } else {
         vec![Case { name: "64 MiB", blocks_per_plane: 64, settle: 1.0, measure: 1.0, ..SMALL }]
     };
@@ -101,14 +119,14 @@ impl Client for Writes {
         false
     }
 
-    fn completed(&mut self, completion: Completion) {
+    fn completed(&mut self, completion: Completion, _parts: &Parts) {
         self.completed += 1;
         self.latency_ns_sum += completion.completed_ns - completion.issued_ns;
     }
 }
 
 fn write_of(unit: u64) -> Request {
-    Request { offset_bytes: unit * UNIT, length_bytes: UNIT as u32, operation: Operation::Write }
+    Request::new(Operation::Write, unit * UNIT, UNIT as u32)
 }
 
 impl WithPlacement for Measure {
@@ -122,7 +140,13 @@ impl WithPlacement for Measure {
             ftl.execute_one(&write_of(unit)).expect("a drive that does not wear out");
             ftl.clock_mut().decisions.clear();
         }
-        let mut host = Host::new(Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit), 5_000, 0);
+        let mut host = Host::new(
+            Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit)
+                .with_power_loss_protection(case.is_protected)
+                .below(&ftl),
+            5_000,
+            0,
+        );
         let mut client = Writes { random: Random::new(1), user_units, left: 0, completed: 0, latency_ns_sum: 0 };
         let mut run = |client: &mut Writes, requests: u64| {
             client.left = requests;
@@ -139,6 +163,7 @@ impl WithPlacement for Measure {
         let programmed = (after - before).programmed_units;
         serde_json::json!({
             "drive": case.name,
+            "die_choice": case.die_choice,
             "requests_per_second": (requests as f64 / wall).round(),
             "programs_per_second": (programmed.total() as f64 / wall).round(),
             "simulated_iops": (requests as f64 / simulated).round(),
@@ -150,38 +175,28 @@ impl WithPlacement for Measure {
 }
 
 fn drive_of(case: &Case) -> Drive {
-    let choice = |name: &str| PolicyChoice { name: name.into(), parameters: Default::default() };
     let blocks = u64::from(case.channels * case.dies_per_channel * case.planes_per_die * case.blocks_per_plane);
     let physical = blocks * u64::from(case.pages_per_block) * u64::from(case.page_bytes);
+    let textbook = Drive::textbook();
     Drive {
         name: case.name.into(),
         nand: Nand {
-            cell: Cell::Tlc,
             channels: case.channels,
             dies_per_channel: case.dies_per_channel,
             planes_per_die: case.planes_per_die,
             blocks_per_plane: case.blocks_per_plane,
             pages_per_block: case.pages_per_block,
             page_bytes: case.page_bytes,
-            read_us: 60.0,
-            program_us: 700.0,
-            erase_us: 5000.0,
-            channel_mb_s: 800.0,
-            endurance_cycles: 3000,
+            ..textbook.nand
         },
         ftl: Ftl {
             user_bytes: (physical as f64 / (1.0 + case.over_provisioning)) as u64 / UNIT * UNIT,
-            mapping_unit_bytes: UNIT as u32,
-            erase_unit: EraseUnitKind::Superblock,
-            victim: choice("greedy"),
-            placement: choice("host-gc-split"),
-            wear_leveling: choice("none"),
+            erase_unit: if case.die_choice.is_some() { EraseUnitKind::Block } else { EraseUnitKind::Superblock },
+            die_choice: case.die_choice.map_or(textbook.ftl.die_choice, PolicyChoice::named),
+            placement: PolicyChoice::named("host-gc-split"),
             reserve_erase_units: 2,
-            spare_area: SpareArea::Dynamic,
+            ..textbook.ftl
         },
-        parity: Parity { units_per_stripe: 0 },
-        faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
-        write_buffer: WriteBuffer { bytes: 0 },
-        controller: Controller { command_us: 5.0 },
+        ..textbook
     }
 }

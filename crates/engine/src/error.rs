@@ -1,5 +1,6 @@
 //! What a caller may do wrong, and what a drive may run into.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A key of the specification whose value cannot be: says which, what it was and what is allowed.
@@ -25,7 +26,7 @@ impl fmt::Display for SpecificationError {
 impl std::error::Error for SpecificationError {}
 
 /// Why a drive no longer takes writes. What it holds can still be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadOnly {
     /// So many erase units are left, fewer than the host's data and the frontiers need.
     OutOfSpareBlocks { erase_units_left: u32, erase_units_needed: u32 },

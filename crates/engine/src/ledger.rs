@@ -1,29 +1,53 @@
 //! Every counter of a drive, and the identities between them.
+//!
+//! Programmed and read units are mapping units; a drive that reduces data counts them finer, in units of
+//! `Capacity::counted_unit_bytes`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, Sub};
 
 /// Why a mapping unit was programmed. Their sum over bytes written by the host is write amplification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     Host,
     Gc,
     WearLeveling,
     Parity,
     Padding,
+    SlcFold,
     ReadModifyWrite,
+    /// Map pages.
+    Metadata,
+}
+
+/// Every counter so many times: what a drive of so many times more units would have counted.
+trait Times {
+    fn times(self, times: u64) -> Self;
+}
+
+impl Times for u64 {
+    fn times(self, times: u64) -> Self {
+        self * times
+    }
 }
 
 macro_rules! counters {
     ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
         pub struct $name { $($(#[$field_meta])* pub $field: $type),+ }
 
         impl Sub for $name {
             type Output = Self;
             fn sub(self, earlier: Self) -> Self {
                 Self { $($field: self.$field - earlier.$field),+ }
+            }
+        }
+
+        impl Times for $name {
+            fn times(self, times: u64) -> Self {
+                Self { $($field: self.$field.times(times)),+ }
             }
         }
 
@@ -60,8 +84,11 @@ counters! {
         host: u64,
         gc: u64,
         wear_leveling: u64,
+        slc_fold: u64,
         /// Read to fill up a unit of which the host wrote a part.
         read_modify_write: u64,
+        /// Map pages that were not in memory.
+        metadata: u64,
     }
 }
 
@@ -78,5 +105,16 @@ counters! {
         /// Live units that a trim made stale.
         trimmed_units: u64,
         erased_erase_units: u64,
+        /// Look-ups of map pages, by drives that do not hold the whole map in memory.
+        map_page_lookups: u64,
+        /// Units that the host has written and the drive had stored already; counted in mapping units.
+        deduplicated_units: u64,
+    }
+}
+
+impl Ledger {
+    /// That of a drive whose erase units are so many times larger: as many erases, so many times the rest.
+    pub fn magnified(self, times: u64) -> Self {
+        Self { erased_erase_units: self.erased_erase_units, ..self.times(times) }
     }
 }

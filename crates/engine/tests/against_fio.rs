@@ -62,7 +62,7 @@ fn request_of(line: &str) -> Option<Request> {
         "trim" => Operation::Trim,
         _ => return None,
     };
-    Some(Request { offset_bytes: offset.parse().ok()?, length_bytes: length.parse().ok()?, operation })
+    Some(Request::new(operation, offset.parse().ok()?, length.parse().ok()?))
 }
 
 fn same<T: Clone>(value: T) -> PerDirection<T> {
@@ -93,8 +93,7 @@ fn job(blocks: u64, ios: u64, distribution: Distribution) -> Job {
         files: None,
         seed: 1,
         iodepth: 1,
-        runtime_ns: None,
-        time_based: false,
+        ..Job::default()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The open erase unit of a stream, and the place in it that is written next.
 
 use super::numbers::{EraseUnit, Ppn};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Frontier {
     /// The erase unit that was opened last; nothing before the first.
     pub erase_unit: Option<EraseUnit>,
@@ -43,6 +44,14 @@ impl Frontier {
         ppn
     }
 
+    /// Places in a row, all before the next stop.
+    pub fn take_many(&mut self, places: u32) -> Ppn {
+        debug_assert!(places <= self.run_length());
+        let ppn = Ppn(self.next);
+        self.next += places;
+        ppn
+    }
+
     pub fn next(&self) -> Ppn {
         Ppn(self.next)
     }
@@ -51,9 +60,22 @@ impl Frontier {
         self.stop = stop.0;
     }
 
-    pub fn skip_parity(&mut self) {
-        self.next += 1;
+    pub fn skip_parity(&mut self, places: u32) {
+        self.next += places;
         self.stop = self.next;
+    }
+
+    /// The same place in an erase unit that is so many times larger, in time that has so many times more units.
+    pub fn times(&self, times: u64) -> Self {
+        let place = |place: u32| (u64::from(place) * times) as u32;
+        Self {
+            erase_unit: self.erase_unit,
+            next: place(self.next),
+            stop: place(self.stop),
+            moved_units: self.moved_units * times,
+            moved_born_sum: self.moved_born_sum * u128::from(times) * u128::from(times),
+            opened_at: self.opened_at * times,
+        }
     }
 
     pub fn note_moved(&mut self, units: u64, born_at: u64) {

@@ -12,13 +12,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Capacity {
     pub mapping_unit_bytes: u32,
-    /// T: all of the flash.
+    /// T: all of the flash but what is held out of it.
     pub physical_units: u64,
     /// U: what the host may use.
     pub user_units: u64,
     pub erase_units: u32,
     pub units_per_erase_unit: u32,
     pub data_units_per_erase_unit: u32,
+    /// What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in.
+    pub counted_unit_bytes: u32,
     pub live_units: u64,
     /// What cleaning really has, over what is live: spare, trimmed and never-written space less reserve, half of each
     /// open erase unit, parity and bad blocks. Nothing when nothing is live.
@@ -54,13 +56,16 @@ const WEAR_BINS_MAX: u32 = 40;
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     pub fn capacity(&self) -> Capacity {
+        let places_per_unit = self.layout.places_per_unit();
         Capacity {
             mapping_unit_bytes: 1 << self.mapping_unit_shift,
-            physical_units: self.geometry.physical_units(),
+            physical_units: self.geometry.physical_units()
+                - u64::from(self.held_out_erase_units) * u64::from(self.layout.units_per_erase_unit()),
             user_units: u64::from(self.map.user_units()),
             erase_units: self.erase_units_left,
-            units_per_erase_unit: self.layout.units_per_erase_unit(),
-            data_units_per_erase_unit: self.layout.data_units_per_erase_unit(),
+            units_per_erase_unit: self.layout.units_per_erase_unit() / places_per_unit,
+            data_units_per_erase_unit: self.layout.data_units_per_erase_unit() / places_per_unit,
+            counted_unit_bytes: (1 << self.mapping_unit_shift) / places_per_unit,
             live_units: self.mapped_units,
             effective_over_provisioning: self.effective_over_provisioning(),
         }
@@ -75,16 +80,26 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             return None;
         }
         let data_units = f64::from(self.layout.data_units_per_erase_unit());
-        let mut held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.placement.streams());
+        let mut held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.open_erase_units);
         if C::PACED {
             // What is kept in hand, and half of the victim: until it is erased its units stand in two places.
-            held_back += f64::from(super::pacing::IN_HAND) + 0.5;
+            held_back += f64::from(self.in_hand_erase_units) + 0.5;
         }
         let mut usable = (f64::from(self.erase_units_left) - held_back) * data_units;
         if self.spare_area == SpareArea::Static {
-            usable -= f64::from(self.map.user_units()) - self.mapped_units as f64;
+            let empty = f64::from(self.map.user_units()) - self.mapped_units as f64;
+            usable -= empty * f64::from(self.layout.places_per_unit());
         }
-        Some((usable - self.mapped_units as f64) / self.mapped_units as f64)
+        usable -= self.map_pages_in_flash() as f64;
+        let live = self.live_places() as f64;
+        let mut in_t = live;
+        if let Some(cache) = &self.slc_cache {
+            // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
+            let lost = self.layout.data_units_per_erase_unit() - cache.layout().data_units_per_erase_unit();
+            usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
+            in_t -= self.live_units_kept_apart() as f64;
+        }
+        Some((usable - in_t) / live)
     }
 
     pub fn wear(&self) -> Wear {
@@ -112,7 +127,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// Bytes of the tables that grow with the drive.
     pub fn memory_bytes(&self) -> usize {
-        self.map.bytes()
+        self.map.bytes() + self.reduction.as_ref().map_or(0, |reduction| reduction.bytes())
     }
 
     /// The cheap identities, checked at the end of every run: each is a sum over erase units.
@@ -130,31 +145,49 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                     programmed_places += units;
                     live += u64::from(self.occupancy.live_units(erase_unit));
                 }
+                State::Open if self.slc_cache.as_ref().is_some_and(|cache| cache.holds(erase_unit)) => {
+                    programmed_places += u64::from(self.layout_of(erase_unit).units_per_erase_unit());
+                    live += u64::from(self.occupancy.live_units(erase_unit));
+                }
                 State::Open => {
                     let written = self.written_places(erase_unit);
                     programmed_places += u64::from(written);
-                    live += u64::from(self.occupancy.live_units(erase_unit) - self.layout.data_units_from(written));
+                    let unwritten = self.layout_of(erase_unit).data_units_from(written);
+                    live += u64::from(self.occupancy.live_units(erase_unit) - unwritten);
                 }
                 State::Free | State::Retired => {}
             }
         }
         let ledger = &self.ledger;
         let programs = ledger.programmed_units;
+        let cache = self.slc_cache.as_ref();
+        let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
+        let slc_units = cache.map_or(0, |cache| u64::from(cache.layout().units_per_erase_unit()));
         let free = (0..self.streams.len() as u32).filter(|&unit| self.occupancy.state(EraseUnit(unit)) == State::Free);
+        // Where data is reduced, a mapping unit is read for all or for a part of what it holds.
+        let gc_reads = if self.reduction.is_none() { ledger.read_units.gc } else { programs.gc };
         let identities = [
-            ("live units of all erase units", live, "mapped units", self.mapped_units),
+            (
+                "live units of all erase units",
+                live,
+                "mapped units as they are stored and map pages",
+                self.live_places() + self.map_pages_in_flash(),
+            ),
             (
                 "programs",
-                programs.total(),
+                programs.total().wrapping_add_signed(self.unexplained_programs),
                 "erases x units + places programmed since",
-                ledger.erased_erase_units * units + programmed_places,
+                (ledger.erased_erase_units - erased_in_slc_mode) * units
+                    + erased_in_slc_mode * slc_units
+                    + programmed_places,
             ),
-            ("gc programs", programs.gc, "gc reads", ledger.read_units.gc),
+            ("gc programs", programs.gc, "gc reads", gc_reads),
+            ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),
             (
                 "free erase units by state",
                 free.count() as u64,
                 "free erase units in the pool",
-                u64::from(self.free.len()),
+                u64::from(self.free.len() + cache.map_or(0, |cache| cache.static_free())),
             ),
         ];
         for (left, left_value, right, right_value) in identities {
@@ -167,8 +200,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// The dear identities: every entry of the map against its opposite.
     pub fn check_map(&self) -> Result<(), String> {
+        if self.reduction.is_some() {
+            return self.check_stored();
+        }
         let mut mapped = 0;
-        for lpn in (0..self.map.user_units()).map(Lpn) {
+        for lpn in (0..self.map.units()).map(Lpn) {
             let ppn = self.map.physical(lpn);
             if ppn == Ppn::UNMAPPED {
                 continue;
@@ -181,14 +217,33 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
             }
         }
-        if mapped != self.mapped_units {
-            return Err(format!("{mapped} addresses are mapped, but {} were counted", self.mapped_units));
+        let counted = self.mapped_units + self.map_pages_in_flash();
+        if mapped != counted {
+            return Err(format!("{mapped} addresses are mapped, but {counted} were counted"));
         }
-        Ok(())
+        if self.read_only.is_some() { Ok(()) } else { self.check_map_cache() }
     }
 
-    fn written_places(&self, open: EraseUnit) -> u32 {
-        let frontier = self.frontiers.iter().find(|frontier| frontier.erase_unit == Some(open));
-        frontier.map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
+    fn map_pages_in_flash(&self) -> u64 {
+        self.map_cache.as_ref().map_or(0, |cache| cache.pages_in_flash())
+    }
+
+    fn live_units_kept_apart(&self) -> u64 {
+        let Some(cache) = &self.slc_cache else { return 0 };
+        let own = (0..self.streams.len() as u32).map(EraseUnit).filter(|&erase_unit| cache.is_static(erase_unit));
+        own.filter(|&erase_unit| self.occupancy.state(erase_unit) == State::Open)
+            .map(|erase_unit| {
+                let unwritten = if cache.holds(erase_unit) {
+                    0
+                } else {
+                    cache.layout().data_units_from(self.written_places(erase_unit))
+                };
+                u64::from(self.occupancy.live_units(erase_unit) - unwritten)
+            })
+            .sum()
+    }
+
+    pub(super) fn written_places(&self, open: EraseUnit) -> u32 {
+        self.frontier_at(open).map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
     }
 }

@@ -1,53 +1,68 @@
 //! Where physical numbers lie: erase unit and place of a PPN, and which places hold parity.
 
 use super::numbers::{EraseUnit, Ppn};
+use crate::divisor::Divisor;
 
+/// All numbers are places. A place holds a mapping unit, or, where data is reduced, a part of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    units_per_erase_unit: u32,
-    /// One place in so many holds parity, the last of each stripe; 0: none.
+    units_per_erase_unit: Divisor,
+    /// In each stripe of so many places the last mapping unit holds parity; 0: none.
     units_per_stripe: u32,
-    /// floor(2^64 / units) + 1: turns the division by a number known only at run time into one multiplication.
-    reciprocal: u64,
+    places_per_unit: u32,
 }
 
 impl Layout {
-    pub fn new(units_per_erase_unit: u32, units_per_stripe: u32) -> Self {
+    /// An erase unit and a stripe of so many mapping units.
+    pub fn new(units_per_erase_unit: u32, units_per_stripe: u32, places_per_unit: u32) -> Self {
         assert!(units_per_erase_unit > 1, "an erase unit holds at least two mapping units");
         assert!(units_per_stripe != 1, "a stripe of parity alone holds no data");
-        let reciprocal = u64::MAX / u64::from(units_per_erase_unit) + 1;
-        Self { units_per_erase_unit, units_per_stripe, reciprocal }
+        Self {
+            units_per_erase_unit: Divisor::new(units_per_erase_unit * places_per_unit),
+            units_per_stripe: units_per_stripe * places_per_unit,
+            places_per_unit,
+        }
     }
 
     pub fn units_per_erase_unit(&self) -> u32 {
-        self.units_per_erase_unit
+        self.units_per_erase_unit.get()
+    }
+
+    /// 1 unless data is reduced.
+    pub fn places_per_unit(&self) -> u32 {
+        self.places_per_unit
+    }
+
+    /// Runs of data places that parity leaves, at most.
+    pub fn runs_per_erase_unit(&self) -> u32 {
+        (self.parity_units_per_erase_unit() / self.places_per_unit).max(1)
     }
 
     /// Places of an erase unit that can hold host data.
     pub fn data_units_per_erase_unit(&self) -> u32 {
-        self.units_per_erase_unit - self.parity_units_per_erase_unit()
+        self.units_per_erase_unit() - self.parity_units_per_erase_unit()
     }
 
     pub fn parity_units_per_erase_unit(&self) -> u32 {
         // A last stripe that is cut short is protected as well: its last place holds parity.
         match self.units_per_stripe {
             0 => 0,
-            stripe => self.units_per_erase_unit.div_ceil(stripe),
+            stripe => self.units_per_erase_unit().div_ceil(stripe) * self.places_per_unit,
         }
     }
 
     /// Places for host data at or after `place`.
     pub fn data_units_from(&self, place: u32) -> u32 {
-        let parity_before = place.checked_div(self.units_per_stripe).unwrap_or(0);
+        let parity_before = place.checked_div(self.units_per_stripe).unwrap_or(0) * self.places_per_unit;
         let parity_after = self.parity_units_per_erase_unit() - parity_before;
-        (self.units_per_erase_unit - place).saturating_sub(parity_after)
+        (self.units_per_erase_unit() - place).saturating_sub(parity_after)
     }
 
-    /// The first parity place at or after `place`, or the end of the erase unit.
+    /// Where the first parity unit at or after `place` begins, or the end of the erase unit.
     pub fn next_parity(&self, place: u32) -> u32 {
         match self.units_per_stripe {
-            0 => self.units_per_erase_unit,
-            stripe => ((place / stripe + 1) * stripe - 1).min(self.units_per_erase_unit - 1),
+            0 => self.units_per_erase_unit(),
+            stripe => ((place / stripe + 1) * stripe).min(self.units_per_erase_unit()) - self.places_per_unit,
         }
     }
 
@@ -55,15 +70,13 @@ impl Layout {
         self.units_per_stripe != 0 && self.next_parity(place) == place
     }
 
-    /// Exact for all 32-bit numbers (Granlund and Montgomery 1994: the error of the reciprocal times the dividend stays
-    /// below 2^64).
     #[inline(always)]
     pub fn erase_unit_of(&self, ppn: Ppn) -> EraseUnit {
-        EraseUnit(((u128::from(ppn.0) * u128::from(self.reciprocal)) >> 64) as u32)
+        EraseUnit(self.units_per_erase_unit.quotient(ppn.0))
     }
 
     pub fn first(&self, erase_unit: EraseUnit) -> u32 {
-        erase_unit.0 * self.units_per_erase_unit
+        erase_unit.0 * self.units_per_erase_unit()
     }
 }
 
@@ -74,13 +87,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn division_by_reciprocal_is_exact(ppn in any::<u32>(), units in 2u32..=u32::MAX) {
-            prop_assert_eq!(Layout::new(units, 0).erase_unit_of(Ppn(ppn)).0, ppn / units);
-        }
-
-        #[test]
         fn parity_places_are_the_last_of_each_stripe(units in 2u32..600, stripe in 2u32..40) {
-            let layout = Layout::new(units, stripe);
+            let layout = Layout::new(units, stripe, 1);
             let parity: Vec<u32> = (0..units).filter(|&place| layout.is_parity(place)).collect();
             let obvious: Vec<u32> = (0..units).filter(|&place| (place + 1) % stripe == 0 || place + 1 == units).collect();
             prop_assert_eq!(&parity, &obvious);
@@ -88,6 +96,17 @@ mod tests {
             for place in 0..units {
                 let data = (place..units).filter(|&place| !layout.is_parity(place)).count();
                 prop_assert_eq!(layout.data_units_from(place), data as u32);
+            }
+        }
+
+        #[test]
+        fn finer_places_lie_as_mapping_units_do(units in 2u32..600, stripe in 2u32..40, shift in 1u32..4) {
+            let (coarse, fine) = (Layout::new(units, stripe, 1), Layout::new(units, stripe, 1 << shift));
+            prop_assert_eq!(fine.data_units_per_erase_unit(), coarse.data_units_per_erase_unit() << shift);
+            for place in 0..units {
+                prop_assert_eq!(fine.is_parity(place << shift), coarse.is_parity(place));
+                prop_assert_eq!(fine.next_parity(place << shift), coarse.next_parity(place) << shift);
+                prop_assert_eq!(fine.data_units_from(place << shift), coarse.data_units_from(place) << shift);
             }
         }
     }

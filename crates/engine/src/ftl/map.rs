@@ -13,20 +13,28 @@ pub struct Map {
     physical: Table<u32>,
     logical: Table<u32>,
     live: Table<u64>,
+    user_units: u32,
 }
 
 impl Map {
-    pub fn new(layout: Layout, erase_units: u32, user_units: u32) -> io::Result<Self> {
+    /// `map_pages` more units lie behind those of the host.
+    pub fn new(layout: Layout, erase_units: u32, user_units: u32, map_pages: u32) -> io::Result<Self> {
         let physical_units = erase_units as usize * layout.units_per_erase_unit() as usize;
         Ok(Self {
             layout,
-            physical: Table::filled(user_units as usize, Ppn::UNMAPPED.0)?,
+            physical: Table::filled((user_units + map_pages) as usize, Ppn::UNMAPPED.0)?,
             logical: Table::zeroed(physical_units)?,
             live: Table::zeroed(physical_units.div_ceil(64))?,
+            user_units,
         })
     }
 
     pub fn user_units(&self) -> u32 {
+        self.user_units
+    }
+
+    /// All units that may lie in flash: the host's and the map pages.
+    pub fn units(&self) -> u32 {
         self.physical.len() as u32
     }
 
@@ -47,6 +55,16 @@ impl Map {
         self.logical.set(ppn.index(), lpn.0);
     }
 
+    /// Lets one more address point at what another has stored.
+    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.physical.set(lpn.index(), ppn.0);
+    }
+
+    /// Points one direction only: what must never happen, for tests that must notice.
+    pub fn misplace(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.physical.set(lpn.index(), ppn.0);
+    }
+
     pub fn unmap(&mut self, lpn: Lpn) {
         self.physical.set(lpn.index(), Ppn::UNMAPPED.0);
     }
@@ -55,6 +73,11 @@ impl Map {
     pub fn mark_stale(&mut self, ppn: Ppn) {
         let word = ppn.index() / 64;
         self.live.set(word, self.live.get(word) & !(1 << (ppn.index() % 64)));
+    }
+
+    pub fn mark_live(&mut self, ppn: Ppn) {
+        let word = ppn.index() / 64;
+        self.live.set(word, self.live.get(word) | 1 << (ppn.index() % 64));
     }
 
     pub fn is_live(&self, ppn: Ppn) -> bool {
@@ -73,24 +96,25 @@ impl Map {
 
     /// Marks all data places of an erase unit live before any is written: so the bit is set once for a whole erase
     /// unit instead of once for each unit. Places not yet written are known by the frontier.
-    pub fn mark_all_live(&mut self, erase_unit: EraseUnit) {
-        self.write_bits(erase_unit, true);
+    /// `places` is where they lie in it.
+    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, places: &Layout) {
         let first = self.layout.first(erase_unit);
-        let units = self.layout.units_per_erase_unit();
-        let mut parity = self.layout.next_parity(0);
+        let units = places.units_per_erase_unit();
+        self.write_bits(first, units, true);
+        let mut parity = places.next_parity(0);
         while parity < units {
             self.mark_stale(Ppn(first + parity));
-            parity = if parity + 1 < units { self.layout.next_parity(parity + 1) } else { units };
+            parity = if parity + 1 < units { places.next_parity(parity + 1) } else { units };
         }
     }
 
     pub fn mark_all_stale(&mut self, erase_unit: EraseUnit) {
-        self.write_bits(erase_unit, false);
+        self.write_bits(self.layout.first(erase_unit), self.layout.units_per_erase_unit(), false);
     }
 
-    fn write_bits(&mut self, erase_unit: EraseUnit, live: bool) {
-        let first = self.layout.first(erase_unit) as usize;
-        let end = first + self.layout.units_per_erase_unit() as usize;
+    fn write_bits(&mut self, first: u32, units: u32, live: bool) {
+        let first = first as usize;
+        let end = first + units as usize;
         let words = self.live.as_mut_slice();
         let mut at = first;
         while at < end {
@@ -123,6 +147,11 @@ impl Map {
             at = word_end;
         }
         (at - first) as u32
+    }
+
+    /// Addresses to places, places to addresses, and which places are live.
+    pub fn tables(&mut self) -> (&mut Table<u32>, &mut Table<u32>, &mut Table<u64>) {
+        (&mut self.physical, &mut self.logical, &mut self.live)
     }
 
     pub fn bytes(&self) -> usize {

@@ -78,17 +78,39 @@ impl Occupancy {
         self.set(erase_unit, FREE);
     }
 
+    /// Puts an erase unit into a state that is known from elsewhere.
+    pub fn put(&mut self, erase_unit: EraseUnit, state: State, live_units: u32) {
+        let key = match state {
+            State::Free => FREE,
+            State::Open => OPEN | live_units,
+            State::Closed => live_units,
+            State::Retired => RETIRED,
+        };
+        self.set(erase_unit, key);
+    }
+
     pub fn retire(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, RETIRED);
     }
 
     #[inline(always)]
     pub fn lose_one(&mut self, erase_unit: EraseUnit) {
+        self.lose(erase_unit, 1);
+    }
+
+    #[inline(always)]
+    pub fn lose(&mut self, erase_unit: EraseUnit, units: u32) {
         let key = &mut self.keys[erase_unit.index()];
-        debug_assert!(*key & COUNT > 0);
-        *key -= 1;
+        debug_assert!(*key & COUNT >= units);
+        *key -= units;
         let key = *key;
         self.lower_bounds(erase_unit, key);
+    }
+
+    /// Counts places that are not yet written as live again, in an erase unit that is taken up after a loss of power.
+    pub fn gain(&mut self, erase_unit: EraseUnit, units: u32) {
+        debug_assert_eq!(self.state(erase_unit), State::Open);
+        self.keys[erase_unit.index()] += units;
     }
 
     /// Nearly always the group has a key as low already, so that the test costs less than a store.

@@ -6,7 +6,8 @@ use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::policies::placement::PlacementPolicy;
 use crate::request::Request;
-use crate::timing::host::TimedDrive;
+use crate::timing::flash::Flash;
+use crate::timing::host::{Idle, TimedDrive};
 use crate::timing::recorder::{Decision, Recorder};
 
 impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
@@ -19,11 +20,44 @@ impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
     }
 
     fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
-        self.execute_one(request)
+        self.heed(request);
+        if self.map_cache.is_some() {
+            self.execute_one_by_map_pages(request)
+        } else if self.reduction.is_some() {
+            self.execute_one_reduced(request)
+        } else {
+            self.execute_one(request)
+        }
     }
 
     fn pad(&mut self, groups: &[Ppn], group_units: u32) -> Result<(), ReadOnly> {
-        self.pad(groups, group_units)
+        if self.reduction.is_some() { self.pad_stored(groups, group_units) } else { self.pad(groups, group_units) }
+    }
+
+    fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
+        self.read_ahead(offset_bytes, length_bytes);
+    }
+
+    fn count_read(&mut self, request: &Request) {
+        self.count_read(request);
+    }
+
+    fn housekeep(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+        self.housekeep(now_ns, idle_since_ns)
+    }
+
+    fn dies_of_erase_units(&self) -> Vec<u16> {
+        self.array.dies_of_erase_units()
+    }
+
+    fn heeds_load(&self) -> bool {
+        self.lanes.as_ref().is_some_and(|lanes| lanes.heeds_load())
+    }
+
+    fn note_load(&mut self, flash: &Flash, now_ns: u64) {
+        if let Some(lanes) = &mut self.lanes {
+            flash.tell_load(now_ns, lanes.free_at_ns());
+        }
     }
 
     fn ledger(&self) -> &Ledger {

@@ -15,6 +15,21 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     /// Carries out requests in order. Each must lie within the drive. Stops when the drive turns read-only: the request
     /// that found it so was carried out in part at most, those after it not at all.
     pub fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
+        if self.map_cache.is_some() {
+            self.execute_by_map_pages(requests)
+        } else if self.reduction.is_some() {
+            self.execute_each(requests, Self::execute_one_reduced)
+        } else {
+            self.execute_each(requests, Self::execute_one)
+        }
+    }
+
+    #[inline(always)]
+    fn execute_each(
+        &mut self,
+        requests: &[Request],
+        execute_one: impl Fn(&mut Self, &Request) -> Result<(), ReadOnly>,
+    ) -> Result<(), Refused> {
         // The map is far larger than the cache, so entries are asked for ahead of their use: first those of the map,
         // then the bits of the old copies that they point at.
         for request in &requests[..requests.len().min(2 * AHEAD)] {
@@ -30,11 +45,20 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             if let Some(near) = requests.get(index + AHEAD) {
                 self.prefetch_old(near);
             }
-            if let Err(reason) = self.execute_one(request) {
+            self.heed(request);
+            if let Err(reason) = execute_one(self, request) {
                 return Err(Refused { executed: index, reason });
             }
         }
         Ok(())
+    }
+
+    /// Lets a placement that goes by the host's identifiers know that of the request.
+    #[inline(always)]
+    pub(super) fn heed(&mut self, request: &Request) {
+        if P::HEEDS_HOST {
+            self.placement.host_says(request.content.identifier);
+        }
     }
 
     #[inline(always)]
@@ -53,6 +77,8 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 Ok(())
             }
             Operation::Trim => self.trim_range(request.offset_bytes, request.length_bytes),
+            // What waits in a buffer is a matter of time, and so of the host in time.
+            Operation::Flush => Ok(()),
         }
     }
 
@@ -69,7 +95,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     #[inline(always)]
-    fn lpn_of(&self, offset_bytes: u64) -> Lpn {
+    pub(super) fn lpn_of(&self, offset_bytes: u64) -> Lpn {
         Lpn((offset_bytes >> self.mapping_unit_shift) as u32)
     }
 
@@ -99,14 +125,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.lose(old);
         }
         if C::PACED {
-            self.pace_cleaning()?;
+            self.pace_cleaning(1)?;
         }
         Ok(())
     }
 
     /// What a write to `lpn` makes stale; nothing is looked up for a policy that does not ask.
     #[inline(always)]
-    fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
+    pub(super) fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
         if !P::LOOKS_AT_OLD {
             return None;
         }
@@ -115,7 +141,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     #[inline(always)]
-    fn lose(&mut self, ppn: Ppn) {
+    pub(super) fn lose(&mut self, ppn: Ppn) {
         let erase_unit = self.layout.erase_unit_of(ppn);
         self.map.mark_stale(ppn);
         self.occupancy.lose_one(erase_unit);
@@ -124,7 +150,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
-    fn write_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
+    pub(super) fn write_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
         let end = offset_bytes + u64::from(length_bytes);
         let mut at = offset_bytes;
@@ -143,10 +169,13 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// A unit of which the host writes a part is read first, if it holds anything, and programmed whole.
-    fn read_modify(&mut self, lpn: Lpn) {
+    pub(super) fn read_modify(&mut self, lpn: Lpn) {
         self.ledger.read_modify_write_units += 1;
         let old = self.map.physical(lpn);
         if old != Ppn::UNMAPPED {
+            if self.reduction.is_some() {
+                return self.read_to_modify(lpn, old);
+            }
             self.ledger.read_units.read_modify_write += 1;
             self.clock.read(old, Cause::ReadModifyWrite);
         }
@@ -154,6 +183,22 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     fn read_range(&mut self, offset_bytes: u64, length_bytes: u32) {
         self.ledger.host_read_bytes += u64::from(length_bytes);
+        self.read_units(offset_bytes, length_bytes);
+    }
+
+    /// Ahead of the host's request, which `count_read` counts.
+    pub(super) fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
+        match &self.map_cache {
+            None => self.read_units(offset_bytes, length_bytes),
+            Some(_) => self.read_by_map_pages(offset_bytes, length_bytes),
+        }
+    }
+
+    pub(super) fn count_read(&mut self, request: &Request) {
+        self.ledger.host_read_bytes += u64::from(request.length_bytes);
+    }
+
+    pub(super) fn read_units(&mut self, offset_bytes: u64, length_bytes: u32) {
         let last = self.lpn_of(offset_bytes + u64::from(length_bytes) - 1);
         for lpn in (self.lpn_of(offset_bytes).0..=last.0).map(Lpn) {
             let ppn = self.map.physical(lpn);
@@ -161,12 +206,18 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             if ppn != Ppn::UNMAPPED {
                 self.ledger.read_units.host += 1;
                 self.clock.read(ppn, Cause::Host);
+                if let Some(upkeep) = &mut self.upkeep {
+                    upkeep.refresh.read(ppn.0);
+                }
             }
+        }
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.refresh.end_request();
         }
     }
 
     /// Only whole units can be forgotten; the parts at both ends stay as they are.
-    fn trim_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
+    pub(super) fn trim_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
         if let Some(reason) = self.read_only {
             return Err(reason);
         }
@@ -177,7 +228,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         for lpn in (first..end).map(|unit| Lpn(unit as u32)) {
             let old = self.map.physical(lpn);
             if old != Ppn::UNMAPPED {
-                self.lose(old);
+                if self.reduction.is_some() {
+                    self.release(lpn, old);
+                } else {
+                    self.lose(old);
+                }
                 self.map.unmap(lpn);
                 self.mapped_units -= 1;
                 self.ledger.trimmed_units += 1;

@@ -6,6 +6,7 @@
 use crate::nand::geometry::Geometry;
 use crate::random::Random;
 use crate::specification::drive::{EraseUnitKind, Faults};
+use serde::{Deserialize, Serialize};
 
 /// What an erase of an erase unit came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,18 @@ pub enum Erased {
     Usable,
     /// A block failed and no spare of its plane was left, so the erase unit is gone.
     Retired,
+}
+
+/// What use has made of the blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Worn {
+    erase_counts: Vec<u32>,
+    endurance: Vec<u32>,
+    blocks: Vec<u32>,
+    spares: Vec<Vec<u32>>,
+    held_out_blocks: Vec<u32>,
+    bad_blocks_factory: u32,
+    bad_blocks_grown: u32,
 }
 
 pub struct Array {
@@ -25,6 +38,10 @@ pub struct Array {
     blocks: Vec<u32>,
     /// Good blocks that stand by, for each plane.
     spares: Vec<Vec<u32>>,
+    /// Blocks that are not counted here: those of the drive's own, and those kept apart.
+    held_out_blocks: Vec<u32>,
+    /// The last erase units are kept apart.
+    kept_apart: u32,
     bad_blocks_factory: u32,
     bad_blocks_grown: u32,
 }
@@ -58,14 +75,77 @@ impl Array {
             endurance,
             blocks,
             spares,
+            held_out_blocks: Vec::new(),
+            kept_apart: 0,
             bad_blocks_factory,
             bad_blocks_grown: 0,
         }
     }
 
-    /// Erase units that could be formed, retired ones among them.
+    pub fn worn(&self) -> Worn {
+        Worn {
+            erase_counts: self.erase_counts.clone(),
+            endurance: self.endurance.clone(),
+            blocks: self.blocks.clone(),
+            spares: self.spares.clone(),
+            held_out_blocks: self.held_out_blocks.clone(),
+            bad_blocks_factory: self.bad_blocks_factory,
+            bad_blocks_grown: self.bad_blocks_grown,
+        }
+    }
+
+    /// Takes up the wear of an array of as many blocks; an error says what does not fit.
+    pub fn wear_as(&mut self, worn: Worn) -> Result<(), String> {
+        let blocks = self.geometry.blocks();
+        let every = worn.blocks.iter().chain(worn.spares.iter().flatten()).chain(&worn.held_out_blocks);
+        let fits = worn.erase_counts.len() == blocks as usize
+            && (worn.endurance.is_empty() || worn.endurance.len() == blocks as usize)
+            && worn.blocks.len() == self.blocks.len()
+            && worn.spares.len() == self.spares.len()
+            && every.into_iter().all(|&block| block < blocks);
+        if !fits {
+            return Err("its blocks are not those of the drive".into());
+        }
+        let Worn { erase_counts, endurance, blocks, spares, held_out_blocks, .. } = worn;
+        (self.erase_counts, self.endurance, self.blocks) = (erase_counts, endurance, blocks);
+        (self.spares, self.held_out_blocks) = (spares, held_out_blocks);
+        self.bad_blocks_factory = worn.bad_blocks_factory;
+        self.bad_blocks_grown = worn.bad_blocks_grown;
+        Ok(())
+    }
+
+    /// Erase units that could be formed, retired ones among them, without those kept apart.
     pub fn erase_units(&self) -> u32 {
-        (self.blocks.len() / self.lanes()) as u32
+        (self.blocks.len() / self.lanes()) as u32 - self.kept_apart
+    }
+
+    /// By erase unit, those kept apart among them, the die that it lies on; nothing for superblocks, which lie on all.
+    /// A single block stays where it is for life.
+    pub fn dies_of_erase_units(&self) -> Vec<u16> {
+        let blocks_per_die = self.geometry.blocks_per_plane * self.geometry.planes_per_die;
+        match self.geometry.erase_unit {
+            EraseUnitKind::Block => self.blocks.iter().map(|&block| (block / blocks_per_die) as u16).collect(),
+            EraseUnitKind::Superblock => Vec::new(),
+        }
+    }
+
+    /// The block behind an erase unit that is a single one.
+    pub fn block_of(&self, erase_unit: u32) -> u32 {
+        debug_assert_eq!(self.lanes(), 1);
+        self.blocks[erase_unit as usize]
+    }
+
+    /// Takes the last erase units, at most all, out of use.
+    pub fn hold_out(&mut self, erase_units: u32) {
+        let kept = self.erase_units().saturating_sub(erase_units) as usize * self.lanes();
+        self.held_out_blocks.extend(self.blocks.drain(kept..));
+    }
+
+    /// Keeps the last erase units for a use in which they hardly wear; they are not erased through here.
+    pub fn keep_apart(&mut self, erase_units: u32) {
+        self.kept_apart += erase_units.min(self.erase_units());
+        let first = self.erase_units() as usize * self.lanes();
+        self.held_out_blocks.extend_from_slice(&self.blocks[first..]);
     }
 
     pub fn erase(&mut self, erase_unit: u32) -> Erased {
@@ -89,6 +169,36 @@ impl Array {
         Erased::Usable
     }
 
+    /// A block failed otherwise than by wear, and its erase unit with it.
+    pub fn note_bad_block(&mut self) {
+        self.bad_blocks_grown += 1;
+    }
+
+    /// For blocks whose history another process made: all of an erase unit count alike.
+    pub fn set_erase_count(&mut self, erase_unit: u32, count: u32) {
+        let lanes = self.lanes();
+        let first = erase_unit as usize * lanes;
+        for &block in &self.blocks[first..first + lanes] {
+            self.erase_counts[block as usize] = count;
+        }
+    }
+
+    /// Leaves an array without blocks.
+    pub fn take(&mut self) -> Self {
+        let empty = Self {
+            geometry: self.geometry,
+            erase_counts: Vec::new(),
+            endurance: Vec::new(),
+            blocks: Vec::new(),
+            spares: Vec::new(),
+            held_out_blocks: Vec::new(),
+            kept_apart: 0,
+            bad_blocks_factory: 0,
+            bad_blocks_grown: 0,
+        };
+        std::mem::replace(self, empty)
+    }
+
     /// The good blocks of a retired erase unit become spares of their planes.
     fn give_back_good_blocks(&mut self, first: usize, failed: usize, lanes: usize) {
         for lane in first..first + lanes {
@@ -107,9 +217,12 @@ impl Array {
         blocks.iter().map(|&block| self.erase_counts[block as usize]).max().unwrap_or(0)
     }
 
-    /// The erase count of every physical block, bad and spare ones too.
-    pub fn erase_counts(&self) -> &[u32] {
-        &self.erase_counts
+    /// The erase count of every block that is not held out, bad and spare ones too.
+    pub fn erase_counts(&self) -> Vec<u32> {
+        let mut is_counted = vec![true; self.erase_counts.len()];
+        self.held_out_blocks.iter().for_each(|&block| is_counted[block as usize] = false);
+        let counts = self.erase_counts.iter().zip(is_counted);
+        counts.filter_map(|(&count, is_counted)| is_counted.then_some(count)).collect()
     }
 
     pub fn bad_blocks_factory(&self) -> u32 {

@@ -7,6 +7,7 @@ use crate::specification::drive::{EraseUnitKind, Nand};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     pub planes: u32,
+    pub planes_per_die: u32,
     pub blocks_per_plane: u32,
     pub pages_per_block: u32,
     pub units_per_page: u32,
@@ -28,6 +29,11 @@ impl Geometry {
                 return Err(SpecificationError::new(key, count, "a whole number of 1 or more"));
             }
         }
+        let pages = nand.pages_per_program;
+        if pages == 0 || !nand.pages_per_block.is_multiple_of(pages) {
+            let allowed = format!("a divisor of nand.pages_per_block, {}", nand.pages_per_block);
+            return Err(SpecificationError::new("nand.pages_per_program", pages, allowed));
+        }
         if !mapping_unit_bytes.is_power_of_two() || !(512..=65536).contains(&mapping_unit_bytes) {
             let allowed = "a power of two from 512 to 65536";
             return Err(SpecificationError::new("ftl.mapping_unit_bytes", mapping_unit_bytes, allowed));
@@ -44,6 +50,7 @@ impl Geometry {
                 .ok_or_else(|| {
                     SpecificationError::new("nand.channels", nand.channels, "fewer than 2^32 planes in all")
                 })?,
+            planes_per_die: nand.planes_per_die,
             blocks_per_plane: nand.blocks_per_plane,
             pages_per_block: nand.pages_per_block,
             units_per_page: nand.page_bytes / mapping_unit_bytes,
@@ -61,6 +68,10 @@ impl Geometry {
             return Err(SpecificationError::new("nand.blocks_per_plane", value, allowed));
         }
         Ok(geometry)
+    }
+
+    pub fn dies(&self) -> u32 {
+        self.planes / self.planes_per_die
     }
 
     pub fn units_per_block(&self) -> u32 {

@@ -6,9 +6,10 @@ pub mod power;
 use power::log2;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {

@@ -2,7 +2,9 @@
 //! costs nothing in the loop.
 
 use crate::error::{Refused, SpecificationError};
-use crate::ftl::{Capacity, Ftl, Wear};
+use crate::ftl::picture::Pictured;
+use crate::ftl::recovery::Recoverable;
+use crate::ftl::{Capacity, Ftl, StateError, Wear};
 use crate::ledger::Ledger;
 use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use crate::request::Request;
@@ -10,8 +12,9 @@ use crate::specification::Drive;
 use crate::timing::host::TimedDrive;
 use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
+use std::io::{Read, Write};
 
-pub trait SimulatedDrive: Send {
+pub trait SimulatedDrive: Pictured + Send {
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused>;
     fn ledger(&self) -> &Ledger;
     fn capacity(&self) -> Capacity;
@@ -21,6 +24,9 @@ pub trait SimulatedDrive: Send {
     fn memory_bytes(&self) -> usize;
     /// The identities of the ledger; an error says which does not hold.
     fn check_accounts(&self) -> Result<(), String>;
+    /// Writes the state of the drive, which is at rest; and takes one up.
+    fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
+    fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError>;
     /// Every map entry against its opposite: as slow as the drive is large.
     fn check_map(&self) -> Result<(), String>;
 }
@@ -58,15 +64,23 @@ impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
         self.check_accounts()
     }
 
+    fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        self.save_state(out)
+    }
+
+    fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
+        self.load_state(input, times)
+    }
+
     fn check_map(&self) -> Result<(), String> {
         self.check_map()
     }
 }
 
 /// A drive with a clock.
-pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive {}
+pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable {}
 
-impl<D: SimulatedDrive + TimedDrive> TimedSimulatedDrive for D {}
+impl<D: SimulatedDrive + TimedDrive + Recoverable> TimedSimulatedDrive for D {}
 
 /// Builds a drive with a clock.
 pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {

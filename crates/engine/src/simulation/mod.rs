@@ -1,7 +1,11 @@
 //! A whole run: jobs, stage by stage, on a drive, until they are done or the drive is in its steady state.
 
 pub mod addresses;
+mod checks;
 mod drive;
+mod job_log;
+mod job_steady_state;
+pub mod live;
 mod outcome;
 mod rounds;
 mod series;
@@ -10,21 +14,24 @@ mod source;
 mod tests;
 mod time_series;
 mod timed;
+mod timed_job;
+mod timed_rounds;
+mod untimed;
 
-use crate::error::{ReadOnly, SpecificationError};
-use crate::request::Request;
+use crate::error::SpecificationError;
+pub use crate::ftl::StateError;
+use crate::policies::placement::heeded_identifiers;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::Stream;
-pub use drive::{SimulatedDrive, build};
-pub use outcome::{JobOutcome, Outcome, Requests, StageOutcome, SteadyStateOutcome};
+use checks::check_there_is_one;
+pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
+pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing};
 use rounds::Rounds;
-use series::Series;
-pub use source::{RequestSource, SourceError};
+pub use source::{Arrival, RequestSource, SourceError};
+use std::io::{Read, Write};
 pub use timed::TimedSimulation;
-
-/// The most requests that a job issues before another has its turn: enough for prefetching to work ahead.
-const TURN_REQUESTS_MAX: u64 = 256;
+pub use untimed::Simulation;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,233 +42,6 @@ pub struct Progress {
     pub is_finished: bool,
 }
 
-pub struct Simulation {
-    drive: Box<dyn SimulatedDrive>,
-    jobs: Vec<RunningJob>,
-    stages: Vec<StageOutcome>,
-    /// The jobs of the stage that is running, as a range of `jobs`.
-    active: std::ops::Range<usize>,
-    /// Whose turn it is.
-    turn: usize,
-    rounds: Option<Rounds>,
-    last_stage: u32,
-    mapping_unit_bytes: u32,
-    series: Series,
-    batch: Vec<Request>,
-    failure: Option<ReadOnly>,
-}
-
-struct RunningJob {
-    source: Box<dyn RequestSource>,
-    stage: u32,
-    turn_requests: usize,
-    is_done: bool,
-    outcome: JobOutcome,
-}
-
-impl Simulation {
-    /// Errors name the key of the drive or the job, its value and what is allowed.
-    pub fn new(specification: &Specification) -> Result<Self, SpecificationError> {
-        Self::with_last(specification, None)
-    }
-
-    /// The jobs of the specification, of which there may be none, and then what `source` gives, as a stage of its own.
-    pub fn replaying(
-        specification: &Specification,
-        name: &str,
-        source: Box<dyn RequestSource>,
-    ) -> Result<Self, SpecificationError> {
-        let stage = specification.jobs.last().map_or(0, |job| job.stage + 1);
-        Self::with_last(specification, Some(RunningJob::given(name, stage, source)))
-    }
-
-    fn with_last(specification: &Specification, given: Option<RunningJob>) -> Result<Self, SpecificationError> {
-        let drive = build(&specification.drive, specification.seed)?;
-        let user_bytes = specification.drive.ftl.user_bytes;
-        check_stages(&specification.jobs)?;
-        let is_given = given.is_some();
-        let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
-        let jobs = own_jobs.chain(given.map(Ok)).collect::<Result<Vec<_>, _>>()?;
-        let Some(last_stage) = jobs.last().map(|job| job.stage) else {
-            return Err(SpecificationError::new("jobs", "[]", "one job or more"));
-        };
-        let rounds = rounds_of(specification, is_given)?;
-        let mut simulation = Self {
-            drive,
-            jobs,
-            stages: Vec::new(),
-            active: 0..0,
-            turn: 0,
-            rounds,
-            last_stage,
-            mapping_unit_bytes: specification.drive.ftl.mapping_unit_bytes,
-            series: Series::new(specification.series_points_max, user_bytes),
-            batch: Vec::with_capacity(TURN_REQUESTS_MAX as usize),
-            failure: None,
-        };
-        simulation.start_stage(0);
-        Ok(simulation)
-    }
-
-    /// Runs at least so many more requests, unless the run ends before. The error is that of a source; no stream of the
-    /// specification's own jobs has one.
-    pub fn advance(&mut self, requests: u64) -> Result<Progress, SourceError> {
-        let mut issued = 0;
-        while issued < requests && !self.is_finished() {
-            issued += self.take_turn()?;
-        }
-        Ok(self.progress())
-    }
-
-    pub fn is_finished(&self) -> bool {
-        self.active.is_empty() || self.failure.is_some()
-    }
-
-    pub fn drive(&self) -> &dyn SimulatedDrive {
-        &*self.drive
-    }
-
-    /// Panics when the ledger's identities do not hold: then the engine is wrong, and so is every figure of the run.
-    pub fn finish(mut self) -> Outcome {
-        if let Some(first) = self.jobs.get(self.active.start).filter(|_| !self.active.is_empty()) {
-            self.series.end_stage(first.stage, &*self.drive);
-            self.stages.last_mut().expect("a stage has started").host_written_bytes_end = self.host_written_bytes();
-        }
-        if let Err(broken) = self.drive.check_accounts() {
-            panic!("the ledger does not add up: {broken}");
-        }
-        Outcome {
-            ledger: *self.drive.ledger(),
-            capacity: self.drive.capacity(),
-            wear: self.drive.wear(),
-            stages: self.stages,
-            steady_state: self.rounds.map(Rounds::into_outcome),
-            series: self.series.into_columns(),
-            timing: None,
-            failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs.into_iter().map(|job| job.outcome).collect(),
-        }
-    }
-
-    fn take_turn(&mut self) -> Result<u64, SourceError> {
-        let job = &mut self.jobs[self.turn];
-        self.batch.clear();
-        let mut issued = job.source.fill(&mut self.batch, job.turn_requests)?;
-        if issued == 0 {
-            // Until the steady state a job of the last stage starts over; a source that is empty even then is at its end.
-            if self.rounds.is_some() && job.stage == self.last_stage {
-                job.source.restart();
-                issued = job.source.fill(&mut self.batch, job.turn_requests)?;
-            }
-            job.is_done = issued == 0;
-        }
-        let before = *self.drive.ledger();
-        let mut executed = issued;
-        if let Err(refused) = self.drive.execute(&self.batch) {
-            executed = refused.executed;
-            self.failure = Some(refused.reason);
-        }
-        job.outcome.ledger += *self.drive.ledger() - before;
-        for request in &self.batch[..executed] {
-            let requests = job.outcome.requests_mut(request.operation);
-            requests.ios += 1;
-            requests.bytes += u64::from(request.length_bytes);
-        }
-        let stage = job.stage;
-        self.series.note(stage, &*self.drive);
-        let is_settled = match &mut self.rounds {
-            Some(rounds) if stage == self.last_stage => rounds.note(self.drive.ledger(), self.mapping_unit_bytes),
-            _ => false,
-        };
-        self.pass_on_the_turn(is_settled);
-        Ok(issued as u64)
-    }
-
-    /// The next job of the stage that is not done; if there is none, or the drive is settled, the next stage.
-    fn pass_on_the_turn(&mut self, is_settled: bool) {
-        let jobs = self.active.len();
-        let first = self.active.start;
-        let after = |turn: usize, steps: usize| first + (turn - first + steps) % jobs;
-        let next = (1..=jobs).map(|steps| after(self.turn, steps)).find(|&turn| !self.jobs[turn].is_done);
-        match next {
-            Some(turn) if !is_settled => self.turn = turn,
-            _ => {
-                let stage = self.jobs[first].stage;
-                self.series.end_stage(stage, &*self.drive);
-                self.stages.last_mut().expect("a stage has started").host_written_bytes_end = self.host_written_bytes();
-                self.start_stage(self.active.end);
-            }
-        }
-    }
-
-    fn start_stage(&mut self, first: usize) {
-        let Some(stage) = self.jobs.get(first).map(|job| job.stage) else {
-            self.active = first..first;
-            return;
-        };
-        let end = first + self.jobs[first..].iter().take_while(|job| job.stage == stage).count();
-        self.active = first..end;
-        self.turn = first;
-        let host_written_bytes_start = self.host_written_bytes();
-        self.stages.push(StageOutcome {
-            stage,
-            host_written_bytes_start,
-            host_written_bytes_end: host_written_bytes_start,
-        });
-        self.series.note(stage, &*self.drive);
-        if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
-            let capacity = self.drive.capacity();
-            let erased_units = u64::from(self.drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
-            rounds.start(self.drive.ledger(), erased_units * u64::from(capacity.mapping_unit_bytes));
-        }
-        share_turns(&mut self.jobs[first..end], self.drive.capacity().user_units);
-    }
-
-    fn host_written_bytes(&self) -> u64 {
-        self.drive.ledger().host_written_bytes
-    }
-
-    fn progress(&self) -> Progress {
-        let host_written_bytes = self.host_written_bytes();
-        let is_finished = self.is_finished();
-        let settles = |job: &RunningJob| self.rounds.is_some() && job.stage == self.last_stage;
-        let done = match &self.rounds {
-            _ if is_finished => 1.0,
-            Some(rounds) if !self.active.is_empty() && settles(&self.jobs[self.active.start]) => {
-                rounds.progress(host_written_bytes)
-            }
-            _ => {
-                let counted = self.jobs.iter().filter(|job| !settles(job)).map(|job| job.source.progress());
-                let (sum, count) = counted.fold((0.0, 0), |(sum, count), progress| (sum + progress, count + 1));
-                let share = if self.rounds.is_some() { Rounds::SHARE_BEFORE } else { 1.0 };
-                share * sum / f64::from(count.max(1))
-            }
-        };
-        Progress { done, host_written_bytes, is_finished }
-    }
-}
-
-impl RunningJob {
-    fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
-        // Until its stage starts, the number of requests is the job's depth.
-        let turn_requests = job.iodepth as usize;
-        let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
-        let source = Box::new(stream_of(job, specification)?);
-        Ok(Self { source, stage: job.stage, turn_requests, is_done: false, outcome })
-    }
-
-    fn given(name: &str, stage: u32, source: Box<dyn RequestSource>) -> Self {
-        Self { source, stage, turn_requests: 1, is_done: false, outcome: JobOutcome::new(name, 0, stage) }
-    }
-}
-
-fn check_stages(jobs: &[Job]) -> Result<(), SpecificationError> {
-    if !jobs.is_sorted_by_key(|job| job.stage) {
-        return Err(SpecificationError::new("jobs", "stages out of order", "jobs ordered by stage"));
-    }
-    Ok(())
-}
-
 /// The requests of a job, which must lie within the drive.
 fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
     let user_bytes = specification.drive.ftl.user_bytes;
@@ -270,7 +50,9 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
         let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
         return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
     }
-    Stream::new(job).map_err(|error| {
+    let identifiers = heeded_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
+    let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
+    Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| {
         SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
     })
 }
@@ -292,25 +74,24 @@ fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rou
     Ok(can_settle.then(|| Rounds::new(round_bytes, host_bytes_max)))
 }
 
-/// Without a clock, jobs side by side take turns in proportion to their queue depths. On a small drive turns are short,
-/// so that points and rounds fall where they should.
-fn share_turns(jobs: &mut [RunningJob], user_units: u64) {
-    let deepest = jobs.iter().map(|job| job.turn_requests).max().unwrap_or(1).max(1);
-    let most = TURN_REQUESTS_MAX.min(user_units / 256) as usize;
-    for job in jobs {
-        // A whole multiple keeps the proportion exact.
-        job.turn_requests = match deepest {
-            shallow if shallow <= TURN_REQUESTS_MAX as usize => job.turn_requests * (most / shallow).max(1),
-            deep => (job.turn_requests * TURN_REQUESTS_MAX as usize / deep).max(1),
-        };
-    }
-}
-
 /// A run with or without a clock.
 pub trait Run: Send {
     /// Goes on for about so many requests or events.
     fn advance(&mut self, steps: u64) -> Result<Progress, SourceError>;
     fn finish(self: Box<Self>) -> Outcome;
+    /// Writes out the state of the drive, which must be at rest.
+    fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
+}
+
+/// The state that a drive is in when a run begins: as `save_state` wrote it, of a drive whose erase units are as many
+/// times smaller.
+pub struct InitialState<'a> {
+    pub input: &'a mut dyn Read,
+    pub times: u32,
+}
+
+fn refuse_state(error: StateError) -> SpecificationError {
+    SpecificationError::new("state", error, "what the same version saved of the same drive")
 }
 
 impl Run for Simulation {
@@ -321,23 +102,41 @@ impl Run for Simulation {
     fn finish(self: Box<Self>) -> Outcome {
         (*self).finish()
     }
+
+    fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        self.drive.save_state(out)
+    }
 }
 
 impl Run for TimedSimulation {
     fn advance(&mut self, steps: u64) -> Result<Progress, SourceError> {
-        Ok(self.advance(steps))
+        self.advance(steps)
     }
 
     fn finish(self: Box<Self>) -> Outcome {
         (*self).finish()
     }
+
+    /// What a clock has under way at the end of a run is decided, and counts as done; see `ftl/state.rs`.
+    fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        SimulatedDrive::save_state(&mut *self.drive, out)
+    }
 }
 
 /// Begins the run that a specification describes.
 pub fn start(specification: &Specification) -> Result<Box<dyn Run>, SpecificationError> {
+    start_from(specification, None)
+}
+
+/// The same on a drive that is not new, but in a state that was saved.
+pub fn start_from(
+    specification: &Specification,
+    state: Option<InitialState<'_>>,
+) -> Result<Box<dyn Run>, SpecificationError> {
+    check_there_is_one(specification)?;
     if specification.timed {
-        Ok(Box::new(TimedSimulation::new(specification)?))
+        Ok(Box::new(TimedSimulation::with_last(specification, None, state)?))
     } else {
-        Ok(Box::new(Simulation::new(specification)?))
+        Ok(Box::new(Simulation::with_last(specification, None, state)?))
     }
 }

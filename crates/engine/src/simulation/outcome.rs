@@ -1,11 +1,16 @@
 //! What a run has counted.
 
+use super::job_log::LogColumns;
+use super::job_steady_state::JobSteadyStateOutcome;
 use super::series::Columns;
 use super::time_series::TimeColumns;
+use super::timed_rounds::SteadyTiming;
 use crate::ftl::{Capacity, Wear};
 use crate::ledger::Ledger;
 use crate::request::Operation;
+use crate::timing::breakdown::BreakdownColumns;
 use crate::timing::histogram::Latency;
+use crate::timing::read_counts::ReadCounts;
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +37,8 @@ pub struct JobOutcome {
     pub read: Requests,
     pub write: Requests,
     pub trim: Requests,
+    /// Their bytes are 0.
+    pub flush: Requests,
     /// What the drive did while it served this job; cleaning counts for the job whose write set it off.
     pub ledger: Ledger,
     /// Nothing without a clock.
@@ -53,6 +60,21 @@ pub struct JobTiming {
     pub read: Latency,
     pub write: Latency,
     pub trim: Latency,
+    pub flush: Latency,
+    /// Nothing where requests come from outside, or of dies with a cache register.
+    pub breakdown: Option<JobBreakdown>,
+    /// Nothing unless the job asks for a log.
+    pub log: Option<LogColumns>,
+    /// Nothing unless the job is to end in its steady state.
+    pub steady_state: Option<JobSteadyStateOutcome>,
+}
+
+/// Where the time of the requests went, a row for each bin of the direction's latency.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobBreakdown {
+    pub read: BreakdownColumns,
+    pub write: BreakdownColumns,
+    pub trim: BreakdownColumns,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -66,6 +88,8 @@ pub struct StageOutcome {
     pub stage: u32,
     pub host_written_bytes_start: u64,
     pub host_written_bytes_end: u64,
+    /// What was read ahead in it; nothing for a drive, or a run, that does not.
+    pub read_ahead: Option<ReadCounts>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -78,6 +102,8 @@ pub struct SteadyStateOutcome {
     pub slope_share: Option<f64>,
     /// Write amplification of each round of the last stage; nothing where the host wrote nothing.
     pub round_waf: Vec<f64>,
+    /// Nothing without a clock.
+    pub timing: Option<SteadyTiming>,
     /// What the drive did in the last five rounds, or in all of them if they were fewer.
     pub window: Ledger,
 }
@@ -92,6 +118,7 @@ impl JobOutcome {
             read: Requests::default(),
             write: Requests::default(),
             trim: Requests::default(),
+            flush: Requests::default(),
             ledger: Ledger::default(),
             timing: None,
         }
@@ -102,6 +129,7 @@ impl JobOutcome {
             Operation::Read => &mut self.read,
             Operation::Write => &mut self.write,
             Operation::Trim => &mut self.trim,
+            Operation::Flush => &mut self.flush,
         }
     }
 }

@@ -1,6 +1,8 @@
-//! The last stage, cut into rounds of host bytes, until write amplification is steady.
+//! The last stage, cut into rounds of host bytes, until write amplification is steady, and with a clock requests a second
+//! as well.
 
 use super::outcome::SteadyStateOutcome;
+use super::timed_rounds::{RoundTimes, TimedRounds};
 use crate::ledger::Ledger;
 use crate::steady_state::{SteadyState, Verdict};
 use std::collections::VecDeque;
@@ -8,20 +10,24 @@ use std::collections::VecDeque;
 /// SNIA looks at the last five.
 const ROUNDS: usize = 5;
 
+#[derive(Clone)]
 pub struct Rounds {
     rule: SteadyState,
     verdict: Option<Verdict>,
     round_bytes: u64,
     host_bytes_max: u64,
     stage_start_bytes: u64,
-    /// Rounds are counted from here on: a drive that still has erased space to write to is not in its steady state.
-    first_round_at_bytes: u64,
+    /// Rounds are counted once the host's data has taken so much flash: a drive that still has erased space to write to
+    /// is not in its steady state.
+    first_round_at_units: u64,
     /// The ledger when the round began.
     start: Ledger,
     /// What happened in each of the rounds that the verdict is about.
     window: VecDeque<Ledger>,
     round_waf: Vec<f64>,
     at_host_bytes: Option<u64>,
+    /// Only with a clock.
+    timed: Option<TimedRounds>,
 }
 
 impl Rounds {
@@ -35,25 +41,40 @@ impl Rounds {
             round_bytes,
             host_bytes_max,
             stage_start_bytes: 0,
-            first_round_at_bytes: 0,
+            first_round_at_units: 0,
             start: Ledger::default(),
             window: VecDeque::new(),
             round_waf: Vec::new(),
             at_host_bytes: None,
+            timed: None,
         }
     }
 
-    /// `erased_bytes` is what can be written before cleaning must begin.
-    pub fn start(&mut self, ledger: &Ledger, erased_bytes: u64) {
-        self.start = *ledger;
-        self.stage_start_bytes = ledger.host_written_bytes;
-        self.first_round_at_bytes = ledger.host_written_bytes + erased_bytes;
+    pub fn with_clock(mut self) -> Self {
+        self.timed = Some(TimedRounds::default());
+        self
     }
 
-    /// Returns whether the stage is over: settled, or out of what it may write.
-    pub fn note(&mut self, ledger: &Ledger, mapping_unit_bytes: u32) -> bool {
-        if ledger.host_written_bytes < self.first_round_at_bytes {
+    /// `erased_units`, as the ledger counts them, can be written before cleaning must begin.
+    pub fn start(&mut self, ledger: &Ledger, erased_units: u64) {
+        self.start = *ledger;
+        self.stage_start_bytes = ledger.host_written_bytes;
+        self.first_round_at_units = ledger.programmed_units.host + erased_units;
+    }
+
+    /// Returns whether the stage is over: settled, or out of what it may write. `clock` has the time and what has
+    /// completed in the round.
+    pub fn note(
+        &mut self,
+        ledger: &Ledger,
+        counted_unit_bytes: u32,
+        mut clock: Option<(u64, &mut RoundTimes)>,
+    ) -> bool {
+        if ledger.programmed_units.host < self.first_round_at_units {
             self.start = *ledger;
+            if let (Some(timed), Some((now_ns, current))) = (&mut self.timed, &mut clock) {
+                timed.begin_round(*now_ns, current);
+            }
             return false;
         }
         let written_bytes = ledger.host_written_bytes - self.start.host_written_bytes;
@@ -61,7 +82,7 @@ impl Rounds {
             return false;
         }
         let round = *ledger - self.start;
-        let waf = round.programmed_units.total() as f64 * f64::from(mapping_unit_bytes) / written_bytes as f64;
+        let waf = round.programmed_units.total() as f64 * f64::from(counted_unit_bytes) / written_bytes as f64;
         self.round_waf.push(waf);
         if self.window.len() == ROUNDS {
             self.window.pop_front();
@@ -70,10 +91,15 @@ impl Rounds {
         self.start = *ledger;
         let verdict = self.rule.push(waf);
         self.verdict = Some(verdict);
-        if verdict.reached {
+        let is_fast_steadily = match (&mut self.timed, clock) {
+            (Some(timed), Some((now_ns, current))) => timed.end_round(now_ns, current),
+            _ => true,
+        };
+        let is_settled = verdict.reached && is_fast_steadily;
+        if is_settled {
             self.at_host_bytes = Some(ledger.host_written_bytes);
         }
-        verdict.reached || ledger.host_written_bytes - self.stage_start_bytes >= self.host_bytes_max
+        is_settled || ledger.host_written_bytes - self.stage_start_bytes >= self.host_bytes_max
     }
 
     pub fn progress(&self, host_written_bytes: u64) -> f64 {
@@ -90,6 +116,7 @@ impl Rounds {
             range_share: self.verdict.and_then(|verdict| verdict.range_share),
             slope_share: self.verdict.and_then(|verdict| verdict.slope_share),
             round_waf: self.round_waf,
+            timing: self.timed.map(TimedRounds::into_outcome),
             window: self.window.into_iter().fold(Ledger::default(), |mut sum, round| {
                 sum += round;
                 sum

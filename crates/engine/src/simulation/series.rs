@@ -71,6 +71,7 @@ macro_rules! each_column {
     }};
 }
 
+#[derive(Clone, Debug)]
 pub struct Series {
     columns: Columns,
     points_max: usize,

@@ -16,6 +16,19 @@ pub trait RequestSource: Send {
     /// leaves the drive. An error ends the run.
     fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError>;
 
+    /// The same with the time at which each request arrives, in nanoseconds since the source began, never falling and
+    /// going on through `restart`. The requests of a source without times arrive together at its beginning.
+    fn fill_arrivals(
+        &mut self,
+        out: &mut Vec<Request>,
+        arrivals_ns: &mut Vec<u64>,
+        count_max: usize,
+    ) -> Result<usize, SourceError> {
+        let count = self.fill(out, count_max)?;
+        arrivals_ns.resize(arrivals_ns.len() + count, 0);
+        Ok(count)
+    }
+
     /// Begins again. A source that is empty even then is at its end for good.
     fn restart(&mut self);
 
@@ -35,4 +48,13 @@ impl RequestSource for Stream {
     fn progress(&self) -> f64 {
         self.progress()
     }
+}
+
+/// How the requests of a source that is given come to the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The most that are outstanding at a time.
+    pub depth: u32,
+    /// Whether they arrive at times of their own; else each that completes makes room for the next.
+    pub has_times: bool,
 }

@@ -1,44 +1,26 @@
 //! A run does not care where its requests come from: a source that repeats a stream's requests gives the same outcome.
 
 use super::*;
-use crate::request::Operation;
+use crate::request::{Operation, Request};
 use crate::specification::drive::*;
 
 const UNIT: u64 = 4096;
 
 /// 64 erase units of 16 units, a quarter of them spare.
 fn drive() -> Drive {
-    let choice = |name: &str| PolicyChoice { name: name.into(), parameters: Default::default() };
+    let textbook = Drive::textbook();
     Drive {
         name: "tiny".into(),
         nand: Nand {
             cell: Cell::Slc,
-            channels: 1,
-            dies_per_channel: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 64,
-            pages_per_block: 16,
-            page_bytes: UNIT as u32,
             read_us: 25.0,
             program_us: 200.0,
             erase_us: 1500.0,
             channel_mb_s: 200.0,
-            endurance_cycles: 3000,
+            ..textbook.nand
         },
-        ftl: Ftl {
-            user_bytes: 768 * UNIT,
-            mapping_unit_bytes: UNIT as u32,
-            erase_unit: EraseUnitKind::Block,
-            victim: choice("greedy"),
-            placement: choice("single"),
-            wear_leveling: choice("none"),
-            reserve_erase_units: 1,
-            spare_area: SpareArea::Dynamic,
-        },
-        parity: Parity { units_per_stripe: 0 },
-        faults: Faults { factory_bad_blocks: 0.0, wear_out: false, endurance_spread: 0.0 },
-        write_buffer: WriteBuffer { bytes: 0 },
-        controller: Controller { command_us: 5.0 },
+        ftl: Ftl { user_bytes: 768 * UNIT, ..textbook.ftl },
+        ..textbook
     }
 }
 
@@ -125,7 +107,7 @@ fn what_is_given_runs_as_the_job_would() {
     for direction in [Direction::Write, Direction::ReadWrite, Direction::TrimWrite] {
         let (fill, last) = (job(0, true, Direction::Write, 1), job(1, false, direction, 6));
         let recorded = Box::new(Recorded::new(requests(&last)));
-        let given = Simulation::replaying(&specification(vec![fill.clone()], Until::Job), "job", recorded);
+        let given = Simulation::replaying(&specification(vec![fill.clone()], Until::Job), "job", recorded, None);
         let own = Simulation::new(&specification(vec![fill, last], Until::Job));
         let (given, own) = (run(given).unwrap(), run(own).unwrap());
         assert!(own.ledger.programmed_units.gc > 0, "so short a run would prove little");
@@ -142,7 +124,8 @@ fn it_needs_no_job_before_it() {
         .filter(|request| request.operation == Operation::Write)
         .map(|request| u64::from(request.length_bytes))
         .sum();
-    let outcome = run(Simulation::replaying(&specification(vec![], Until::Job), "alone", Box::new(recorded))).unwrap();
+    let outcome =
+        run(Simulation::replaying(&specification(vec![], Until::Job), "alone", Box::new(recorded), None)).unwrap();
     assert_eq!((outcome.jobs[0].name.as_str(), outcome.jobs[0].stage), ("alone", 0));
     assert_eq!(outcome.ledger.host_written_bytes, written);
     assert!(Simulation::new(&specification(vec![], Until::Job)).is_err(), "nor is a run of nothing one");
@@ -155,7 +138,7 @@ fn it_starts_over_until_the_steady_state_and_ends_when_it_is_empty_then() {
     let start = |restarts_left| {
         let requests = requests(&job(1, false, Direction::Write, 1));
         let recorded = Box::new(Recorded { restarts_left, ..Recorded::new(requests) });
-        run(Simulation::replaying(&specification(vec![fill.clone()], until.clone()), "job", recorded)).unwrap()
+        run(Simulation::replaying(&specification(vec![fill.clone()], until.clone()), "job", recorded, None)).unwrap()
     };
     let steady = start(1000).steady_state.expect("rounds were counted");
     assert!(steady.reached && steady.round_waf.len() >= 5, "{steady:?}");
@@ -176,6 +159,6 @@ fn an_error_of_the_source_ends_the_run() {
         }
     }
     let fill = job(0, true, Direction::Write, 1);
-    let error = run(Simulation::replaying(&specification(vec![fill], Until::Job), "torn", Box::new(Torn)));
+    let error = run(Simulation::replaying(&specification(vec![fill], Until::Job), "torn", Box::new(Torn), None));
     assert_eq!(error.unwrap_err().to_string(), "torn in two");
 }

@@ -49,12 +49,13 @@ struct Interval {
     end_ns: u64,
     sample: Sample,
     /// By operation.
-    ios: [u64; 3],
-    bytes: [u64; 3],
+    ios: [u64; Operation::COUNT],
+    bytes: [u64; Operation::COUNT],
     reads: Histogram,
     writes: Histogram,
 }
 
+#[derive(Clone)]
 pub struct TimeSeries {
     finished: Vec<Interval>,
     current: Interval,
@@ -86,7 +87,7 @@ impl TimeSeries {
         match completion.operation {
             Operation::Read => self.current.reads.add(latency_ns),
             Operation::Write => self.current.writes.add(latency_ns),
-            Operation::Trim => {}
+            Operation::Trim | Operation::Flush => {}
         }
     }
 
@@ -118,7 +119,7 @@ impl TimeSeries {
             .map(|pair| {
                 let mut merged = pair[pair.len() - 1].clone();
                 if pair.len() == 2 {
-                    for operation in 0..3 {
+                    for operation in 0..Operation::COUNT {
                         merged.ios[operation] += pair[0].ios[operation];
                         merged.bytes[operation] += pair[0].bytes[operation];
                     }

@@ -1,86 +1,120 @@
 //! A whole run with a clock: all jobs of a stage keep their queues full side by side; a stage begins when all requests
 //! of the one before it are complete.
 
+mod client;
+
+use super::checks::{check_identifiers, check_jobs, check_there_is_one, check_times};
 use super::drive::{TimedSimulatedDrive, build_timed};
-use super::outcome::{JobTiming, Timing};
+use super::outcome::Timing;
 use super::rounds::Rounds;
 use super::series::Series;
+use super::source::{Arrival, RequestSource, SourceError};
 use super::time_series::{Sample, TimeSeries};
-use super::{JobOutcome, Outcome, Progress, StageOutcome, check_stages, rounds_of, stream_of};
+use super::timed_job::{RunningJob, tells_breakdowns};
+use super::timed_rounds::RoundTimes;
+use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state, rounds_of};
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
-use crate::request::{Operation, Request};
-use crate::specification::{Job, Specification};
+use crate::specification::Specification;
 use crate::timing::flash::Flash;
-use crate::timing::histogram::Histogram;
-use crate::timing::host::{Client, Completion, Host};
-use crate::workload::Stream;
+use crate::timing::host::{FrontEnd, Host, Reading};
 
 /// Events between two looks at the drive for series and rounds.
 const EVENTS_AT_ONCE: u64 = 512;
 
 pub struct TimedSimulation {
-    drive: Box<dyn TimedSimulatedDrive>,
-    host: Host,
-    jobs: Jobs,
+    pub(super) drive: Box<dyn TimedSimulatedDrive>,
+    pub(super) host: Host,
+    pub(super) jobs: Jobs,
     stages: Vec<StageOutcome>,
     /// The jobs of the stage that is running, as a range of `jobs`.
-    active: std::ops::Range<usize>,
+    pub(super) active: std::ops::Range<usize>,
     rounds: Option<Rounds>,
     last_stage: u32,
-    mapping_unit_bytes: u32,
+    counted_unit_bytes: u32,
     series: Series,
-    failure: Option<ReadOnly>,
+    /// Until the next look at the drive, which is the same in whatever steps the run is advanced.
+    events_to_look: u64,
+    pub(super) failure: Option<ReadOnly>,
 }
 
 /// The jobs as the host's client.
-struct Jobs {
-    jobs: Vec<RunningJob>,
+pub(super) struct Jobs {
+    pub(super) jobs: Vec<RunningJob>,
     /// The last stage goes on until the steady state, or is settled and issues nothing more.
     repeats_stage: Option<u32>,
     is_settled: bool,
+    /// Jobs before this one are over, since one of them has ended that ends the others.
+    over_before: u32,
+    source_error: Option<SourceError>,
+    /// Of the stage that repeats.
+    round: RoundTimes,
     /// The ledger at the last request: what came since belongs to the job that issued the next.
     ledger: Ledger,
     time_series: TimeSeries,
 }
 
-struct RunningJob {
-    stream: Stream,
-    stage: u32,
-    iodepth: u32,
-    runtime_ns: Option<u64>,
-    time_based: bool,
-    start_ns: u64,
-    end_ns: u64,
-    /// By operation.
-    latencies: [Histogram; 3],
-    outcome: JobOutcome,
-}
-
 impl TimedSimulation {
     /// Errors name the key of the drive or the job, its value and what is allowed.
     pub fn new(specification: &Specification) -> Result<Self, SpecificationError> {
+        check_there_is_one(specification)?;
+        Self::with_last(specification, None, None)
+    }
+
+    /// The jobs of the specification, of which there may be none, and then what `source` gives, as a stage of its own.
+    pub fn replaying(
+        specification: &Specification,
+        name: &str,
+        source: Box<dyn RequestSource>,
+        arrival: Arrival,
+        state: Option<InitialState<'_>>,
+    ) -> Result<Self, SpecificationError> {
+        let stage = specification.jobs.last().map_or(0, |job| job.stage + 1);
+        Self::with_last(specification, Some(RunningJob::given(name, stage, source, arrival)), state)
+    }
+
+    pub(super) fn with_last(
+        specification: &Specification,
+        given: Option<RunningJob>,
+        state: Option<InitialState<'_>>,
+    ) -> Result<Self, SpecificationError> {
         let drive_specification = &specification.drive;
         check_times(specification)?;
-        let drive = build_timed(drive_specification, specification.seed)?;
-        check_stages(&specification.jobs)?;
-        let jobs =
-            specification.jobs.iter().map(|job| RunningJob::new(job, specification)).collect::<Result<_, _>>()?;
-        let Some(last_stage) = specification.jobs.last().map(|job| job.stage) else {
-            return Err(SpecificationError::new("jobs", "[]", "one job or more"));
-        };
-        let rounds = rounds_of(specification, false)?;
+        let mut drive = build_timed(drive_specification, specification.seed)?;
+        if let Some(state) = state {
+            drive.load_state(state.input, state.times).map_err(refuse_state)?;
+        }
+        check_identifiers(specification)?;
+        check_jobs(&specification.jobs)?;
+        let jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
+        let is_given = given.is_some();
+        let given = given.map(|job| RunningJob { has_breakdowns: tells_breakdowns(&drive_specification.nand), ..job });
+        let jobs: Vec<RunningJob> = jobs.chain(given.map(Ok)).collect::<Result<_, _>>()?;
+        let last_stage = jobs.last().map_or(0, |job| job.stage);
+        let rounds = rounds_of(specification, is_given)?.map(Rounds::with_clock);
+        let counted_unit_bytes = drive.capacity().counted_unit_bytes;
         let mapping_unit_bytes = drive_specification.ftl.mapping_unit_bytes;
-        let flash = Flash::new(&drive_specification.nand, mapping_unit_bytes, drive_specification.ftl.erase_unit);
-        let command_ns = (drive_specification.controller.command_us * 1000.0).round() as u64;
-        let buffer_units = drive_specification.write_buffer.bytes / u64::from(mapping_unit_bytes);
-        let mut simulation = Self {
+        let flash = Flash::new(&drive_specification.nand, mapping_unit_bytes, drive_specification.ftl.erase_unit)
+            .with_slc_cache(&drive_specification.nand, &drive_specification.slc_cache)
+            .with_power_loss_protection(drive_specification.write_buffer.power_loss_protection)
+            .below(&*drive);
+        let front_end = FrontEnd {
+            command_ns: (drive_specification.controller.command_us * 1000.0).round() as u64,
+            commands_per_second_max: drive_specification.controller.commands_per_second_max,
+            link: drive_specification.host_link.rate()?,
+            buffer_units: drive_specification.write_buffer.bytes / u64::from(mapping_unit_bytes),
+            is_volatile: !drive_specification.write_buffer.power_loss_protection,
+        };
+        Ok(Self {
             drive,
-            host: Host::new(flash, command_ns, buffer_units.min(u64::from(u32::MAX)) as u32),
+            host: Host::with_front_end(flash, &front_end).with_reading(Reading::new(drive_specification)?),
             jobs: Jobs {
                 jobs,
                 repeats_stage: rounds.is_some().then_some(last_stage),
                 is_settled: false,
+                over_before: 0,
+                source_error: None,
+                round: RoundTimes::default(),
                 ledger: Ledger::default(),
                 time_series: TimeSeries::default(),
             },
@@ -88,26 +122,25 @@ impl TimedSimulation {
             active: 0..0,
             rounds,
             last_stage,
-            mapping_unit_bytes,
+            counted_unit_bytes,
             series: Series::new(specification.series_points_max, drive_specification.ftl.user_bytes),
+            events_to_look: EVENTS_AT_ONCE,
             failure: None,
-        };
-        simulation.start_stage(0);
-        Ok(simulation)
+        })
     }
 
-    /// Runs at least so many more events, unless the run ends before.
-    pub fn advance(&mut self, events: u64) -> Progress {
+    /// Runs so many more events, unless the run ends before. The error is that of a source; no stream of the
+    /// specification's own jobs has one.
+    pub fn advance(&mut self, events: u64) -> Result<Progress, SourceError> {
         let mut left = events;
         while left > 0 && !self.is_finished() {
-            self.look_and_go_on();
-            left = left.saturating_sub(EVENTS_AT_ONCE);
+            left -= self.go_on(left)?;
         }
-        self.progress()
+        Ok(self.progress())
     }
 
     pub fn is_finished(&self) -> bool {
-        self.active.is_empty() || self.failure.is_some()
+        (self.active.is_empty() && self.active.end == self.jobs.jobs.len()) || self.failure.is_some()
     }
 
     /// Panics when the ledger's identities do not hold: then the engine is wrong, and so is every figure of the run.
@@ -119,24 +152,37 @@ impl TimedSimulation {
             panic!("the ledger does not add up: {broken}");
         }
         let simulated_ns = self.host.now_ns();
-        Outcome {
-            ledger: *self.ledger(),
-            capacity: self.drive.capacity(),
-            wear: self.drive.wear(),
-            stages: self.stages,
-            steady_state: self.rounds.map(Rounds::into_outcome),
-            series: self.series.into_columns(),
-            timing: Some(Timing {
-                simulated_ns,
-                die_utilization: self.host.flash().utilization(simulated_ns),
-                series: self.jobs.time_series.into_columns(simulated_ns),
-            }),
-            failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs.jobs.into_iter().map(RunningJob::into_outcome).collect(),
-        }
+        let (stages, series, time_series) = (self.stages, self.series, self.jobs.time_series);
+        let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
+        let steady_state = self.rounds.map(Rounds::into_outcome);
+        let books = Books { stages, series, time_series, jobs, steady_state, failure: self.failure };
+        books.close(&*self.drive, &self.host)
     }
 
-    fn ledger(&self) -> &Ledger {
+    /// What it would have counted if it ended now.
+    pub(super) fn outcome(&self) -> Outcome {
+        let simulated_ns = self.host.now_ns();
+        let (mut stages, mut series) = (self.stages.clone(), self.series.clone());
+        if let (false, Some(stage)) = (self.active.is_empty(), stages.last_mut()) {
+            series.end_stage(stage.stage, &*self.drive);
+            stage.host_written_bytes_end = self.ledger().host_written_bytes;
+            stage.read_ahead = self.host.read_counts();
+        }
+        if let Err(broken) = self.drive.check_accounts() {
+            panic!("the ledger does not add up: {broken}");
+        }
+        let books = Books {
+            stages,
+            series,
+            time_series: self.jobs.time_series.clone(),
+            jobs: self.jobs.jobs.iter().map(|job| job.outcome_at(simulated_ns)).collect(),
+            steady_state: self.rounds.clone().map(Rounds::into_outcome),
+            failure: self.failure,
+        };
+        books.close(&*self.drive, &self.host)
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
         super::SimulatedDrive::ledger(&*self.drive)
     }
 
@@ -144,8 +190,24 @@ impl TimedSimulation {
         self.jobs.jobs[self.active.start].stage
     }
 
-    fn look_and_go_on(&mut self) {
-        let goes_on = self.host.advance(EVENTS_AT_ONCE, &mut *self.drive, &mut self.jobs);
+    /// Carries out at most so many events, up to the next look at the drive. Returns how many it went on by.
+    pub(super) fn go_on(&mut self, events_max: u64) -> Result<u64, SourceError> {
+        if self.active.is_empty() {
+            self.start_stage(self.active.end);
+        }
+        let events = events_max.min(self.events_to_look);
+        if self.failure.is_none() {
+            let goes_on = self.host.advance(events, &mut *self.drive, &mut self.jobs);
+            self.events_to_look -= events;
+            if self.events_to_look == 0 || !matches!(goes_on, Ok(true)) {
+                self.events_to_look = EVENTS_AT_ONCE;
+                self.look(goes_on);
+            }
+        }
+        self.jobs.source_error.take().map_or(Ok(events), Err)
+    }
+
+    fn look(&mut self, goes_on: Result<bool, ReadOnly>) {
         let stage = self.stage();
         let ledger = *self.ledger();
         self.series.note(stage, &*self.drive);
@@ -156,14 +218,15 @@ impl TimedSimulation {
             free_erase_units: self.drive.free_erase_units(),
         });
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage && !self.jobs.is_settled) {
-            self.jobs.is_settled = rounds.note(&ledger, self.mapping_unit_bytes);
+            self.jobs.is_settled =
+                rounds.note(&ledger, self.counted_unit_bytes, Some((self.host.now_ns(), &mut self.jobs.round)));
         }
         match goes_on {
             Ok(true) => {}
             Ok(false) => {
                 self.note_end_of_stage();
                 self.host.end_stage();
-                self.start_stage(self.active.end);
+                self.active = self.active.end..self.active.end;
             }
             Err(reason) => self.failure = Some(reason),
         }
@@ -173,9 +236,10 @@ impl TimedSimulation {
         let stage = self.stage();
         self.series.end_stage(stage, &*self.drive);
         let host_written_bytes_end = self.ledger().host_written_bytes;
-        self.stages.last_mut().expect("a stage has started").host_written_bytes_end = host_written_bytes_end;
-        let now_ns = self.host.now_ns();
-        self.jobs.jobs[self.active.clone()].iter_mut().for_each(|job| job.end_ns = now_ns.max(job.start_ns));
+        let read_ahead = self.host.take_read_counts();
+        let stage = self.stages.last_mut().expect("a stage has started");
+        stage.host_written_bytes_end = host_written_bytes_end;
+        stage.read_ahead = read_ahead;
     }
 
     fn start_stage(&mut self, first: usize) {
@@ -187,22 +251,18 @@ impl TimedSimulation {
         self.active = first..end;
         let host_written_bytes_start = self.ledger().host_written_bytes;
         let host_written_bytes_end = host_written_bytes_start;
-        self.stages.push(StageOutcome { stage, host_written_bytes_start, host_written_bytes_end });
+        self.stages.push(StageOutcome { stage, host_written_bytes_start, host_written_bytes_end, read_ahead: None });
         self.series.note(stage, &*self.drive);
         let ledger = *self.ledger();
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
             let capacity = self.drive.capacity();
             let erased_units = u64::from(self.drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
-            rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes));
+            rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes));
         }
         self.jobs.ledger = ledger;
-        for index in first..end {
-            let job = &mut self.jobs.jobs[index];
-            job.start_ns = self.host.now_ns();
-            let iodepth = job.iodepth;
-            if let Err(reason) = self.host.start(index as u32, iodepth, &mut *self.drive, &mut self.jobs) {
-                self.failure = Some(reason);
-            }
+        let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
+        if let Err(reason) = self.host.start_all(first as u32, plans, &mut *self.drive, &mut self.jobs) {
+            self.failure = Some(reason);
         }
     }
 
@@ -225,94 +285,41 @@ impl TimedSimulation {
     }
 }
 
-impl Client for Jobs {
-    fn draw(&mut self, job: u32, out: &mut Vec<Request>, count_max: usize) {
-        let job = &mut self.jobs[job as usize];
-        let drawn = job.stream.fill(out, count_max);
-        if drawn == 0 && (job.time_based || self.repeats_stage == Some(job.stage)) {
-            job.stream.restart();
-            job.stream.fill(out, count_max);
+/// What a run has written down.
+struct Books {
+    stages: Vec<StageOutcome>,
+    series: Series,
+    time_series: TimeSeries,
+    jobs: Vec<JobOutcome>,
+    steady_state: Option<SteadyStateOutcome>,
+    failure: Option<ReadOnly>,
+}
+
+impl Books {
+    fn close(self, drive: &dyn TimedSimulatedDrive, host: &Host) -> Outcome {
+        let simulated_ns = host.now_ns();
+        Outcome {
+            ledger: *super::SimulatedDrive::ledger(drive),
+            capacity: drive.capacity(),
+            wear: drive.wear(),
+            stages: self.stages,
+            steady_state: self.steady_state,
+            series: self.series.into_columns(),
+            timing: Some(Timing {
+                simulated_ns,
+                die_utilization: host.flash().utilization(simulated_ns),
+                series: self.time_series.into_columns(simulated_ns),
+            }),
+            failure: self.failure.map(|reason| reason.to_string()),
+            jobs: self.jobs,
         }
-    }
-
-    fn is_over(&self, job: u32, now_ns: u64) -> bool {
-        let job = &self.jobs[job as usize];
-        let is_settled = self.is_settled && self.repeats_stage == Some(job.stage);
-        is_settled || job.runtime_ns.is_some_and(|runtime_ns| now_ns - job.start_ns >= runtime_ns)
-    }
-
-    #[inline]
-    fn executed(&mut self, job: u32, ledger: &Ledger) {
-        self.jobs[job as usize].outcome.ledger += *ledger - self.ledger;
-        self.ledger = *ledger;
-    }
-
-    fn completed(&mut self, completion: Completion) {
-        let job = &mut self.jobs[completion.job as usize];
-        let requests = job.outcome.requests_mut(completion.operation);
-        requests.ios += 1;
-        requests.bytes += u64::from(completion.length_bytes);
-        job.latencies[completion.operation as usize].add(completion.completed_ns - completion.issued_ns);
-        self.time_series.add(&completion);
     }
 }
 
-impl RunningJob {
-    fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
-        Ok(Self {
-            stream: stream_of(job, specification)?,
-            stage: job.stage,
-            iodepth: job.iodepth.max(1),
-            runtime_ns: job.runtime_ns,
-            time_based: job.time_based && job.runtime_ns.is_some(),
-            start_ns: 0,
-            end_ns: 0,
-            latencies: Default::default(),
-            outcome: JobOutcome::new(&job.name, job.clone, job.stage),
-        })
-    }
-
-    fn progress(&self, now_ns: u64) -> f64 {
-        let of_time = self.runtime_ns.map(|runtime_ns| {
-            let started = now_ns.saturating_sub(self.start_ns);
-            if self.start_ns == 0 && self.stage > 0 { 0.0 } else { started as f64 / runtime_ns.max(1) as f64 }
-        });
-        match of_time {
-            Some(of_time) if self.time_based => of_time.min(1.0),
-            Some(of_time) => of_time.max(self.stream.progress()).min(1.0),
-            None => self.stream.progress(),
+impl Jobs {
+    fn note_error(&mut self, drawn: Result<usize, SourceError>) {
+        if let Err(error) = drawn {
+            self.source_error = Some(error);
         }
     }
-
-    fn into_outcome(self) -> JobOutcome {
-        let latency = |operation: Operation| self.latencies[operation as usize].latency();
-        let timing = JobTiming {
-            start_ns: self.start_ns,
-            end_ns: self.end_ns,
-            read: latency(Operation::Read),
-            write: latency(Operation::Write),
-            trim: latency(Operation::Trim),
-        };
-        JobOutcome { timing: Some(timing), ..self.outcome }
-    }
-}
-
-/// What only a clock needs to be sensible.
-fn check_times(specification: &Specification) -> Result<(), SpecificationError> {
-    let nand = &specification.drive.nand;
-    let times = [
-        ("nand.read_us", nand.read_us, 0.0),
-        ("nand.program_us", nand.program_us, 0.0),
-        ("nand.erase_us", nand.erase_us, 0.0),
-        ("controller.command_us", specification.drive.controller.command_us, 0.0),
-    ];
-    for (key, value, least) in times {
-        if !(value >= least && value <= 1e9) {
-            return Err(SpecificationError::new(key, value, "microseconds from 0 to 10^9"));
-        }
-    }
-    if !(nand.channel_mb_s > 0.0 && nand.channel_mb_s <= 1e6) {
-        return Err(SpecificationError::new("nand.channel_mb_s", nand.channel_mb_s, "above 0 to 10^6 MB/s"));
-    }
-    Ok(())
 }

@@ -1,5 +1,10 @@
 //! A drive as its file describes it. Field names are the keys of the drive file.
 
+use super::data_reduction::DataReduction;
+use super::host_link::HostLink;
+use super::housekeeping::Housekeeping;
+use super::read_path::{MapCache, ReadAhead};
+use super::slc_cache::SlcCache;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,6 +18,18 @@ pub struct Drive {
     pub faults: Faults,
     pub write_buffer: WriteBuffer,
     pub controller: Controller,
+    #[serde(default)]
+    pub host_link: HostLink,
+    #[serde(default)]
+    pub housekeeping: Housekeeping,
+    #[serde(default)]
+    pub map_cache: MapCache,
+    #[serde(default)]
+    pub read_ahead: ReadAhead,
+    #[serde(default)]
+    pub data_reduction: DataReduction,
+    #[serde(default)]
+    pub slc_cache: SlcCache,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +47,34 @@ pub struct Nand {
     pub erase_us: f64,
     pub channel_mb_s: f64,
     pub endurance_cycles: u32,
+    /// Pages of a block that one program fills: the bits of a cell where it is programmed in one shot. `program_us` is
+    /// then for all of them.
+    #[serde(default = "one")]
+    pub pages_per_program: u32,
+    /// Whether a read of the host suspends a program or an erase that it finds under way.
+    #[serde(default)]
+    pub suspend: bool,
+    /// From the command to suspend until the die can read.
+    #[serde(default)]
+    pub program_suspend_us: f64,
+    #[serde(default)]
+    pub erase_suspend_us: f64,
+    /// What a suspended operation takes more, each time it is resumed.
+    #[serde(default)]
+    pub resume_us: f64,
+    /// How often one operation may be suspended; 0: no limit.
+    #[serde(default)]
+    pub suspends_per_operation_max: u32,
+    /// Whether the next page crosses the channel while one is programmed.
+    #[serde(default)]
+    pub cache_program: bool,
+    /// Whether the next page is read from the array while one crosses the channel.
+    #[serde(default)]
+    pub cache_read: bool,
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +99,25 @@ pub struct Ftl {
     /// When opening an erase unit for the host would leave fewer free than this, cleaning runs first.
     pub reserve_erase_units: u32,
     pub spare_area: SpareArea,
+    /// Flash that is held out of T for tables, logs and firmware, in whole erase units, rounded up.
+    #[serde(default)]
+    pub reserved_bytes: u64,
+    /// How fast victims are emptied while the host goes on writing.
+    #[serde(default = "even_pacing")]
+    pub pacing: PolicyChoice,
+    /// Which die a program group goes to, where each has an open block of its own.
+    #[serde(default = "dies_in_turn")]
+    pub die_choice: PolicyChoice,
+}
+
+/// Just in time, as most drives do it.
+pub fn even_pacing() -> PolicyChoice {
+    PolicyChoice::named("proportional")
+}
+
+/// The simplest, and the one order that a superblock has.
+pub fn dies_in_turn() -> PolicyChoice {
+    PolicyChoice { name: "round-robin".into(), parameters: Map::new() }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +146,13 @@ pub struct PolicyChoice {
     pub parameters: Map<String, Value>,
 }
 
+impl PolicyChoice {
+    /// The policy of that name, its parameters as they are unless said.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), parameters: Map::new() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parity {
@@ -103,8 +174,21 @@ pub struct Faults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteBuffer {
-    /// Memory that outlives a loss of power: a write is complete when it is there. 0 means none.
+    /// Memory in which a write is complete. 0 means none.
     pub bytes: u64,
+    /// Whether it outlives a loss of power; else flushes and sync writes wait for flash.
+    #[serde(default = "yes")]
+    pub power_loss_protection: bool,
+}
+
+impl Default for WriteBuffer {
+    fn default() -> Self {
+        Self { bytes: 0, power_loss_protection: true }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,4 +196,13 @@ pub struct WriteBuffer {
 pub struct Controller {
     /// What it takes to answer a command that waits for no flash.
     pub command_us: f64,
+    /// Commands that it takes a second; 0 means no limit.
+    #[serde(default)]
+    pub commands_per_second_max: u64,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        Self { command_us: 5.0, commands_per_second_max: 0 }
+    }
 }

@@ -1,5 +1,7 @@
 //! One job as the host sees it: a resolved section of a fio job file. One clone of `numjobs` is one job here.
 
+pub use super::identifiers::{IdentifierRange, Identifiers};
+pub use super::job_steady_state::{JobSteadyState, SteadyCriterion};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +36,12 @@ pub struct Job {
     pub skip_bytes: Option<i64>,
     /// How long a random job stays with a place. Null: every request takes a new one.
     pub runs: Option<Runs>,
+    /// The lengths of random jobs' requests that are not at a random place (fio's `bs_is_seq_rand`). Null: `block_sizes`.
+    #[serde(default)]
+    pub following_block_sizes: Option<PerDirection<Vec<BlockSize>>>,
+    /// The job goes from zone to zone of its part (fio's `zonemode=strided`). Null: it is all one.
+    #[serde(default)]
+    pub zones: Option<StridedZones>,
     /// Share of the new places that are random, 0 to 100; the others follow the last request of their direction. Null:
     /// all.
     pub random_percent: Option<PerDirection<f64>>,
@@ -49,6 +57,174 @@ pub struct Job {
     /// Whether the job starts over until its time is up.
     #[serde(default)]
     pub time_based: bool,
+    /// What completes before so much of the job's time is over is not counted (fio's `ramp_time`); the runtime begins
+    /// after it.
+    #[serde(default)]
+    pub ramp_ns: u64,
+    /// The job's time begins so long after its stage's.
+    #[serde(default)]
+    pub start_delay_ns: u64,
+    /// An earlier job of the list, all clones of which must be done before this one starts.
+    #[serde(default)]
+    pub wait_for: Option<String>,
+    /// Whenever `think_time_blocks` requests are complete the job lets what is outstanding end, and then issues nothing
+    /// for so long. 0: it never pauses.
+    #[serde(default)]
+    pub think_time_ns: u64,
+    #[serde(default = "one")]
+    pub think_time_blocks: u32,
+    /// Whether issued requests are counted for that, not complete ones.
+    #[serde(default)]
+    pub think_time_counts_issued: bool,
+    /// It pauses whenever it has worked for so long, too; 0: only by requests.
+    #[serde(default)]
+    pub think_time_after_ns: u64,
+    /// The part of the think time that fio spends at work on the processor. The drive cannot tell.
+    #[serde(default)]
+    pub think_time_spin_ns: u64,
+    /// The most that the job asks for in each direction. Null: as much as it can.
+    #[serde(default)]
+    pub rate_bytes_per_second: Option<PerDirection<Option<u64>>>,
+    /// The same in requests of the least size of the direction, as fio counts them.
+    #[serde(default)]
+    pub rate_iops: Option<PerDirection<Option<u64>>>,
+    #[serde(default)]
+    pub rate_process: RateProcess,
+    /// Whether a linear rate leaves out what it could not ask for while the job thought, and does not make up for it.
+    #[serde(default)]
+    pub rate_leaves_think_time: bool,
+    /// A full queue is filled up again only when so few requests are outstanding (fio's `iodepth_low`,
+    /// `iodepth_batch_complete_min`). Null: with each that is complete.
+    #[serde(default)]
+    pub refill_at: Option<u32>,
+    /// Which others end when this job ends (fio's `exitall`).
+    #[serde(default)]
+    pub ends_others: EndsOthers,
+    /// A flush follows every so many writes (fio's `fsync`); the job issues nothing more until it is complete. 0: never.
+    #[serde(default)]
+    pub flush_every_writes: u32,
+    /// Whether a write is complete only when it is in memory that outlives a loss of power (fio's `sync`, NVMe's FUA).
+    #[serde(default)]
+    pub sync_writes: bool,
+    /// How much of what is written compression takes away, 0 to 100 (fio's `buffer_compress_percentage`).
+    #[serde(default)]
+    pub compress_percent: f64,
+    /// The chance that a write repeats the data of the write before it, 0 to 100 (fio's `dedupe_percentage`).
+    #[serde(default)]
+    pub dedupe_percent: f64,
+    /// The placement identifier that the job's writes carry. Null: none.
+    #[serde(default)]
+    pub stream_id: Option<u32>,
+    /// Several of them, and which write carries which. Null: `stream_id` is all.
+    #[serde(default)]
+    pub identifiers: Option<Identifiers>,
+    /// What is logged of the job while it runs (fio's `write_bw_log` and its like). Null: nothing.
+    #[serde(default)]
+    pub log: Option<LogPlan>,
+    /// The job ends when its rate is steady by a rule (`steadystate`). Null: it does not look.
+    #[serde(default)]
+    pub steady_state: Option<JobSteadyState>,
+}
+
+/// How a job is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogPlan {
+    /// Averages over so long (fio's `log_avg_msec`). Null: every request is an entry.
+    pub average_ns: Option<u64>,
+    /// Histograms of latency over so long (fio's `log_hist_msec`). Null: none.
+    pub histogram_ns: Option<u64>,
+}
+
+impl Job {
+    /// Whether it may wait although it has a place in the queue: for its rate, its pauses or its flushes.
+    pub fn holds_back(&self) -> bool {
+        let thinks = self.think_time_ns.max(self.think_time_spin_ns) > 0;
+        let is_paced = thinks || self.flush_every_writes > 0 || self.refill_at.is_some();
+        is_paced || self.rate_bytes_per_second.is_some() || self.rate_iops.is_some()
+    }
+}
+
+impl Default for Job {
+    /// One uniform random 4 KiB write at the beginning of the drive; made to be changed by those who build jobs by hand.
+    fn default() -> Self {
+        let sizes = || vec![BlockSize { bytes: 4096, percent: 100.0 }];
+        Self {
+            name: "job".into(),
+            clone: 0,
+            stage: 0,
+            direction: Direction::Write,
+            sequential: false,
+            read_percent: 50.0,
+            offset_bytes: 0,
+            size_bytes: 4096,
+            io_bytes: 4096,
+            number_ios: None,
+            loops: 1,
+            block_sizes: PerDirection { read: sizes(), write: sizes(), trim: sizes() },
+            block_align_bytes: PerDirection { read: 4096, write: 4096, trim: 4096 },
+            distribution: Distribution::Random,
+            random_map: false,
+            skip_bytes: None,
+            runs: None,
+            following_block_sizes: None,
+            zones: None,
+            random_percent: None,
+            files: None,
+            seed: 1,
+            iodepth: 1,
+            runtime_ns: None,
+            time_based: false,
+            ramp_ns: 0,
+            start_delay_ns: 0,
+            wait_for: None,
+            think_time_ns: 0,
+            think_time_blocks: 1,
+            think_time_counts_issued: false,
+            think_time_after_ns: 0,
+            think_time_spin_ns: 0,
+            rate_bytes_per_second: None,
+            rate_iops: None,
+            rate_process: RateProcess::Linear,
+            rate_leaves_think_time: false,
+            refill_at: None,
+            ends_others: EndsOthers::None,
+            flush_every_writes: 0,
+            sync_writes: false,
+            compress_percent: 0.0,
+            dedupe_percent: 0.0,
+            stream_id: None,
+            identifiers: None,
+            log: None,
+            steady_state: None,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// How the requests of a limited rate are spread (fio's `rate_process`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateProcess {
+    /// Evenly; what is late is made up for.
+    #[default]
+    Linear,
+    /// As the arrivals of a Poisson process.
+    Poisson,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndsOthers {
+    #[default]
+    None,
+    /// Those of its stage.
+    Stage,
+    /// Those of all stages to come too.
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +270,17 @@ pub enum Sequencer {
     Sequential,
     /// Each starts where the last request of its direction started.
     Identical,
+}
+
+/// Zones of equal extent with equal gaps between, one after the other and then the first again. The end of the job's part
+/// may cut the last short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StridedZones {
+    /// What is transferred in a zone before the job goes on to the next; it may be more than a zone has.
+    pub transfer_bytes: u64,
+    pub range_bytes: u64,
+    pub skip_bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,8 +3,16 @@
 //! Defaults, percentages and units are resolved above the engine; here every value is said, so that a specification
 //! and its seed are enough to run again to the same bytes. The words are those of the drive file and the result.
 
+pub mod data_reduction;
 pub mod drive;
+pub mod host_link;
+pub mod housekeeping;
+pub mod identifiers;
 pub mod job;
+pub mod job_steady_state;
+pub mod read_path;
+pub mod slc_cache;
+pub mod textbook;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,18 +1,22 @@
-//! The flash in time: dies and channels, and what each is doing.
-//!
-//! Every die works at one operation and has two queues: the host's reads, which come first, and all else in the order in
-//! which the translation layer decided on it (so that a block is erased before it is programmed). A channel carries one
-//! transfer at a time, first come, first served: a transfer is granted when it is asked for, never ahead of time, since
-//! a grant in advance lets an operation of the future hold back one of now.
+//! The flash in time: what the translation layer decided becomes operations of the dies (`dies`), and their ends become
+//! news for the host.
 //!
 //! Programs go out in groups (`groups`).
 
+use super::dies::Dies;
 use super::groups::{GroupId, Groups};
+use super::host::TimedDrive;
+use super::operation::{Array, Costs, Operation, Work};
+use super::pipeline::Pipelines;
 use super::recorder::Decision;
-use super::winner_tree::WinnerTree;
+use super::service::{Ended, Queued};
+use super::suspension::Suspension;
+use super::waiting_erases::WaitingErases;
+use crate::divisor::Divisor;
 use crate::ftl::numbers::Ppn;
 use crate::ledger::Cause;
 use crate::specification::drive::{EraseUnitKind, Nand};
+use crate::specification::slc_cache::SlcCache;
 
 const NONE: u32 = u32::MAX;
 
@@ -25,53 +29,6 @@ pub enum Finished {
     Written { slot: u32 },
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Work {
-    HostRead {
-        slot: u32,
-    },
-    /// Read to be moved or filled up: it brings units to a group.
-    CopyRead {
-        group: u32,
-    },
-    Program {
-        group: u32,
-    },
-    Erase,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Operation {
-    work: Work,
-    /// Units that cross the channel.
-    units: u32,
-    /// Whether the array is read, or the page is still in the register.
-    reads_array: bool,
-    next: u32,
-}
-
-/// What a die is at: nothing, its array, or waiting for and using its channel after the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Idle,
-    ReadingArray,
-    LastPart,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    first: u32,
-    last: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Die {
-    reads: Queue,
-    others: Queue,
-    current: u32,
-    phase: Phase,
-}
-
 /// A run of copies out of one page into one group, not yet queued.
 #[derive(Clone, Copy, Debug)]
 struct CopyRun {
@@ -82,63 +39,161 @@ struct CopyRun {
 
 pub struct Flash {
     mapping_unit_bytes: u64,
-    units_per_page: u32,
-    units_per_erase_unit: u32,
-    dies: u32,
-    channels: u32,
-    planes_per_die: u32,
-    erase_unit: EraseUnitKind,
-    read_ns: u64,
-    program_ns: u64,
-    erase_ns: u64,
-    transfer_ns_per_unit: u64,
-    die: Vec<Die>,
-    channel_free_at: Vec<u64>,
-    events: WinnerTree,
-    operations: Vec<Operation>,
-    spare_operations: Vec<u32>,
-    groups: Groups,
+    units_per_page: Divisor,
+    layout: DieLayout,
+    pub(super) dies: Dies,
+    pub(super) dies_count: u32,
+    pub(super) groups: Groups,
     /// By die: the page that was queued last to be copied from.
     last_copied_page: Vec<u32>,
     finished: Vec<Finished>,
-    busy_ns: u64,
+    /// What has brought all that is in `finished`.
+    pub(super) ended: Ended,
+    pub(super) now_ns: u64,
+    pub(super) units_per_erase_unit: Divisor,
+    /// By erase unit, whether it is in SLC mode; empty for a drive without an SLC cache.
+    pub(super) is_slc: Vec<bool>,
+    /// Whether the translation layer wants to know what is queued before it decides.
+    is_asked_for_load: bool,
+    /// Only of a drive whose memory is lost with the power.
+    pub(super) waiting_erases: Option<Box<WaitingErases>>,
+}
+
+/// Which die a place lies on.
+#[derive(Clone, Debug)]
+enum DieLayout {
+    /// Groups follow one another over the dies.
+    Superblock { dies: Divisor },
+    /// By erase unit, the die that it lies on.
+    Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
+}
+
+impl DieLayout {
+    #[inline(always)]
+    fn die_of_group(&self, number: u32) -> usize {
+        match self {
+            Self::Superblock { dies } => dies.remainder(number) as usize,
+            Self::Block { groups_per_erase_unit, die_of } => {
+                usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
+            }
+        }
+    }
+}
+
+/// Erase units of single blocks are numbered across the planes.
+fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
+    let planes = nand.channels * nand.dies_per_channel * nand.planes_per_die;
+    let dies = (0..planes).map(|plane| (plane / nand.planes_per_die) as u16);
+    (0..nand.blocks_per_plane).flat_map(|_| dies.clone()).collect()
+}
+
+/// What the array takes for nothing, a read, a program and an erase; in SLC mode it is filled in by those that have one.
+fn array_ns(read_us: f64, program_us: f64, erase_us: f64) -> [u64; 8] {
+    let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as u64;
+    [0, nanoseconds(read_us), nanoseconds(program_us), nanoseconds(erase_us), 0, 0, 0, 0]
 }
 
 impl Flash {
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Self {
         let dies = nand.channels * nand.dies_per_channel;
         let units_per_page = nand.page_bytes / mapping_unit_bytes;
+        let units_per_program = units_per_page * nand.pages_per_program;
         let units_per_block = nand.pages_per_block * units_per_page;
-        let (group_units, units_per_erase_unit) = match erase_unit {
-            EraseUnitKind::Block => (units_per_page, units_per_block),
+        let units_per_erase_unit = match erase_unit {
+            EraseUnitKind::Superblock => units_per_block * nand.planes_per_die * dies,
+            EraseUnitKind::Block => units_per_block,
+        };
+        let (group_units, layout) = match erase_unit {
             EraseUnitKind::Superblock => {
-                (units_per_page * nand.planes_per_die, units_per_block * nand.planes_per_die * dies)
+                (units_per_program * nand.planes_per_die, DieLayout::Superblock { dies: Divisor::new(dies) })
+            }
+            EraseUnitKind::Block => {
+                let layout = DieLayout::Block {
+                    groups_per_erase_unit: Divisor::new(nand.pages_per_block / nand.pages_per_program),
+                    die_of: dies_without_bad_blocks(nand),
+                };
+                (units_per_program, layout)
             }
         };
-        let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as u64;
-        let empty = Queue { first: NONE, last: NONE };
+        assert!(group_units <= Operation::UNITS_MAX, "a program group of {group_units} units");
+        let costs = Costs {
+            array_ns: array_ns(nand.read_us, nand.program_us, nand.erase_us),
+            transfer_ns_per_unit: (f64::from(mapping_unit_bytes) * 1000.0 / nand.channel_mb_s).round() as u64,
+        };
         Self {
             mapping_unit_bytes: u64::from(mapping_unit_bytes),
-            units_per_page,
-            units_per_erase_unit,
-            dies,
-            channels: nand.channels,
-            planes_per_die: nand.planes_per_die,
-            erase_unit,
-            read_ns: nanoseconds(nand.read_us),
-            program_ns: nanoseconds(nand.program_us),
-            erase_ns: nanoseconds(nand.erase_us),
-            transfer_ns_per_unit: (f64::from(mapping_unit_bytes) * 1000.0 / nand.channel_mb_s).round() as u64,
-            die: vec![Die { reads: empty, others: empty, current: NONE, phase: Phase::Idle }; dies as usize],
-            channel_free_at: vec![0; nand.channels as usize],
-            events: WinnerTree::new(dies as usize),
-            operations: Vec::new(),
-            spare_operations: Vec::new(),
+            units_per_page: Divisor::new(units_per_page),
+            layout,
+            dies: Dies::new(dies, nand.channels, costs)
+                .with_suspension(Suspension::new(nand))
+                .with_pipelines(Pipelines::new(nand)),
+            dies_count: dies,
             groups: Groups::new(group_units),
             last_copied_page: vec![NONE; dies as usize],
             finished: Vec::new(),
-            busy_ns: 0,
+            ended: Ended::default(),
+            now_ns: 0,
+            units_per_erase_unit: Divisor::new(units_per_erase_unit),
+            is_slc: Vec::new(),
+            is_asked_for_load: false,
+            waiting_erases: None,
         }
+    }
+
+    /// Of a drive whose memory outlives a loss of power, or is lost with it: then erases wait for all that was decided
+    /// before them.
+    pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
+        self.waiting_erases = (!is_protected).then(Box::default);
+        self
+    }
+
+    /// Below a translation layer: with its erase units where they lie, and asked what that wants to know.
+    pub fn below(mut self, drive: &dyn TimedDrive) -> Self {
+        let known = drive.dies_of_erase_units();
+        if let DieLayout::Block { die_of, .. } = &mut self.layout
+            && !known.is_empty()
+        {
+            *die_of = known;
+        }
+        self.is_asked_for_load = drive.heeds_load();
+        self
+    }
+
+    /// Whether `tell_load` is wanted.
+    #[inline(always)]
+    pub fn is_asked_for_load(&self) -> bool {
+        self.is_asked_for_load
+    }
+
+    /// By die: when it would have done what is queued, if it waited for no channel.
+    pub fn tell_load(&self, now: u64, free_at_ns: &mut [u64]) {
+        for (die, free_at_ns) in free_at_ns.iter_mut().enumerate() {
+            *free_at_ns = self.dies.free_at_ns(now, die);
+        }
+    }
+
+    /// With erase units that may be in SLC mode.
+    pub fn with_slc_cache(mut self, nand: &Nand, cache: &SlcCache) -> Self {
+        if cache.is_on() {
+            let in_slc_mode = array_ns(cache.read_us, cache.program_us, cache.erase_us);
+            self.dies.set_costs_in_slc_mode(&in_slc_mode[..4]);
+            let blocks = u64::from(nand.blocks_per_plane) * u64::from(nand.planes_per_die) * u64::from(self.dies_count);
+            let pages = blocks * u64::from(nand.pages_per_block);
+            let units = pages * u64::from(self.units_per_page.get());
+            self.is_slc = vec![false; (units / u64::from(self.units_per_erase_unit.get())) as usize];
+        }
+        self
+    }
+
+    /// Whether a place is in SLC mode.
+    #[inline(always)]
+    fn is_slc(&self, ppn: u32) -> bool {
+        !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
+    }
+
+    /// Gives every operation its event, which makes it slower and changes no time.
+    pub fn without_fusing(self) -> Self {
+        Self { dies: self.dies.without_fusing(), ..self }
     }
 
     pub fn mapping_unit_bytes(&self) -> u64 {
@@ -152,16 +207,27 @@ impl Flash {
     /// When the next event happens, if any is pending.
     #[inline]
     pub fn next_event_ns(&self) -> Option<u64> {
-        self.events.earliest().map(|(time_ns, _)| time_ns)
+        self.dies.next_event().map(|(time_ns, _)| time_ns)
     }
 
+    /// The time of the last event.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    #[inline]
     pub fn finished(&mut self) -> &mut Vec<Finished> {
         &mut self.finished
     }
 
-    /// The share of `elapsed_ns` in which the dies were at work, on average.
+    /// When the dies have done what they are at and nobody waits for; what has an event comes on top.
+    pub fn rests_at_ns(&self) -> u64 {
+        self.dies.rests_at_ns()
+    }
+
+    /// The share of `elapsed_ns`, from the start until then, in which the dies were at work, on average.
     pub fn utilization(&self, elapsed_ns: u64) -> f64 {
-        self.busy_ns as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies))
+        self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
     /// Queues what the translation layer decided on at `now`, on behalf of the host's `slot`. Returns how many units of
@@ -171,11 +237,11 @@ impl Flash {
         let mut host_page = NONE;
         let mut host_units = 0;
         let mut copied_page = NONE;
-        let mut run: Option<CopyRun> = None;
+        let mut run = CopyRun { page: NONE, group: 0, units: 0 };
         for &decision in decisions {
             match decision {
                 Decision::Read(ppn, Cause::Host) => {
-                    let page = ppn.0 / self.units_per_page;
+                    let page = self.units_per_page.quotient(ppn.0);
                     if page != host_page {
                         self.queue_host_read(now, host_page, host_units, slot);
                         (host_page, host_units) = (page, 0);
@@ -183,19 +249,20 @@ impl Flash {
                     host_units += 1;
                     units_of_slot += 1;
                 }
-                Decision::Read(ppn, _) => copied_page = ppn.0 / self.units_per_page,
+                Decision::Read(ppn, _) => {
+                    self.queue_lone_read(now, copied_page);
+                    copied_page = self.units_per_page.quotient(ppn.0);
+                }
                 Decision::Program(ppn, cause) => {
                     let group = self.groups.of(ppn);
                     if copied_page == NONE {
                         self.groups.arrive(group, 1);
                     } else {
-                        match &mut run {
-                            Some(run) if run.page == copied_page && run.group == group => run.units += 1,
-                            other => {
-                                let last = other.replace(CopyRun { page: copied_page, group, units: 1 });
-                                self.queue_copies(now, last);
-                            }
+                        if run.page != copied_page || run.group != group {
+                            self.queue_copies(now, run);
+                            run = CopyRun { page: copied_page, group, units: 0 };
                         }
+                        run.units += 1;
                         copied_page = NONE;
                     }
                     if cause == Cause::Host {
@@ -203,158 +270,127 @@ impl Flash {
                         units_of_slot += 1;
                     }
                     self.groups.issue(group);
-                    self.program_if_complete(now, group);
+                    self.program_if_complete(now, group, false);
                 }
                 Decision::Erase(erase_unit) => {
-                    self.queue_copies(now, run.take());
-                    self.queue_erase(now, erase_unit.0);
+                    self.queue_copies(now, run);
+                    self.queue_lone_read(now, copied_page);
+                    (run.units, copied_page) = (0, NONE);
+                    self.decide_erase(now, erase_unit.0);
                 }
+                Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
             }
         }
         self.queue_host_read(now, host_page, host_units, slot);
         self.queue_copies(now, run);
+        self.queue_lone_read(now, copied_page);
         units_of_slot
     }
 
-    /// Carries out the earliest event. What it finished for the host is added to `finished`.
-    pub fn step(&mut self) -> Option<u64> {
-        let (now, index) = self.events.earliest()?;
-        let die = self.die[index];
-        let operation = self.operations[die.current as usize];
-        if die.phase == Phase::ReadingArray {
-            let end = self.use_channel(now, index, operation.units);
-            self.die[index].phase = Phase::LastPart;
-            self.events.set(index, end);
-            return Some(now);
-        }
-        self.spare_operations.push(die.current);
-        self.die[index].phase = Phase::Idle;
-        match operation.work {
-            Work::HostRead { slot } => self.finished.push(Finished::Read { slot, units: operation.units }),
-            Work::CopyRead { group } => {
-                self.groups.arrive(group, operation.units);
-                self.program_if_complete(now, group);
+    /// Carries out events up to `events_max`, up to one at `until_ns` or later, or until the host has something to hear
+    /// of, which is then in `finished`. Returns how many it was.
+    #[inline]
+    pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
+        for events in 0..events_max {
+            let Some((now, die)) = self.dies.next_event().filter(|&(now, _)| now < until_ns) else { return events };
+            self.now_ns = now;
+            let Some(operation) = self.dies.take_event(now, die) else { continue };
+            match operation.work() {
+                Work::CopyRead => {
+                    self.groups.arrive(operation.target(), operation.units());
+                    self.program_if_complete(now, operation.target(), true);
+                }
+                Work::HostRead => {
+                    self.ended = self.dies.end_of_host(now, die, operation);
+                    self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
+                }
+                Work::Program => {
+                    self.ended = self.dies.end_of_host(now, die, operation);
+                    let slots = self.groups.waiting(operation.target());
+                    self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
+                    self.groups.forget(operation.target());
+                }
+                Work::Marker => self.marker_came(now, operation.target()),
+                Work::Quiet => {}
             }
-            Work::Program { group } => {
-                self.finished.extend(self.groups.finish(group).map(|slot| Finished::Written { slot }));
+            self.dies.go_on(now, die);
+            if !self.finished.is_empty() {
+                return events + 1;
             }
-            Work::Erase => {}
         }
-        if self.die[index].phase == Phase::Idle {
-            self.start_next(now, index);
-        }
-        Some(now)
+        events_max
     }
 
     fn queue_host_read(&mut self, now: u64, page: u32, units: u32, slot: u32) {
         if units > 0 {
-            let die = self.die_of(Ppn(page * self.units_per_page));
-            self.queue(now, die, Operation { work: Work::HostRead { slot }, units, reads_array: true, next: NONE });
+            let is_slc = self.is_slc(page * self.units_per_page.get());
+            let operation = Operation::new(Array::Read, Work::HostRead, units, slot).in_mode(is_slc);
+            self.dies.queue_read(now, self.die_of_page(page), operation);
         }
     }
 
-    fn queue_copies(&mut self, now: u64, run: Option<CopyRun>) {
-        let Some(CopyRun { page, group, units }) = run else { return };
-        let die = self.die_of(Ppn(page * self.units_per_page));
-        // Cleaning moves a page's units one after another; the page is read from the array once.
-        let reads_array = std::mem::replace(&mut self.last_copied_page[die], page) != page;
-        self.queue(now, die, Operation { work: Work::CopyRead { group }, units, reads_array, next: NONE });
-    }
-
-    fn queue_erase(&mut self, now: u64, erase_unit: u32) {
-        let erase = Operation { work: Work::Erase, units: 0, reads_array: false, next: NONE };
-        match self.erase_unit {
-            EraseUnitKind::Superblock => (0..self.dies as usize).for_each(|die| self.queue(now, die, erase)),
-            EraseUnitKind::Block => {
-                let die = self.die_of(Ppn(erase_unit * self.units_per_erase_unit));
-                self.queue(now, die, erase);
-            }
-        }
-    }
-
-    fn program_if_complete(&mut self, now: u64, group: GroupId) {
-        if self.groups.is_complete(group) {
-            let die = self.die_of(self.groups.first(group));
-            let units = self.groups.units();
-            self.queue(now, die, Operation { work: Work::Program { group }, units, reads_array: false, next: NONE });
-        }
-    }
-
-    fn queue(&mut self, now: u64, die: usize, operation: Operation) {
-        let id = match self.spare_operations.pop() {
-            Some(id) => {
-                self.operations[id as usize] = operation;
-                id
-            }
-            None => {
-                self.operations.push(operation);
-                self.operations.len() as u32 - 1
-            }
-        };
-        let is_host_read = matches!(operation.work, Work::HostRead { .. });
-        let queue = if is_host_read { &mut self.die[die].reads } else { &mut self.die[die].others };
-        if queue.first == NONE {
-            queue.first = id;
-        } else {
-            self.operations[queue.last as usize].next = id;
-        }
-        queue.last = id;
-        if self.die[die].phase == Phase::Idle {
-            self.start_next(now, die);
-        }
-    }
-
-    /// Starts the next operation of an idle die, the host's reads first.
-    fn start_next(&mut self, now: u64, index: usize) {
-        let die = &mut self.die[index];
-        let queue = if die.reads.first == NONE { &mut die.others } else { &mut die.reads };
-        let id = queue.first;
-        if id == NONE {
-            self.events.clear(index);
+    #[inline(always)]
+    fn queue_copies(&mut self, now: u64, CopyRun { page, group, units }: CopyRun) {
+        if units == 0 {
             return;
         }
-        let operation = self.operations[id as usize];
-        queue.first = operation.next;
-        die.current = id;
-        die.phase = Phase::LastPart;
-        let end = match operation.work {
-            // With a channel to itself nobody can come between the array and the transfer: one event says it all.
-            Work::HostRead { .. } | Work::CopyRead { .. } if operation.reads_array && self.dies == self.channels => {
-                self.use_channel(now + self.read_ns, index, operation.units)
-            }
-            Work::HostRead { .. } | Work::CopyRead { .. } if operation.reads_array => {
-                die.phase = Phase::ReadingArray;
-                now + self.read_ns
-            }
-            Work::HostRead { .. } | Work::CopyRead { .. } => self.use_channel(now, index, operation.units),
-            Work::Program { .. } => self.use_channel(now, index, operation.units) + self.program_ns,
-            Work::Erase => now + self.erase_ns,
-        };
-        self.busy_ns += end - now;
-        self.events.set(index, end);
+        let die = self.die_of_page(page);
+        // Cleaning moves a page's units one after another; the page is read from the array once.
+        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
+        let array = if is_in_register { Array::Nothing } else { Array::Read };
+        // What is in the register takes no time in either mode.
+        let is_slc = self.is_slc(page * self.units_per_page.get());
+        self.dies.queue(now, die, Operation::new(array, Work::CopyRead, units, group).in_mode(is_slc));
     }
 
-    /// Grants the die its channel, now or when those who asked before are done. Returns when the transfer ends.
-    #[inline]
-    fn use_channel(&mut self, now: u64, die: usize, units: u32) -> u64 {
-        let free_at = &mut self.channel_free_at[die % self.channels as usize];
-        *free_at = now.max(*free_at) + u64::from(units) * self.transfer_ns_per_unit;
-        *free_at
+    /// A unit that is read and does not fill a unit to be programmed: where data is reduced, several go into one.
+    #[inline(always)]
+    fn queue_lone_read(&mut self, now: u64, page: u32) {
+        if page == NONE {
+            return;
+        }
+        let die = self.die_of_page(page);
+        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
+        let array = if is_in_register { Array::Nothing } else { Array::Read };
+        self.dies.queue(now, die, Operation::new(array, Work::Quiet, 1, 0));
     }
 
-    /// Groups follow one another over the dies, and neighbouring dies lie on different channels.
-    #[inline]
-    fn die_of(&self, ppn: Ppn) -> usize {
-        match self.erase_unit {
-            EraseUnitKind::Superblock => {
-                let place = ppn.0 % self.units_per_erase_unit;
-                ((place / self.groups.units()) % self.dies) as usize
-            }
-            // Erase units are numbered across the planes.
-            EraseUnitKind::Block => {
-                let plane = ppn.0 / self.units_per_erase_unit % (self.dies * self.planes_per_die);
-                (plane / self.planes_per_die) as usize
+    pub(super) fn queue_erase(&mut self, now: u64, erase_unit: u32, erase: Operation) {
+        match &self.layout {
+            DieLayout::Superblock { dies } => (0..dies.get() as usize).for_each(|die| self.dies.queue(now, die, erase)),
+            DieLayout::Block { groups_per_erase_unit, .. } => {
+                let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get());
+                self.dies.queue(now, die, erase);
             }
         }
+    }
+
+    #[inline(always)]
+    fn program_if_complete(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
+        if !self.groups.is_complete(group) {
+            return;
+        }
+        let die = self.layout.die_of_group(self.groups.number(group));
+        let units = self.groups.units();
+        let first = self.groups.number(group) * units;
+        let is_slc = self.is_slc(first);
+        let operation = if self.groups.is_waited_for(group) {
+            let own_work_ns = self.dies.own_work_ns(now, die);
+            self.groups.note_queued(group, Queued { at_ns: now, own_work_ns, is_held_by_copies });
+            Operation::new(Array::Program, Work::Program, units, group)
+        } else {
+            self.groups.forget(group);
+            Operation::new(Array::Program, Work::Quiet, units, 0)
+        };
+        let operation = operation.in_mode(is_slc);
+        if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
+            return self.queue_among_waiting_erases(now, die, operation, group, first);
+        }
+        self.dies.queue(now, die, operation);
+    }
+
+    #[inline(always)]
+    pub fn die_of_page(&self, page: u32) -> usize {
+        self.layout.die_of_group(self.groups.number_of(Ppn(page * self.units_per_page.get())))
     }
 }

@@ -3,101 +3,183 @@
 //! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
 //! that are moved when they have been read.
 
+use super::service::Queued;
+use crate::divisor::Divisor;
 use crate::ftl::numbers::Ppn;
 
 /// The place of a group in its list; reused when the group is done.
 pub type GroupId = u32;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Group {
+    /// Its first place, in groups.
     number: u32,
     issued: u32,
     arrived: u32,
-    /// The host's slots that wait for it, one entry a unit.
-    slots: Vec<u32>,
+    /// Units whose slots wait for it.
+    waiting: u32,
 }
 
 pub struct Groups {
-    units: u32,
+    units: Divisor,
     groups: Vec<Group>,
+    /// The host's slots that wait, one entry a unit, `units` places for each group.
+    slots: Vec<u32>,
+    /// By group, only of those that are waited for.
+    queued: Vec<Queued>,
     spare: Vec<GroupId>,
-    /// Groups that still take units: one a stream, so few that looking through them is quickest.
-    open: Vec<GroupId>,
+    /// Numbers of the groups that still take units: one a stream, so few that looking through them is quickest.
+    open: Vec<(u32, GroupId)>,
     units_waiting: u64,
 }
 
 impl Groups {
     pub fn new(units: u32) -> Self {
-        Self { units, groups: Vec::new(), spare: Vec::new(), open: Vec::new(), units_waiting: 0 }
+        Self {
+            units: Divisor::new(units),
+            groups: Vec::new(),
+            slots: Vec::new(),
+            queued: Vec::new(),
+            spare: Vec::new(),
+            open: Vec::new(),
+            units_waiting: 0,
+        }
     }
 
     /// Units a group.
     pub fn units(&self) -> u32 {
-        self.units
+        self.units.get()
     }
 
     /// Units of the host in groups that are not full.
+    #[inline(always)]
     pub fn units_waiting(&self) -> u64 {
         self.units_waiting
     }
 
     /// The first places of those groups.
     pub fn waited_for(&self) -> Vec<Ppn> {
-        let open = self.open.iter().filter(|&&group| !self.groups[group as usize].slots.is_empty());
-        open.map(|&group| self.first(group)).collect()
+        let open = self.open.iter().filter(|&&(_, group)| self.groups[group as usize].waiting > 0);
+        open.map(|&(number, _)| Ppn(number * self.units())).collect()
+    }
+
+    /// The first places of those among them that the slot waits for.
+    pub fn waited_for_by(&self, slot: u32) -> Vec<Ppn> {
+        let open = self.open.iter().filter(|&&(_, group)| self.waiting(group).contains(&slot));
+        open.map(|&(number, _)| Ppn(number * self.units())).collect()
     }
 
     /// The group of a unit that is about to be programmed; opened if it is the group's first.
+    #[inline(always)]
     pub fn of(&mut self, ppn: Ppn) -> GroupId {
-        let number = ppn.0 / self.units;
-        if let Some(&open) = self.open.iter().find(|&&group| self.groups[group as usize].number == number) {
-            return open;
+        let number = self.number_of(ppn);
+        match self.open.iter().find(|&&(open, _)| open == number) {
+            Some(&(_, group)) => group,
+            None => self.open_for(number, ppn),
         }
-        let group = self.spare.pop().unwrap_or_else(|| {
-            self.groups.push(Group::default());
-            self.groups.len() as GroupId - 1
-        });
-        let fresh = &mut self.groups[group as usize];
+    }
+
+    #[inline(always)]
+    fn open_for(&mut self, number: u32, ppn: Ppn) -> GroupId {
+        let group = self.spare.pop().unwrap_or_else(|| self.add());
         // Places before the first were programmed before the clock was started.
-        let before = ppn.0 % self.units;
-        (fresh.number, fresh.issued, fresh.arrived) = (number, before, before);
-        self.open.push(group);
+        let before = ppn.0 - number * self.units();
+        self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
+        // A group of one unit is full as soon as it is opened.
+        if self.units() > 1 {
+            self.open.push((number, group));
+        }
         group
     }
 
-    pub fn first(&self, group: GroupId) -> Ppn {
-        Ppn(self.groups[group as usize].number * self.units)
+    #[cold]
+    fn add(&mut self) -> GroupId {
+        self.groups.push(Group::default());
+        self.slots.resize(self.groups.len() * self.units() as usize, 0);
+        self.queued.push(Queued::default());
+        self.groups.len() as GroupId - 1
+    }
+
+    /// Groups are numbered by their places.
+    #[inline(always)]
+    pub fn number_of(&self, ppn: Ppn) -> u32 {
+        self.units.quotient(ppn.0)
+    }
+
+    #[inline(always)]
+    pub fn number(&self, group: GroupId) -> u32 {
+        self.groups[group as usize].number
+    }
+
+    /// Whether a slot of the host waits for it.
+    #[inline(always)]
+    pub fn is_waited_for(&self, group: GroupId) -> bool {
+        self.groups[group as usize].waiting > 0
     }
 
     /// A slot of the host waits for a unit of the group.
+    #[inline(always)]
     pub fn wait(&mut self, group: GroupId, slot: u32) {
-        self.groups[group as usize].slots.push(slot);
+        let units = self.units() as usize;
+        let waited_for = &mut self.groups[group as usize];
+        self.slots[group as usize * units + waited_for.waiting as usize] = slot;
+        waited_for.waiting += 1;
         self.units_waiting += 1;
     }
 
+    #[inline(always)]
     pub fn arrive(&mut self, group: GroupId, units: u32) {
         self.groups[group as usize].arrived += units;
     }
 
     /// Counts a unit that the group has taken; a full group takes no more.
+    #[inline(always)]
     pub fn issue(&mut self, group: GroupId) {
+        let units = self.units();
         let issued_to = &mut self.groups[group as usize];
         issued_to.issued += 1;
-        if issued_to.issued == self.units {
-            self.units_waiting -= issued_to.slots.len() as u64;
-            self.open.retain(|&open| open != group);
+        if issued_to.issued == units {
+            self.units_waiting -= u64::from(issued_to.waiting);
+            if units > 1 {
+                let place = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
+                self.open.swap_remove(place);
+            }
         }
     }
 
     /// Whether it is full and all has arrived.
+    #[inline(always)]
     pub fn is_complete(&self, group: GroupId) -> bool {
         let Group { issued, arrived, .. } = self.groups[group as usize];
-        issued == self.units && arrived == issued
+        issued == self.units() && arrived == issued
     }
 
-    /// The slots that waited for a group which is now in flash; the group's place is free for another.
-    pub fn finish(&mut self, group: GroupId) -> impl Iterator<Item = u32> + '_ {
+    /// Those that have begun and take units, or wait for some to arrive.
+    pub fn incomplete(&self) -> Vec<GroupId> {
+        (0..self.groups.len() as GroupId).filter(|&group| !self.is_complete(group)).collect()
+    }
+
+    /// The slots that wait for a group, one a unit.
+    #[inline(always)]
+    pub fn waiting(&self, group: GroupId) -> &[u32] {
+        let first = group as usize * self.units() as usize;
+        &self.slots[first..first + self.groups[group as usize].waiting as usize]
+    }
+
+    /// Notes when a group that is waited for was ready to be programmed.
+    #[inline(always)]
+    pub fn note_queued(&mut self, group: GroupId, queued: Queued) {
+        self.queued[group as usize] = queued;
+    }
+
+    #[inline(always)]
+    pub fn queued(&self, group: GroupId) -> Queued {
+        self.queued[group as usize]
+    }
+
+    /// Frees the place of a group of which nothing more is to be known.
+    #[inline(always)]
+    pub fn forget(&mut self, group: GroupId) {
         self.spare.push(group);
-        self.groups[group as usize].slots.drain(..)
     }
 }

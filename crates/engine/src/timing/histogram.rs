@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Bins that are as wide as their distance to zero is large: 6 bits of a latency are kept.
 const KEPT_BITS: u32 = 6;
-const PER_DOUBLING: usize = 1 << KEPT_BITS;
+pub const PER_DOUBLING: usize = 1 << KEPT_BITS;
 /// fio's number of doublings; what is longer than about 17 s falls into the last bin.
 const DOUBLINGS: usize = 29;
 pub const BINS: usize = DOUBLINGS * PER_DOUBLING;
@@ -54,6 +54,21 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    /// What was added after `earlier`, a copy of this one. Its least and its most are as exact as a bin.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut counts = self.counts.clone();
+        counts.iter_mut().zip(&earlier.counts).for_each(|(count, before)| *count -= before);
+        let least = counts.iter().position(|&count| count > 0);
+        let most = counts.iter().rposition(|&count| count > 0);
+        Self {
+            counts,
+            sum_ns: self.sum_ns - earlier.sum_ns,
+            sum_of_squares_ns: self.sum_of_squares_ns - earlier.sum_of_squares_ns,
+            min_ns: least.map_or(u64::MAX, middle_ns),
+            max_ns: most.map_or(0, middle_ns),
+        }
+    }
+
     pub fn mean(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
@@ -61,6 +76,10 @@ impl Histogram {
 
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    pub fn holds(&self, bin: usize) -> bool {
+        self.counts[bin] > 0
     }
 
     /// The middle of the bin that holds the value below which `share` of all lie.
@@ -96,7 +115,7 @@ impl Histogram {
 }
 
 #[inline]
-fn bin_of(latency_ns: u64) -> usize {
+pub fn bin_of(latency_ns: u64) -> usize {
     if latency_ns < PER_DOUBLING as u64 {
         return latency_ns as usize;
     }

@@ -4,11 +4,22 @@
 use crate::ftl::numbers::{EraseUnit, Ppn};
 use crate::ledger::Cause;
 
+pub mod breakdown;
+mod dies;
 pub mod flash;
 pub mod groups;
 pub mod histogram;
 pub mod host;
+mod map_waits;
+mod operation;
+mod pipeline;
+pub mod read_counts;
+mod read_streams;
 pub mod recorder;
+mod ring;
+pub mod service;
+mod suspension;
+mod waiting_erases;
 mod winner_tree;
 
 /// Told of every flash operation, in the order in which the translation layer decides on it.
@@ -20,6 +31,15 @@ pub trait Clock {
     fn read(&mut self, ppn: Ppn, cause: Cause);
     fn program(&mut self, ppn: Ppn, cause: Cause);
     fn erase(&mut self, erase_unit: EraseUnit);
+    /// An erase unit is opened, in SLC mode or not; told only by drives with an SLC cache.
+    fn open(&mut self, _erase_unit: EraseUnit, _is_slc: bool) {}
+
+    /// A unit is read and programmed at another place.
+    #[inline(always)]
+    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
+        self.read(from, cause);
+        self.program(to, cause);
+    }
 }
 
 /// No time at all: write amplification only.

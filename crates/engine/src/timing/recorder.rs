@@ -10,6 +10,8 @@ pub enum Decision {
     Read(Ppn, Cause),
     Program(Ppn, Cause),
     Erase(EraseUnit),
+    /// What is written to it from now on is in SLC mode, or is not.
+    Open(EraseUnit, bool),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -33,5 +35,15 @@ impl Clock for Recorder {
     #[inline]
     fn erase(&mut self, erase_unit: EraseUnit) {
         self.decisions.push(Decision::Erase(erase_unit));
+    }
+
+    #[inline]
+    fn open(&mut self, erase_unit: EraseUnit, is_slc: bool) {
+        self.decisions.push(Decision::Open(erase_unit, is_slc));
+    }
+
+    #[inline]
+    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
+        self.decisions.extend([Decision::Read(from, cause), Decision::Program(to, cause)]);
     }
 }

@@ -3,7 +3,13 @@
 /// Times in nanoseconds, 2^48 of which are three days, packed above the number of the die, so that a comparison of
 /// keys is one of times with ties going to the lower number.
 const INDEX_BITS: u32 = 16;
-pub const NEVER: u64 = u64::MAX;
+const NEVER: u64 = u64::MAX;
+
+#[inline(always)]
+pub fn key(time_ns: u64, index: usize) -> u64 {
+    debug_assert!(time_ns < 1 << (64 - INDEX_BITS));
+    time_ns << INDEX_BITS | index as u64
+}
 
 pub struct WinnerTree {
     /// Leaves from `leaves` on, the winner of all at 1.
@@ -18,35 +24,38 @@ impl WinnerTree {
         Self { keys: vec![NEVER; 2 * leaves], leaves }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, index: usize, time_ns: u64) {
-        debug_assert!(time_ns < 1 << (64 - INDEX_BITS));
-        self.put(index, time_ns << INDEX_BITS | index as u64);
+        self.replace(index, key(time_ns, index));
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn clear(&mut self, index: usize) {
-        self.put(index, NEVER);
+        self.replace(index, NEVER);
+    }
+
+    /// Sets or clears.
+    #[inline(always)]
+    pub fn put(&mut self, index: usize, time_ns: Option<u64>) {
+        self.replace(index, time_ns.map_or(NEVER, |time_ns| key(time_ns, index)));
     }
 
     /// Time and index of the earliest event.
-    #[inline]
+    #[inline(always)]
     pub fn earliest(&self) -> Option<(u64, usize)> {
         let key = self.keys[1];
         (key != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
     }
 
-    #[inline]
-    fn put(&mut self, index: usize, key: u64) {
+    /// Always up to the top: to stop where nothing changes would be a branch that cannot be foretold.
+    #[inline(always)]
+    fn replace(&mut self, index: usize, key: u64) {
         let mut node = self.leaves + index;
+        let mut winner = key;
         self.keys[node] = key;
         while node > 1 {
-            let winner = self.keys[node].min(self.keys[node ^ 1]);
+            winner = winner.min(self.keys[node ^ 1]);
             node >>= 1;
-            // Above here nothing can have changed.
-            if self.keys[node] == winner {
-                return;
-            }
             self.keys[node] = winner;
         }
     }

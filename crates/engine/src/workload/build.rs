@@ -8,15 +8,20 @@ use super::distribution::{
 use super::error::StreamError;
 use super::lane::{Lane, check_percentages};
 use super::place::{LANES, Scattered};
+use super::zones::Zones;
 use crate::random::Random;
 use crate::request::Operation;
 use crate::specification::Job;
 use crate::specification::job::{
-    AbsoluteZone, Distribution, FileRange, FileService, Files, FioLaw, PerDirection, Runs, Sequencer, Zone,
+    AbsoluteZone, Distribution, FileRange, FileService, Files, FioLaw, PerDirection, Runs, Sequencer, StridedZones,
+    Zone,
 };
 
 pub fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<Places, StreamError> {
     let whole = FileRange { offset_bytes: job.offset_bytes, size_bytes: job.size_bytes };
+    if let Some(strides) = job.zones {
+        return zones_of(job, strides, lanes, whole, random);
+    }
     if job.files.is_none() && job.runs.is_none() && job.random_percent.is_none() {
         return places_of(job, lanes, whole, random);
     }
@@ -31,6 +36,46 @@ pub fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<P
     };
     let files: Vec<File> = ranges.into_iter().map(file).collect::<Result<_, StreamError>>()?;
     Ok(Places::Composed(Box::new(Composed::new(files, service, run(job, lanes)?))))
+}
+
+/// A whole zone, and the last where the end of the range cuts it and a request still fits.
+fn zones_of(
+    job: &Job,
+    strides: StridedZones,
+    lanes: &[Lane; LANES],
+    whole: FileRange,
+    random: &mut Random,
+) -> Result<Places, StreamError> {
+    let refuse = |key: &str, value: &dyn std::fmt::Display, allowed: &str| {
+        Err(StreamError::new(&format!("zones.{key}"), value, allowed))
+    };
+    if job.files.is_some() || job.runs.is_some() || job.random_percent.is_some() {
+        return refuse("range_bytes", &strides.range_bytes, "one file, and every random request at a place of its own");
+    }
+    if !job.sequential && job.distribution != Distribution::Random {
+        return refuse("range_bytes", &strides.range_bytes, "the uniform distribution");
+    }
+    let least_bytes = lanes.iter().map(|lane| u64::from(lane.bytes_min)).max().unwrap_or(1);
+    let range_bytes = strides.range_bytes.min(whole.size_bytes);
+    if range_bytes < least_bytes {
+        return refuse("range_bytes", &range_bytes, "at least the smallest size");
+    }
+    if strides.transfer_bytes == 0 {
+        return refuse("transfer_bytes", &0, "1 byte or more");
+    }
+    let step_bytes = strides.range_bytes.saturating_add(strides.skip_bytes);
+    let zone = |size_bytes| FileRange { size_bytes, ..whole };
+    let places = places_of(job, lanes, zone(range_bytes), random)?;
+    let end_bytes = whole.offset_bytes + whole.size_bytes;
+    let whole_zones = (whole.size_bytes - range_bytes) / step_bytes + 1;
+    let last_bytes = whole.size_bytes.saturating_sub(whole_zones.saturating_mul(step_bytes));
+    let last = match last_bytes >= least_bytes {
+        true => Some(places_of(job, lanes, zone(last_bytes), random)?),
+        false => None,
+    };
+    let zones = Zones::new(places, last, whole_zones, step_bytes, strides.transfer_bytes);
+    debug_assert!(zones.end_bytes_max(whole.offset_bytes, range_bytes, last_bytes) <= end_bytes);
+    Ok(Places::Zones(Box::new(zones)))
 }
 
 /// The places within one file, or the one range of a plain job.
@@ -70,7 +115,14 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
                 && lanes.iter().all(|lane| lane.bytes_min == lanes[0].bytes_min)
                 && end_bytes - start_bytes >= block_bytes;
             let is_one_size = lanes.iter().all(|lane| lane.bytes_max == lanes[0].bytes_min);
+            // With lengths that are longer than a block (`bs_is_seq_rand`) a request takes several blocks of the map.
+            let takes_blocks = job.random_map
+                && job.following_block_sizes.is_some()
+                && grids[0].align_bytes == grids[1].align_bytes
+                && lanes.iter().all(|lane| u64::from(lane.bytes_min) > block_bytes)
+                && end_bytes - start_bytes >= block_bytes;
             match (is_mapped, is_one_size) {
+                _ if takes_blocks => Ok(Places::CutMap(cut_map::CutMap::new(start_bytes, end_bytes, block_bytes))),
                 (true, true) => scattered!(RandomMap, random_map::RandomMap::new(counts[0], random)),
                 (true, false) if u64::from(lanes[0].bytes_min) == block_bytes => {
                     Ok(Places::CutMap(cut_map::CutMap::new(start_bytes, end_bytes, block_bytes)))
@@ -126,6 +178,7 @@ fn by_direction<'a, T>(all: &'a PerDirection<T>, lane: &Lane) -> &'a T {
         Operation::Read => &all.read,
         Operation::Write => &all.write,
         Operation::Trim => &all.trim,
+        Operation::Flush => unreachable!("no lane flushes"),
     }
 }
 

@@ -168,16 +168,17 @@ impl File {
     /// Where the lane's last request ended, or the start; `None` if no size fits there any more.
     fn behind_last<S: Sizes>(&self, lane: usize, sizes: &S) -> Option<u64> {
         let at = self.last[lane].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
-        (at + u64::from(sizes.least(lane)) <= self.end_bytes).then_some(at)
+        (at + u64::from(sizes.least(lane + LANES)) <= self.end_bytes).then_some(at)
     }
 
+    /// A request that follows on.
     fn extent_at<S: Sizes>(&self, offset_bytes: u64, lane: usize, sizes: &S, random: &mut Random) -> Extent {
         let room_bytes = self.end_bytes - offset_bytes;
-        let length_bytes = match sizes.draw(lane, random) {
+        let length_bytes = match sizes.draw(lane + LANES, random) {
             length_bytes if u64::from(length_bytes) <= room_bytes => length_bytes,
             // A request that was cut at the end of the file leaves less room than any size when it is repeated.
-            _ if u64::from(sizes.least(lane)) > room_bytes => room_bytes as u32,
-            _ => sizes.draw_within(lane, room_bytes, random),
+            _ if u64::from(sizes.least(lane + LANES)) > room_bytes => room_bytes as u32,
+            _ => sizes.draw_within(lane + LANES, room_bytes, random),
         };
         Extent { offset_bytes, length_bytes }
     }

@@ -4,7 +4,7 @@ use super::error::StreamError;
 use super::place::Grid;
 use crate::request::Operation;
 use crate::specification::Job;
-use crate::specification::job::PerDirection;
+use crate::specification::job::{BlockSize, PerDirection};
 
 /// How far percentages that add up to 100 may be off: thirds are written with a few digits.
 const PERCENT_TOLERANCE: f64 = 0.01;
@@ -14,6 +14,7 @@ pub struct Lane {
     pub operation: Operation,
     /// Bytes and weight of every size that comes up.
     pub sizes: Vec<(u32, f64)>,
+    following: Option<Vec<(u32, f64)>>,
     pub bytes_min: u32,
     pub bytes_max: u32,
     align_bytes: u64,
@@ -22,16 +23,13 @@ pub struct Lane {
 impl Lane {
     pub fn new(job: &Job, operation: Operation) -> Result<Lane, StreamError> {
         let (direction, list) = choose(operation, &job.block_sizes);
-        let key = format!("block_sizes.{direction}");
-        if list.is_empty() {
-            return Err(StreamError::new(&key, "[]", "at least one size"));
-        }
-        if let Some(size) = list.iter().find(|size| size.bytes == 0) {
-            return Err(StreamError::new(&format!("{key}.bytes"), size.bytes, "1 byte or more"));
-        }
-        check_percentages(&format!("{key}.percent"), list.iter().map(|size| size.percent))?;
-        let sizes: Vec<(u32, f64)> =
-            list.iter().filter(|size| size.percent > 0.0).map(|size| (size.bytes, size.percent)).collect();
+        let sizes = checked_sizes(&format!("block_sizes.{direction}"), list)?;
+        let following = match &job.following_block_sizes {
+            Some(lists) => {
+                Some(checked_sizes(&format!("following_block_sizes.{direction}"), choose(operation, lists).1)?)
+            }
+            None => None,
+        };
         let bytes = || sizes.iter().map(|&(bytes, _)| bytes);
         let (bytes_min, bytes_max) = (bytes().min().unwrap_or(0), bytes().max().unwrap_or(0));
 
@@ -47,7 +45,17 @@ impl Lane {
             let allowed = format!("at least {bytes_min}, the smallest size of a {direction}");
             return Err(StreamError::new("size_bytes", smallest_range_bytes, allowed));
         }
-        Ok(Lane { operation, sizes, bytes_min, bytes_max, align_bytes })
+        Ok(Lane { operation, sizes, following, bytes_min, bytes_max, align_bytes })
+    }
+
+    /// Those of requests that are not at a random place of their own.
+    pub fn following_sizes(&self) -> &Vec<(u32, f64)> {
+        self.following.as_ref().unwrap_or(&self.sizes)
+    }
+
+    /// The most that any request of the lane has.
+    pub fn length_bytes_max(&self) -> u32 {
+        self.following_sizes().iter().map(|&(bytes, _)| bytes).fold(self.bytes_max, u32::max)
     }
 
     /// The places of a range that is no smaller than the smallest size.
@@ -57,11 +65,24 @@ impl Lane {
     }
 }
 
+/// Bytes and weight of every size that comes up.
+fn checked_sizes(key: &str, list: &[BlockSize]) -> Result<Vec<(u32, f64)>, StreamError> {
+    if list.is_empty() {
+        return Err(StreamError::new(key, "[]", "at least one size"));
+    }
+    if let Some(size) = list.iter().find(|size| size.bytes == 0) {
+        return Err(StreamError::new(&format!("{key}.bytes"), size.bytes, "1 byte or more"));
+    }
+    check_percentages(&format!("{key}.percent"), list.iter().map(|size| size.percent))?;
+    Ok(list.iter().filter(|size| size.percent > 0.0).map(|size| (size.bytes, size.percent)).collect())
+}
+
 fn choose<T>(operation: Operation, all: &PerDirection<T>) -> (&'static str, &T) {
     match operation {
         Operation::Read => ("read", &all.read),
         Operation::Write => ("write", &all.write),
         Operation::Trim => ("trim", &all.trim),
+        Operation::Flush => unreachable!("no lane flushes"),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod chances;
 pub mod composed;
 pub mod distribution;
 mod error;
+mod identifiers;
 mod lane;
 pub mod permutation;
 pub mod place;
@@ -20,15 +21,17 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 mod visits;
+mod zones;
 
 use crate::random::Random;
-use crate::request::{Operation, Request};
+use crate::request::{Content, Operation, Request};
 use crate::specification::Job;
 use crate::specification::job::Direction;
 use amount::Amount;
 use chances::Chances;
 use distribution::{Places, each};
 pub use error::StreamError;
+use identifiers::Marker;
 use lane::Lane;
 use place::{LANES, Place};
 use sizes::{OneSize, SeveralSizes, Sizes};
@@ -41,8 +44,11 @@ pub struct Stream {
     places: Places,
     lengths: Lengths,
     kinds: Kinds,
+    content: Content,
     random: Random,
     amount: Amount,
+    /// Only for jobs whose writes carry several placement identifiers.
+    marker: Option<Box<Marker>>,
     /// The write of a trim and write pair of which only the trim had room.
     write_pending: Option<Request>,
 }
@@ -76,11 +82,13 @@ impl Stream {
         let (kinds, operations) = kinds(job)?;
         let lanes = [Lane::new(job, operations[0])?, Lane::new(job, operations[1])?];
         let mut random = Random::new(job.seed);
-        let length_bytes_max = lanes[0].bytes_max.max(lanes[1].bytes_max);
+        let length_bytes_max = lanes.iter().map(Lane::length_bytes_max).max().unwrap_or(0);
         Ok(Stream {
             places: build::places(job, &lanes, &mut random)?,
             lengths: lengths(&lanes),
+            marker: marker(job)?,
             kinds,
+            content: content(job)?,
             random,
             amount: Amount::new(job, length_bytes_max),
             write_pending: None,
@@ -111,6 +119,9 @@ impl Stream {
                 self.places.start_over(&mut self.random);
             }
         }
+        if let Some(marker) = &mut self.marker {
+            marker.mark(&mut out[start..]);
+        }
         out.len() - start
     }
 
@@ -128,8 +139,9 @@ impl Stream {
 
     /// Appends `count` requests and returns the sum of their lengths.
     fn generate(&mut self, out: &mut Vec<Request>, count: usize) -> u64 {
-        let Stream { places, lengths, kinds, random, .. } = self;
-        each!(places, places => generate_at(places, lengths, *kinds, random, out, count))
+        let Stream { places, lengths, kinds, content, random, .. } = self;
+        let content = *content;
+        each!(places, places => generate_at(places, lengths, *kinds, content, random, out, count))
     }
 }
 
@@ -137,13 +149,14 @@ fn generate_at<P: Place>(
     places: &mut P,
     lengths: &Lengths,
     kinds: Kinds,
+    content: Content,
     random: &mut Random,
     out: &mut Vec<Request>,
     count: usize,
 ) -> u64 {
     match lengths {
-        Lengths::One(sizes) => generate_sized(places, sizes, kinds, random, out, count),
-        Lengths::Several(sizes) => generate_sized(places, sizes, kinds, random, out, count),
+        Lengths::One(sizes) => generate_sized(places, sizes, kinds, content, random, out, count),
+        Lengths::Several(sizes) => generate_sized(places, sizes, kinds, content, random, out, count),
     }
 }
 
@@ -152,6 +165,7 @@ fn generate_sized<P: Place, S: Sizes>(
     places: &mut P,
     sizes: &S,
     kinds: Kinds,
+    content: Content,
     random: &mut Random,
     out: &mut Vec<Request>,
     count: usize,
@@ -163,16 +177,18 @@ fn generate_sized<P: Place, S: Sizes>(
         Kinds::All(operation) => out.extend((0..count).map(|_| {
             let extent = places.next(0, sizes, &mut local);
             bytes += u64::from(extent.length_bytes);
-            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation }
+            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
         })),
         Kinds::Mixed { reads_below } => out.extend((0..count).map(|_| {
             let lane = usize::from(local.bits() >= reads_below);
             let operation = if lane == 0 { Operation::Read } else { Operation::Write };
             let extent = places.next(lane, sizes, &mut local);
             bytes += u64::from(extent.length_bytes);
-            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation }
+            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
         })),
-        Kinds::TrimWrite => return generate_sized(places, sizes, Kinds::All(Operation::Trim), random, out, count),
+        Kinds::TrimWrite => {
+            return generate_sized(places, sizes, Kinds::All(Operation::Trim), content, random, out, count);
+        }
     }
     *random = local;
     bytes
@@ -199,6 +215,30 @@ fn pair_writes(out: &mut Vec<Request>, count: usize, end: usize) -> Option<Reque
     pending
 }
 
+fn content(job: &Job) -> Result<Content, StreamError> {
+    let percent = |key, percent: f64| match percent {
+        0.0..=100.0 => Ok(percent.round() as u8),
+        _ => Err(StreamError::new(key, percent, "0 to 100")),
+    };
+    Ok(Content {
+        compress_percent: percent("compress_percent", job.compress_percent)?,
+        dedupe_percent: percent("dedupe_percent", job.dedupe_percent)?,
+        identifier: u8::try_from(job.stream_id.unwrap_or(0))
+            .map_err(|_| StreamError::new("stream_id", job.stream_id.unwrap_or(0), "0 to 255"))?,
+    })
+}
+
+fn marker(job: &Job) -> Result<Option<Box<Marker>>, StreamError> {
+    use crate::specification::job::Identifiers::{Random, RoundRobin};
+    match &job.identifiers {
+        None => Ok(None),
+        Some(RoundRobin { among } | Random { among }) if among.is_empty() => {
+            Err(StreamError::new("identifiers.among", "[]", "placement identifiers, or a drive that has some"))
+        }
+        Some(identifiers) => Ok(Some(Box::new(Marker::new(identifiers.clone(), job.seed)))),
+    }
+}
+
 fn kinds(job: &Job) -> Result<(Kinds, [Operation; LANES]), StreamError> {
     use Operation::{Read, Trim, Write};
     let all = |operation| Ok((Kinds::All(operation), [operation; LANES]));
@@ -219,11 +259,12 @@ fn kinds(job: &Job) -> Result<(Kinds, [Operation; LANES]), StreamError> {
 }
 
 fn lengths(lanes: &[Lane; LANES]) -> Lengths {
-    let bytes_min = [lanes[0].bytes_min, lanes[1].bytes_min];
-    if lanes.iter().all(|lane| lane.bytes_min == lane.bytes_max) {
+    let followed = lanes.each_ref().map(Lane::following_sizes);
+    let tables = [&lanes[0].sizes, &lanes[1].sizes, followed[0], followed[1]];
+    let bytes_min = tables.map(|sizes| sizes.iter().map(|&(bytes, _)| bytes).min().unwrap_or(0));
+    if tables.iter().zip(bytes_min).all(|(sizes, least)| sizes.iter().all(|&(bytes, _)| bytes == least)) {
         Lengths::One(OneSize { bytes: bytes_min })
     } else {
-        let chances = [Chances::new(&lanes[0].sizes), Chances::new(&lanes[1].sizes)];
-        Lengths::Several(SeveralSizes { chances, bytes_min })
+        Lengths::Several(SeveralSizes { chances: tables.map(|sizes| Chances::new(sizes)), bytes_min })
     }
 }

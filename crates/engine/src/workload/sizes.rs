@@ -4,6 +4,10 @@ use super::chances::Chances;
 use super::place::LANES;
 use crate::random::Random;
 
+/// A table of sizes for each lane, and behind these one for each lane's requests that follow on in a random job.
+pub const TABLES: usize = 2 * LANES;
+
+/// Where a lane is asked for, a following request's table is `lane + LANES`.
 pub trait Sizes {
     /// Whether a lane has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
@@ -17,10 +21,10 @@ pub trait Sizes {
     fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32;
 }
 
-/// One size a lane.
+/// One size a table.
 #[derive(Clone, Debug)]
 pub struct OneSize {
-    pub bytes: [u32; LANES],
+    pub bytes: [u32; TABLES],
 }
 
 impl Sizes for OneSize {
@@ -40,11 +44,11 @@ impl Sizes for OneSize {
     }
 }
 
-/// A distribution of sizes a lane.
+/// A distribution of sizes a table.
 #[derive(Clone, Debug)]
 pub struct SeveralSizes {
-    pub chances: [Chances<u32>; LANES],
-    pub bytes_min: [u32; LANES],
+    pub chances: [Chances<u32>; TABLES],
+    pub bytes_min: [u32; TABLES],
 }
 
 impl Sizes for SeveralSizes {
@@ -83,7 +87,7 @@ mod tests {
     fn sizes(outcomes: &[(u32, f64)]) -> SeveralSizes {
         let chances = Chances::new(outcomes);
         let bytes_min = outcomes.iter().map(|&(bytes, _)| bytes).min().unwrap();
-        SeveralSizes { chances: [chances.clone(), chances], bytes_min: [bytes_min; LANES] }
+        SeveralSizes { chances: std::array::from_fn(|_| chances.clone()), bytes_min: [bytes_min; TABLES] }
     }
 
     #[test]

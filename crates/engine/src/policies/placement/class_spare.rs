@@ -72,6 +72,13 @@ impl PlacementPolicy for ClassSpare {
         }
     }
 
+    fn stream_name(&self, stream: StreamId) -> String {
+        match &self.assignment {
+            Assignment::Learned(classes) => classes.name(stream.0),
+            Assignment::Borders(_) => format!("part {}", stream.0 + 1),
+        }
+    }
+
     #[inline(always)]
     fn host_stream(&mut self, lpn: Lpn, overwritten: Option<Resident>) -> StreamId {
         match (&self.assignment, overwritten) {

@@ -26,6 +26,14 @@ impl Classes {
         self.borders.len() as u8 + 1
     }
 
+    pub fn name(&self, class: u8) -> String {
+        match class {
+            0 => "hottest".into(),
+            last if last == self.coldest() => "coldest".into(),
+            class => format!("class {}", class + 1),
+        }
+    }
+
     pub fn coldest(&self) -> u8 {
         self.borders.len() as u8
     }

@@ -47,6 +47,10 @@ impl PlacementPolicy for FrequencyFrontiers {
         self.classes.count()
     }
 
+    fn stream_name(&self, stream: StreamId) -> String {
+        self.classes.name(stream.0)
+    }
+
     #[inline(always)]
     fn host_stream(&mut self, _lpn: Lpn, overwritten: Option<Resident>) -> StreamId {
         match overwritten {

@@ -31,6 +31,10 @@ impl PlacementPolicy for HostGcSplit {
         2
     }
 
+    fn stream_name(&self, stream: StreamId) -> String {
+        if stream.0 == 0 { "host".into() } else { "cleaning".into() }
+    }
+
     #[inline(always)]
     fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
         StreamId(0)

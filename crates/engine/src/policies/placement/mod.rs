@@ -8,11 +8,13 @@ mod class_spare;
 mod frequency;
 mod frequency_frontiers;
 mod host_gc_split;
+mod host_streams;
 mod single;
 
 pub use class_spare::ClassSpare;
 pub use frequency_frontiers::FrequencyFrontiers;
 pub use host_gc_split::HostGcSplit;
+pub use host_streams::{HostStreams, heeded_identifiers};
 pub use single::Single;
 
 use super::registry::{self, Description};
@@ -20,6 +22,7 @@ use super::victim::Pool;
 use crate::error::SpecificationError;
 use crate::ftl::numbers::{Lpn, StreamId};
 use crate::specification::drive::PolicyChoice;
+use serde::{Deserialize, Serialize};
 
 /// The most streams that a policy may use.
 pub const STREAMS_MAX: usize = 16;
@@ -33,7 +36,7 @@ pub struct Resident {
 }
 
 /// A stream's share of the drive, kept only for policies that are `POOLED`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolState {
     pub erase_units: u32,
     pub live_units: u64,
@@ -53,9 +56,15 @@ pub trait PlacementPolicy: registry::Named + Sized {
     const LOOKS_AT_OLD: bool = false;
     /// Whether the engine keeps a `PoolState` for each stream and asks `pool_to_clean`.
     const POOLED: bool = false;
+    /// Whether `host_says` wants to know the placement identifier of each request of the host.
+    const HEEDS_HOST: bool = false;
 
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
     fn streams(&self) -> u8;
+    /// What someone who watches the drive reads of a stream.
+    fn stream_name(&self, stream: StreamId) -> String;
+    /// The identifier of the writes that come next.
+    fn host_says(&mut self, _identifier: u8) {}
     fn host_stream(&mut self, lpn: Lpn, overwritten: Option<Resident>) -> StreamId;
     fn cleaning_stream(&self, victim: Resident) -> StreamId;
     fn pool_to_clean(&self, _view: &PoolView<'_>) -> Pool {
@@ -93,6 +102,7 @@ macro_rules! placement_policies {
 placement_policies! {
     Single,
     HostGcSplit,
+    HostStreams,
     FrequencyFrontiers,
     ClassSpare,
 }

@@ -31,6 +31,10 @@ impl PlacementPolicy for Single {
         1
     }
 
+    fn stream_name(&self, _stream: StreamId) -> String {
+        "host and cleaning".into()
+    }
+
     #[inline(always)]
     fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
         StreamId(0)

@@ -5,15 +5,16 @@
 
 use super::{Pool, View};
 use crate::ftl::numbers::{EraseUnit, StreamId};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Entry {
     erase_unit: EraseUnit,
     closing: u64,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct ClosedQueue {
     queues: Vec<VecDeque<Entry>>,
     /// By erase unit: the number of its last closing.
@@ -34,28 +35,30 @@ impl ClosedQueue {
     }
 
     pub fn pop_oldest(&mut self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
-        let queue = self.queue_with_oldest(view, pool)?;
-        self.queues[queue].pop_front().map(|entry| entry.erase_unit)
+        let (queue, place) = self.place_of_oldest(view, pool)?;
+        self.queues[queue].remove(place).map(|entry| entry.erase_unit)
     }
 
     /// Takes, of the oldest `window` entries of one queue, the one with the fewest live units.
     pub fn pop_least_of_oldest(&mut self, view: &View<'_>, pool: Pool, window: usize) -> Option<EraseUnit> {
-        let queue = self.queue_with_oldest(view, pool)?;
+        let (queue, first) = self.place_of_oldest(view, pool)?;
         let last_closing = &self.last_closing;
         let queue = &mut self.queues[queue];
         let place = queue
             .iter()
             .enumerate()
-            .filter(|(_, entry)| is_alive(last_closing, view, entry))
+            .skip(first)
+            .filter(|(_, entry)| is_alive(last_closing, view, entry) && view.is_on_die(entry.erase_unit))
             .take(window)
             .min_by_key(|(_, entry)| view.occupancy.live_units(entry.erase_unit))
             .map(|(place, _)| place)?;
         queue.remove(place).map(|entry| entry.erase_unit)
     }
 
-    fn queue_with_oldest(&mut self, view: &View<'_>, pool: Pool) -> Option<usize> {
+    /// The queue of the pool with the oldest entry that may be cleaned, and the entry's place in it.
+    fn place_of_oldest(&mut self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
         let last_closing = &self.last_closing;
-        let mut oldest: Option<(u64, usize)> = None;
+        let mut oldest: Option<(u64, usize, usize)> = None;
         for (stream, queue) in self.queues.iter_mut().enumerate() {
             while queue.front().is_some_and(|entry| !is_alive(last_closing, view, entry)) {
                 queue.pop_front();
@@ -64,16 +67,19 @@ impl ClosedQueue {
                 Pool::All => true,
                 Pool::Only(only) => only.index() == stream,
             };
-            if let Some(front) = queue.front().filter(|_| wanted)
-                && oldest.is_none_or(|(closing, _)| front.closing < closing)
+            let may_clean = |entry: &Entry| is_alive(last_closing, view, entry) && view.is_on_die(entry.erase_unit);
+            // Without a die that is asked for this is the first.
+            let place = if wanted { queue.iter().position(may_clean) } else { None };
+            if let Some(place) = place
+                && oldest.is_none_or(|(closing, _, _)| queue[place].closing < closing)
             {
-                oldest = Some((front.closing, stream));
+                oldest = Some((queue[place].closing, stream, place));
             }
         }
-        oldest.map(|(_, stream)| stream)
+        oldest.map(|(_, stream, place)| (stream, place))
     }
 }
 
 fn is_alive(last_closing: &[u64], view: &View<'_>, entry: &Entry) -> bool {
-    last_closing[entry.erase_unit.index()] == entry.closing && view.may_clean(entry.erase_unit, Pool::All)
+    last_closing[entry.erase_unit.index()] == entry.closing && view.is_closed_in(entry.erase_unit, Pool::All)
 }

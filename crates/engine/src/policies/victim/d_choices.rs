@@ -46,9 +46,19 @@ impl VictimPolicy for DChoices {
         let drawn = (0..self.d).map_while(|_| self.draw.one(view, pool));
         drawn.min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
     }
+
+    fn state(&self) -> serde_json::Value {
+        serde_json::json!(self.draw)
+    }
+
+    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+        self.draw = serde_json::from_value(state)?;
+        Ok(())
+    }
 }
 
 /// Draws candidates, all with the same chance.
+#[derive(Serialize, Deserialize)]
 pub struct Draw {
     random: Random,
 }
@@ -61,8 +71,11 @@ impl Draw {
     pub fn one(&mut self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
         // Nearly all erase units are closed when cleaning runs, so a draw seldom misses. A small pool is listed instead.
         for _ in 0..64 {
-            let erase_unit = EraseUnit(self.random.below(u64::from(view.erase_units)) as u32);
-            if view.may_clean(erase_unit, pool) {
+            let erase_unit = match view.on_die {
+                None => EraseUnit(self.random.below(u64::from(view.erase_units)) as u32),
+                Some(on_die) => on_die[self.random.below(on_die.len() as u64) as usize],
+            };
+            if view.is_closed_in(erase_unit, pool) {
                 return Some(erase_unit);
             }
         }

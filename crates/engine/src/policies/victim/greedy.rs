@@ -29,8 +29,8 @@ impl VictimPolicy for Greedy {
 
     fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
         match pool {
-            Pool::All => view.occupancy.least(),
-            Pool::Only(_) => view.candidates(pool).min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit)),
+            Pool::All if view.on_die.is_none() => view.occupancy.least(),
+            _ => view.candidates(pool).min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit)),
         }
     }
 }

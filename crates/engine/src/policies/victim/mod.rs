@@ -17,6 +17,7 @@ use crate::error::SpecificationError;
 use crate::ftl::numbers::{EraseUnit, StreamId};
 use crate::ftl::occupancy::{Occupancy, State};
 use crate::specification::drive::PolicyChoice;
+use serde_json::Value;
 
 /// What a victim policy may look at.
 pub struct View<'a> {
@@ -25,6 +26,8 @@ pub struct View<'a> {
     pub closed_at: &'a [u64],
     /// By erase unit: the stream that filled it.
     pub streams: &'a [StreamId],
+    /// Those among which the victim is wanted, in order, where blocks are opened by die; nothing: all.
+    pub on_die: Option<&'a [EraseUnit]>,
     /// Host units written since the drive was new.
     pub now: u64,
     pub erase_units: u32,
@@ -39,7 +42,8 @@ pub enum Pool {
 }
 
 impl View<'_> {
-    pub fn may_clean(&self, erase_unit: EraseUnit, pool: Pool) -> bool {
+    /// Whether it is closed and in the pool, on whatever die.
+    pub fn is_closed_in(&self, erase_unit: EraseUnit, pool: Pool) -> bool {
         let in_pool = match pool {
             Pool::All => true,
             Pool::Only(stream) => self.streams[erase_unit.index()] == stream,
@@ -47,8 +51,18 @@ impl View<'_> {
         in_pool && self.occupancy.state(erase_unit) == State::Closed
     }
 
+    pub fn may_clean(&self, erase_unit: EraseUnit, pool: Pool) -> bool {
+        self.is_on_die(erase_unit) && self.is_closed_in(erase_unit, pool)
+    }
+
+    pub fn is_on_die(&self, erase_unit: EraseUnit) -> bool {
+        self.on_die.is_none_or(|on_die| on_die.binary_search(&erase_unit).is_ok())
+    }
+
     pub fn candidates(&self, pool: Pool) -> impl Iterator<Item = EraseUnit> + '_ {
-        (0..self.erase_units).map(EraseUnit).filter(move |&erase_unit| self.may_clean(erase_unit, pool))
+        let count = self.on_die.map_or(self.erase_units, |on_die| on_die.len() as u32);
+        let each = (0..count).map(move |index| self.on_die.map_or(EraseUnit(index), |on_die| on_die[index as usize]));
+        each.filter(move |&erase_unit| self.is_closed_in(erase_unit, pool))
     }
 }
 
@@ -57,6 +71,14 @@ pub trait VictimPolicy: registry::Named + Sized {
     fn new(config: Self::Config, erase_units: u32, seed: u64) -> Result<Self, SpecificationError>;
     fn closed(&mut self, _erase_unit: EraseUnit, _stream: StreamId, _closing: u64) {}
     fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit>;
+    /// What the policy remembers, for a state that is written out; null for nothing.
+    fn state(&self) -> Value {
+        Value::Null
+    }
+    /// Takes up what `state` gave.
+    fn restore(&mut self, _state: Value) -> Result<(), serde_json::Error> {
+        Ok(())
+    }
 }
 
 macro_rules! victim_policies {
@@ -81,6 +103,14 @@ macro_rules! victim_policies {
 
             pub fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
                 match self { $(Self::$policy(policy) => policy.choose(view, pool)),+ }
+            }
+
+            pub fn state(&self) -> Value {
+                match self { $(Self::$policy(policy) => policy.state()),+ }
+            }
+
+            pub fn restore(&mut self, state: Value) -> Result<(), serde_json::Error> {
+                match self { $(Self::$policy(policy) => policy.restore(state)),+ }
             }
         }
 

@@ -32,4 +32,13 @@ impl VictimPolicy for Random {
     fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
         self.draw.one(view, pool)
     }
+
+    fn state(&self) -> serde_json::Value {
+        serde_json::json!(self.draw)
+    }
+
+    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+        self.draw = serde_json::from_value(state)?;
+        Ok(())
+    }
 }

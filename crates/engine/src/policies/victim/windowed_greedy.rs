@@ -52,4 +52,13 @@ impl VictimPolicy for WindowedGreedy {
     fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
         self.queue.pop_least_of_oldest(view, pool, self.window)
     }
+
+    fn state(&self) -> serde_json::Value {
+        serde_json::json!(self.queue)
+    }
+
+    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+        self.queue = serde_json::from_value(state)?;
+        Ok(())
+    }
 }

@@ -12,6 +12,10 @@ use crate::error::SpecificationError;
 use crate::ftl::numbers::EraseUnit;
 use crate::ftl::occupancy::{Occupancy, State};
 use crate::specification::drive::PolicyChoice;
+use serde_json::Value;
+
+/// How many erase units a policy looks at when it is asked: the whole drive once in a sixty-fourth of a full cycle.
+pub const LOOKED_AT: u32 = 64;
 
 /// What a wear policy may look at.
 pub struct View<'a> {
@@ -38,6 +42,14 @@ pub trait WearPolicy: registry::Named + Sized {
     fn erase_unit_to_level(&mut self, _view: &View<'_>) -> Option<EraseUnit> {
         None
     }
+    /// What the policy remembers, for a state that is written out; null for nothing.
+    fn state(&self) -> Value {
+        Value::Null
+    }
+    /// Takes up what `state` gave.
+    fn restore(&mut self, _state: Value) -> Result<(), serde_json::Error> {
+        Ok(())
+    }
 }
 
 macro_rules! wear_policies {
@@ -61,6 +73,14 @@ macro_rules! wear_policies {
 
             pub fn erase_unit_to_level(&mut self, view: &View<'_>) -> Option<EraseUnit> {
                 match self { $(Self::$policy(policy) => policy.erase_unit_to_level(view)),+ }
+            }
+
+            pub fn state(&self) -> Value {
+                match self { $(Self::$policy(policy) => policy.state()),+ }
+            }
+
+            pub fn restore(&mut self, state: Value) -> Result<(), serde_json::Error> {
+                match self { $(Self::$policy(policy) => policy.restore(state)),+ }
             }
         }
 

@@ -3,14 +3,11 @@
 //! Puts cold data's erase units into circulation at the price of programs that the ledger counts as wear levelling.
 //! After each erase it looks at the next few erase units in turn, so the price of looking does not grow with the drive.
 
-use super::{View, WearPolicy};
+use super::{LOOKED_AT, View, WearPolicy};
 use crate::error::SpecificationError;
 use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
 use serde::{Deserialize, Serialize};
-
-/// How many erase units are looked at after each erase: the whole drive once in a sixty-fourth of a full cycle.
-const LOOKED_AT: u32 = 64;
 
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -61,5 +58,14 @@ impl WearPolicy for Static {
             }
         }
         None
+    }
+
+    fn state(&self) -> serde_json::Value {
+        serde_json::json!(self.next)
+    }
+
+    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+        self.next = serde_json::from_value(state)?;
+        Ok(())
     }
 }

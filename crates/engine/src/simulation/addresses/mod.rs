@@ -5,6 +5,7 @@
 
 mod compact;
 mod fold;
+mod sample;
 mod strict;
 
 use crate::request::Operation;
@@ -12,6 +13,7 @@ use std::fmt;
 
 pub use compact::Compact;
 pub use fold::Fold;
+pub use sample::{Hot, Sample};
 pub use strict::Strict;
 
 /// What is left of a request: a byte range of the other address space. Never empty when a map is asked.

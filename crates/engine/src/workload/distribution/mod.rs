@@ -15,6 +15,7 @@ pub mod zoned;
 use super::composed::Composed;
 use super::place::{Extent, Place, Scattered};
 use super::sizes::Sizes;
+use super::zones::Zones;
 use crate::random::Random;
 
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub enum Places {
     Zoned(Scattered<zoned::Zoned>),
     LikeFio(Scattered<like_fio::LikeFio>),
     Composed(Box<Composed>),
+    Zones(Box<Zones>),
 }
 
 /// Does the same for whichever it is.
@@ -47,6 +49,7 @@ macro_rules! each {
             Places::Zoned($inner) => $does,
             Places::LikeFio($inner) => $does,
             Places::Composed($inner) => $does,
+            Places::Zones($inner) => $does,
         }
     };
 }

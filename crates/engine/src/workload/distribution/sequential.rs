@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn lanes_go_their_own_way_and_wrap_at_the_end() {
         let mut places = Sequential::new(1000, 2000);
-        let sizes = OneSize { bytes: [400, 500] };
+        let sizes = OneSize { bytes: [400, 500, 400, 500] };
         let mut random = Random::new(0);
         let mut next = |lane| {
             let extent = places.next(lane, &sizes, &mut random);

@@ -59,7 +59,7 @@ mod tests {
 
     fn offsets(size_bytes: u64, skip_bytes: i64, count: usize) -> Vec<u64> {
         let mut places = Strided::new(100, 100 + size_bytes, skip_bytes);
-        let sizes = OneSize { bytes: [4, 4] };
+        let sizes = OneSize { bytes: [4; 4] };
         (0..count).map(|_| places.next(0, &sizes, &mut Random::new(0)).offset_bytes - 100).collect()
     }
 

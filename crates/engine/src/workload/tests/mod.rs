@@ -2,6 +2,7 @@
 
 mod forms;
 mod random_jobs;
+mod zones;
 
 use super::statistics::assert_shares;
 use super::*;
@@ -39,8 +40,7 @@ fn job() -> Job {
         files: None,
         seed: 1,
         iodepth: 1,
-        runtime_ns: None,
-        time_based: false,
+        ..Job::default()
     }
 }
 
@@ -340,4 +340,13 @@ fn the_requests_are_the_same_on_every_machine() {
         }
     }
     assert_eq!(fingerprint, 0x0eaa_5ad9_7cc2_3325, "{fingerprint:#x}");
+}
+
+#[test]
+fn requests_carry_what_the_job_says_of_its_data() {
+    let job = Job { compress_percent: 46.0, dedupe_percent: 30.0, direction: Direction::TrimWrite, ..job() };
+    let content = Content { compress_percent: 46, dedupe_percent: 30, ..Content::default() };
+    assert!(requests(&job).iter().all(|request| request.content == content));
+    let refused = Stream::new(&Job { compress_percent: 101.0, ..job }).unwrap_err();
+    assert_eq!((refused.key.as_str(), refused.value.as_str()), ("compress_percent", "101"));
 }

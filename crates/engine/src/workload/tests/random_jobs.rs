@@ -178,6 +178,7 @@ proptest! {
                 Operation::Read => (&job.block_sizes.read, job.block_align_bytes.read),
                 Operation::Write => (&job.block_sizes.write, job.block_align_bytes.write),
                 Operation::Trim => (&job.block_sizes.trim, job.block_align_bytes.trim),
+                Operation::Flush => panic!("a stream flushes nothing"),
             };
             prop_assert!((request.offset_bytes - job.offset_bytes).is_multiple_of(align_bytes));
             prop_assert!(list.iter().any(|size| size.bytes == request.length_bytes));

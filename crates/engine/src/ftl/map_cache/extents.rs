@@ -1,0 +1,96 @@
+//! A map of extents: which segments, of as many units as a map page has entries, are one run of units written in order.
+//!
+//! A run needs one entry, which is always in memory. A segment breaks when a unit of it is written out of order, and is
+//! whole again when all of its units have been written in order once more, by one request or by many. A short run at the
+//! beginning of a segment that holds nothing else is a run as well.
+
+use super::Page;
+use serde::{Deserialize, Serialize};
+
+const BROKEN: u16 = 1 << 15;
+
+/// What a write has made of its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It was and is one run.
+    Whole,
+    /// It was one run, and is no longer.
+    Breaks,
+    /// It was broken, and is.
+    Broken,
+    /// It was broken, and is one run again.
+    Mended,
+}
+
+/// By segment: the length of the run from its beginning that was written last, and whether it is broken.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Extents {
+    state: Vec<u16>,
+}
+
+impl Extents {
+    /// The most units a segment whose run can be counted.
+    pub const UNITS_MAX: u32 = BROKEN as u32 - 1;
+
+    pub fn new(pages: u32) -> Self {
+        Self { state: vec![0; pages as usize] }
+    }
+
+    pub fn pages(&self) -> usize {
+        self.state.len()
+    }
+
+    pub fn is_broken(&self, page: Page) -> bool {
+        self.state[page as usize] & BROKEN != 0
+    }
+
+    /// The host writes the units `first..first + units` of a segment that has `segment_units`.
+    pub fn write(&mut self, page: Page, first: u32, units: u32, segment_units: u32) -> Change {
+        let was_broken = self.is_broken(page);
+        let run = u32::from(self.state[page as usize] & !BROKEN);
+        let (run, is_broken) = if first == run {
+            (run + units, was_broken)
+        } else if first == 0 {
+            (units, true)
+        } else {
+            (0, true)
+        };
+        let is_broken = is_broken && run < segment_units;
+        self.state[page as usize] = run as u16 | if is_broken { BROKEN } else { 0 };
+        match (was_broken, is_broken) {
+            (false, false) => Change::Whole,
+            (false, true) => Change::Breaks,
+            (true, true) => Change::Broken,
+            (true, false) => Change::Mended,
+        }
+    }
+
+    /// Nothing is left of the segment.
+    pub fn forget(&mut self, page: Page) {
+        self.state[page as usize] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_breaks_and_is_mended() {
+        let mut extents = Extents::new(2);
+        assert_eq!(extents.write(0, 0, 3, 8), Change::Whole);
+        assert_eq!(extents.write(0, 3, 5, 8), Change::Whole);
+        assert_eq!(extents.write(0, 4, 1, 8), Change::Breaks);
+        assert_eq!(extents.write(0, 5, 1, 8), Change::Broken);
+        assert!(extents.is_broken(0) && !extents.is_broken(1));
+        // Rewritten in order, in pieces.
+        assert_eq!(extents.write(0, 0, 4, 8), Change::Broken);
+        assert_eq!(extents.write(0, 4, 4, 8), Change::Mended);
+        // And all at once.
+        assert_eq!(extents.write(0, 0, 8, 8), Change::Whole);
+        assert_eq!(extents.write(0, 0, 1, 8), Change::Breaks);
+        extents.forget(0);
+        assert_eq!(extents.write(0, 0, 1, 8), Change::Whole);
+        assert_eq!(extents.write(1, 2, 1, 8), Change::Breaks);
+    }
+}

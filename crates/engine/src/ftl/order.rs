@@ -1,0 +1,96 @@
+//! Finds what lies in another order than its addresses, so that idle time can rewrite it.
+//!
+//! It looks at what the host's writes filled since it last looked, and at nothing twice: the price of looking does not
+//! grow with the drive. The addresses are judged in segments. A unit follows its neighbour when it lies in the next place
+//! for data, or when one ends a page and the other begins one.
+
+use super::layout::Layout;
+use super::map::Map;
+use super::numbers::{EraseUnit, Lpn, Ppn};
+use std::collections::VecDeque;
+
+/// Addresses that are judged and rewritten together: 256 KiB of units of 4 KiB.
+const SEGMENT: u32 = 64;
+/// Breaks that a segment in order may have, where one erase unit ended and the next began.
+const BREAKS: u32 = 1;
+
+pub struct Order {
+    /// Erase units to look at, each with the place up to which it has been looked at.
+    to_look_at: VecDeque<(EraseUnit, u32)>,
+    is_listed: Vec<bool>,
+    found: Vec<(Lpn, Ppn)>,
+}
+
+impl Order {
+    pub fn new(erase_units: u32) -> Self {
+        Self { to_look_at: VecDeque::new(), is_listed: vec![false; erase_units as usize], found: Vec::new() }
+    }
+
+    /// The host's writes, or cleaning for them, fill an erase unit.
+    pub fn opened(&mut self, erase_unit: EraseUnit) {
+        if !std::mem::replace(&mut self.is_listed[erase_unit.index()], true) {
+            self.to_look_at.push_back((erase_unit, 0));
+        } else if let Some(listed) = self.to_look_at.iter_mut().find(|(listed, _)| *listed == erase_unit) {
+            listed.1 = 0;
+        }
+    }
+
+    /// The units that `next_out_of_order` found, in the order of their addresses.
+    pub fn segment(&self) -> &[(Lpn, Ppn)] {
+        &self.found
+    }
+
+    /// Looks for a segment out of order; `written` says how many places of an erase unit are written.
+    pub fn next_out_of_order(
+        &mut self,
+        layout: &Layout,
+        map: &Map,
+        units_per_page: u32,
+        written: impl Fn(EraseUnit) -> u32,
+    ) -> bool {
+        for _ in 0..self.to_look_at.len() {
+            let (erase_unit, from) = self.to_look_at.pop_front().expect("the list has entries");
+            let first = layout.first(erase_unit);
+            let end = written(erase_unit);
+            for place in from..end {
+                let ppn = Ppn(first + place);
+                if map.is_live(ppn) && self.is_out_of_order(map.logical(ppn), layout, map, units_per_page) {
+                    self.to_look_at.push_front((erase_unit, place + 1));
+                    return true;
+                }
+            }
+            // One that is still open is looked at again when more of it is written.
+            if end > 0 && end < layout.units_per_erase_unit() {
+                self.to_look_at.push_back((erase_unit, end));
+            } else {
+                self.is_listed[erase_unit.index()] = false;
+            }
+        }
+        false
+    }
+
+    fn is_out_of_order(&mut self, lpn: Lpn, layout: &Layout, map: &Map, units_per_page: u32) -> bool {
+        let start = lpn.0 / SEGMENT * SEGMENT;
+        self.found.clear();
+        let addresses = (start..(start + SEGMENT).min(map.user_units())).map(Lpn);
+        let mapped = addresses.map(|lpn| (lpn, map.physical(lpn))).filter(|&(_, ppn)| ppn != Ppn::UNMAPPED);
+        self.found.extend(mapped);
+        let breaks = self.found.windows(2).filter(|pair| {
+            let [(left, from), (right, to)] = pair else { return false };
+            right.0 == left.0 + 1 && !follows(*from, *to, layout, units_per_page)
+        });
+        breaks.count() as u32 > BREAKS
+    }
+}
+
+/// Whether `to` is where a drive that writes in order puts what comes after `from`.
+fn follows(from: Ppn, to: Ppn, layout: &Layout, units_per_page: u32) -> bool {
+    let page_of = |ppn: u32| ppn / units_per_page;
+    let next_data = |ppn: u32| {
+        let place = ppn - layout.first(layout.erase_unit_of(Ppn(ppn)));
+        ppn + u32::from(layout.is_parity(place))
+    };
+    let after = next_data(from.0 + 1);
+    let page_start = next_data(page_of(to.0) * units_per_page);
+    to.0 == after || (page_of(after) != page_of(from.0) && page_start == to.0)
+}

@@ -1,0 +1,305 @@
+//! A drive as a picture: a byte for every erase unit, the marks on it, and one erase unit down to its units.
+//!
+//! All of it is read from what the translation layer keeps anyway, in one pass over the erase units. Ages go by the
+//! drive's own time, units that the host has written, in drive writes of what is live.
+
+use super::numbers::{EraseUnit, Lpn, Ppn, StreamId};
+use super::observed::Observed;
+use super::occupancy::State;
+use super::{Ftl, Spread};
+use crate::policies::placement::PlacementPolicy;
+use crate::timing::Clock;
+use serde::{Deserialize, Serialize};
+
+/// What the bytes of a picture tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellsBy {
+    /// The share of its places for data that is live, 255 for all of them.
+    Valid,
+    /// Its erases, from 0 for the least worn erase unit of the drive to 255 for the most worn.
+    EraseCount,
+    /// How long ago it was filled: `255 a / (1 + a)` after `a` drive writes, so 128 after one. 0 while it is open or free.
+    Age,
+    /// The stream that filled it or fills it; 255 when it is free, 254 when it is retired.
+    Stream,
+    /// How often its units are overwritten or trimmed: `255 r / (1 + r)` where `r` is the rate that its stale share and
+    /// its age tell, 1 and so 128 under uniform writes. 128 when it was just filled, 0 while it is open or free.
+    Temperature,
+    /// 0 free, 1 open, 2 closed, 3 being emptied, 4 full in SLC mode, 5 retired.
+    State,
+}
+
+/// In drive writes: by how much age must exceed this before it says much of how often a unit is overwritten.
+const AGE_THAT_TELLS: f32 = 0.125;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Standing {
+    Free,
+    Open,
+    Closed,
+    /// A victim that is half empty: its live units are being moved.
+    Emptying,
+    /// Full of data in SLC mode, waiting to be folded.
+    Slc,
+    Retired,
+}
+
+/// What moves on the picture. The lists hold the latest 256 since they were last asked for, newest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Marks {
+    /// Open erase units with the names of their streams.
+    pub open: Vec<(u32, String)>,
+    /// Being emptied now.
+    pub emptying: Vec<u32>,
+    /// Erased.
+    pub victims: Vec<u32>,
+    /// From, to, how many units.
+    pub moves: Vec<(u32, u32, u32)>,
+}
+
+/// One erase unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Close {
+    pub state: Standing,
+    /// What filled it or fills it; nothing when it is free or retired.
+    pub stream: Option<String>,
+    pub erase_count: u32,
+    /// Its live places.
+    pub valid: u32,
+    /// A character a place: `v` live, `s` stale, `.` erased, `p` parity or a map page.
+    pub units: String,
+    /// Drive writes since it was filled; nothing while it is open or free.
+    pub age: Option<f64>,
+    /// As the picture has it, not squeezed into a byte.
+    pub temperature: Option<f64>,
+}
+
+/// A drive that can be looked at. For a whole picture, never for a request.
+pub trait Pictured {
+    /// From now on what happens is noted for `marks`.
+    fn observe(&mut self);
+    /// A byte an erase unit, in place of what `out` held.
+    fn cells(&self, by: CellsBy, out: &mut Vec<u8>);
+    fn marks(&mut self) -> Marks;
+    /// Nothing for a number that no erase unit has.
+    fn close_up(&self, erase_unit: u32) -> Option<Close>;
+    /// Over the erase units that are not retired, each with its most worn block. By block, as the outcome has it, there may
+    /// be a hundred times as many to look at.
+    fn erase_count(&self) -> Spread;
+}
+
+impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
+    fn observe(&mut self) {
+        self.observed.get_or_insert_default();
+    }
+
+    fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
+        out.clear();
+        let erase_units = (0..self.streams.len() as u32).map(EraseUnit);
+        match by {
+            CellsBy::Valid => out.extend(erase_units.map(|unit| share_byte(self.valid_share(unit)))),
+            CellsBy::EraseCount => {
+                let least = self.erase_counts.iter().copied().min().unwrap_or(0);
+                let scale = 1.0 / (self.erase_count_max.saturating_sub(least)).max(1) as f32;
+                out.extend(self.erase_counts.iter().map(|&count| share_byte((count - least) as f32 * scale)));
+            }
+            CellsBy::Age => {
+                let scale = self.drive_writes_per_unit();
+                out.extend(erase_units.map(|unit| self.age(unit, scale).map_or(0, ratio_byte)));
+            }
+            CellsBy::Stream => out.extend(erase_units.map(|unit| match self.occupancy.state(unit) {
+                State::Free => 255,
+                State::Retired => 254,
+                State::Open | State::Closed => self.streams[unit.index()].0,
+            })),
+            CellsBy::Temperature => {
+                let scale = self.drive_writes_per_unit();
+                // Where that is less, a logarithm for each number of live places rather than for each erase unit.
+                let data_units = self.layout.data_units_per_erase_unit();
+                let is_less = self.slc_cache.is_none() && (data_units as usize) < self.streams.len();
+                let heats: Vec<f32> =
+                    (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
+                out.extend(erase_units.map(|unit| {
+                    let temperature = if is_less {
+                        let heat = heats[self.valid_places(unit) as usize];
+                        self.age(unit, scale).map(|age| heat / (AGE_THAT_TELLS + age))
+                    } else {
+                        self.temperature(unit, scale)
+                    };
+                    temperature.map_or(0, ratio_byte)
+                }));
+            }
+            CellsBy::State => out.extend(erase_units.map(|unit| self.standing(unit) as u8)),
+        }
+    }
+
+    fn marks(&mut self) -> Marks {
+        let (victims, moves) = self.observed.as_deref_mut().map(Observed::take).unwrap_or_default();
+        let open = self.open_frontiers().map(|(stream, erase_unit, _)| (erase_unit.0, self.stream_name(stream)));
+        let folding = self.slc_cache.as_ref().and_then(|cache| cache.folding.as_ref()).map(|folding| folding.victim());
+        Marks {
+            open: open.collect(),
+            emptying: self.in_progress_victim().into_iter().chain(folding).map(|erase_unit| erase_unit.0).collect(),
+            victims: victims.into_iter().map(|erase_unit| erase_unit.0).collect(),
+            moves: moves.into_iter().map(|one| (one.from.0, one.to.0, one.units)).collect(),
+        }
+    }
+
+    fn close_up(&self, erase_unit: u32) -> Option<Close> {
+        let erase_unit = EraseUnit(erase_unit);
+        let &stream = self.streams.get(erase_unit.index())?;
+        let state = self.standing(erase_unit);
+        let holds_data = !matches!(state, Standing::Free | Standing::Retired);
+        let scale = f64::from(self.drive_writes_per_unit());
+        let since_filled = self.now().saturating_sub(self.closed_at[erase_unit.index()]) as f64 * scale;
+        Some(Close {
+            state,
+            stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
+            erase_count: self.erase_counts[erase_unit.index()],
+            valid: self.valid_places(erase_unit),
+            units: self.units_of_erase_unit(erase_unit, holds_data),
+            age: (holds_data && state != Standing::Open).then_some(since_filled),
+            temperature: self.temperature(erase_unit, scale as f32).map(f64::from),
+        })
+    }
+
+    fn erase_count(&self) -> Spread {
+        let (mut erase_units, mut min, mut max, mut sum, mut squares) = (0u32, u32::MAX, 0, 0u64, 0.0);
+        for (erase_unit, &count) in (0..).map(EraseUnit).zip(&self.erase_counts) {
+            if self.occupancy.state(erase_unit) == State::Retired {
+                continue;
+            }
+            erase_units += 1;
+            (min, max) = (count.min(min), count.max(max));
+            sum += u64::from(count);
+            squares += f64::from(count) * f64::from(count);
+        }
+        if erase_units == 0 {
+            return Spread { min: 0, mean: 0.0, max: 0, stddev: 0.0 };
+        }
+        let mean = sum as f64 / f64::from(erase_units);
+        Spread { min, mean, max, stddev: (squares / f64::from(erase_units) - mean * mean).max(0.0).sqrt() }
+    }
+}
+
+impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
+    /// What a unit that the host writes is in drive writes of what is live.
+    fn drive_writes_per_unit(&self) -> f32 {
+        1.0 / self.live_places().max(1) as f32
+    }
+
+    fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {
+        self.open_frontiers().find(|&(_, open, _)| open == erase_unit).map(|(stream, _, _)| stream)
+    }
+
+    fn standing(&self, erase_unit: EraseUnit) -> Standing {
+        match self.occupancy.state(erase_unit) {
+            State::Free => Standing::Free,
+            State::Retired => Standing::Retired,
+            State::Closed => Standing::Closed,
+            State::Open if self.frontier_of(erase_unit).is_some() => Standing::Open,
+            State::Open if self.in_progress_victim() == Some(erase_unit) => Standing::Emptying,
+            State::Open => match self.slc_cache.as_ref().and_then(|cache| cache.folding.as_ref()) {
+                Some(folding) if folding.victim() == erase_unit => Standing::Emptying,
+                _ => Standing::Slc,
+            },
+        }
+    }
+
+    /// Places that are written and live: while an erase unit is open, those to come count as live elsewhere.
+    fn valid_places(&self, erase_unit: EraseUnit) -> u32 {
+        match self.occupancy.state(erase_unit) {
+            State::Free | State::Retired => 0,
+            State::Closed => self.occupancy.live_units(erase_unit),
+            State::Open => {
+                let unwritten = match self.frontier_of(erase_unit) {
+                    Some(_) => self.layout_of(erase_unit).data_units_from(self.written_places(erase_unit)),
+                    None => 0,
+                };
+                self.occupancy.live_units(erase_unit) - unwritten
+            }
+        }
+    }
+
+    fn valid_share(&self, erase_unit: EraseUnit) -> f32 {
+        let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
+        self.valid_places(erase_unit) as f32 / data_units as f32
+    }
+
+    /// Nothing while the erase unit is open or free.
+    fn age(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
+        let is_full = match self.occupancy.state(erase_unit) {
+            State::Closed => true,
+            State::Open => self.frontier_of(erase_unit).is_none(),
+            State::Free | State::Retired => false,
+        };
+        is_full.then(|| self.now().saturating_sub(self.closed_at[erase_unit.index()]) as f32 * scale)
+    }
+
+    /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share over the
+    /// age is 1. Little age says little, and is filled up with that.
+    fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
+        let age = self.age(erase_unit, scale)?;
+        let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
+        Some(heat(self.valid_places(erase_unit), data_units) / (AGE_THAT_TELLS + age))
+    }
+
+    fn units_of_erase_unit(&self, erase_unit: EraseUnit, holds_data: bool) -> String {
+        let places = self.layout_of(erase_unit);
+        let units = places.units_per_erase_unit();
+        let written = match self.frontier_of(erase_unit) {
+            _ if !holds_data => 0,
+            Some(_) => self.written_places(erase_unit),
+            None => units,
+        };
+        let first = self.layout.first(erase_unit);
+        let letter = |place: u32| match Ppn(first + place) {
+            _ if place >= written => '.',
+            _ if places.is_parity(place) => 'p',
+            ppn if !self.map.is_live(ppn) => 's',
+            ppn if self.map.logical(ppn) >= Lpn(self.map.user_units()) => 'p',
+            _ => 'v',
+        };
+        let Some(reduction) = &self.reduction else { return (0..units).map(letter).collect() };
+        // Only the first of the places that a stored unit takes is marked live.
+        let mut left = 0;
+        let places = (0..units).map(|place| {
+            let ppn = Ppn(first + place);
+            if place < written && self.map.is_live(ppn) {
+                left = reduction.places_of(self.map.logical(ppn));
+            }
+            let is_live = left > 0;
+            left -= u32::from(is_live);
+            if is_live { 'v' } else { letter(place) }
+        });
+        places.collect()
+    }
+
+    /// With an SLC cache one more frontier, the last, changes places with the host's.
+    fn stream_name(&self, stream: StreamId) -> String {
+        let streams = self.placement.streams();
+        match &self.slc_cache {
+            Some(cache) if stream.0 == 0 && cache.takes_host() => "SLC cache".into(),
+            Some(cache) if stream.0 >= streams && cache.takes_host() => "past the SLC cache".into(),
+            Some(_) if stream.0 >= streams => "SLC cache".into(),
+            _ => self.placement.stream_name(stream),
+        }
+    }
+}
+
+/// The logarithm of the live share; of none it would be infinite.
+fn heat(live: u32, data_units: u32) -> f32 {
+    AGE_THAT_TELLS - ((live as f32).max(0.5) / data_units as f32).ln()
+}
+
+fn share_byte(share: f32) -> u8 {
+    (share * 255.0 + 0.5) as u8
+}
+
+/// 0 for 0, 128 for 1, and never more than 255.
+fn ratio_byte(ratio: f32) -> u8 {
+    share_byte(ratio / (1.0 + ratio))
+}

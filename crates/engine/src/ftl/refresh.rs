@@ -1,0 +1,132 @@
+//! Which erase units hold data that reads or time have worn: it is moved in idle time, before it can be lost.
+//!
+//! The translation layer knows the time only when it is idle, so data counts as written when the last idle time ended: it
+//! is never taken for younger than it is.
+
+use super::numbers::EraseUnit;
+use crate::error::SpecificationError;
+use crate::nand::Geometry;
+use crate::specification::housekeeping::Housekeeping;
+
+const DAY_NS: f64 = 86_400e9;
+
+pub struct Refresh {
+    now_ns: u64,
+    /// 0: data does not age.
+    retention_ns: u64,
+    /// By erase unit, when it was closed; empty when data does not age.
+    written_ns: Vec<u64>,
+    /// No closed erase unit is due before.
+    next_due_ns: u64,
+    looked_at: u32,
+    /// 0: reads do not disturb.
+    reads_max: u32,
+    units_per_page: u32,
+    pages_per_erase_unit: u32,
+    blocks_per_erase_unit: u32,
+    /// Page reads since the last erase, by erase unit and block of it; empty when reads do not disturb.
+    reads: Vec<u32>,
+    last_page: u32,
+    /// Erase units of which a block has been read too often.
+    disturbed: Vec<EraseUnit>,
+}
+
+impl Refresh {
+    pub fn new(said: &Housekeeping, geometry: &Geometry, erase_units: u32) -> Result<Self, SpecificationError> {
+        if !(said.retention_days >= 0.0 && said.retention_days <= 100_000.0) {
+            let allowed = "0 (never), or up to 100000 days";
+            return Err(SpecificationError::new("housekeeping.retention_days", said.retention_days, allowed));
+        }
+        let retention_ns = (said.retention_days * DAY_NS).round() as u64;
+        let blocks_per_erase_unit = geometry.blocks_per_erase_unit();
+        let blocks = erase_units as usize * blocks_per_erase_unit as usize;
+        Ok(Self {
+            now_ns: 0,
+            retention_ns,
+            written_ns: vec![0; if retention_ns > 0 { erase_units as usize } else { 0 }],
+            next_due_ns: if retention_ns > 0 { retention_ns } else { u64::MAX },
+            looked_at: 0,
+            reads_max: said.read_disturb_reads,
+            units_per_page: geometry.units_per_page,
+            pages_per_erase_unit: geometry.units_per_erase_unit() / geometry.units_per_page,
+            blocks_per_erase_unit,
+            reads: vec![0; if said.read_disturb_reads > 0 { blocks } else { 0 }],
+            last_page: u32::MAX,
+            disturbed: Vec::new(),
+        })
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.retention_ns > 0 || self.reads_max > 0
+    }
+
+    pub fn set_time(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+    }
+
+    /// When data will have aged enough, if nothing is written until then.
+    pub fn next_due_ns(&self) -> u64 {
+        self.next_due_ns
+    }
+
+    pub fn closed(&mut self, erase_unit: EraseUnit) {
+        if let Some(written_ns) = self.written_ns.get_mut(erase_unit.index()) {
+            *written_ns = self.now_ns;
+        }
+    }
+
+    pub fn erased(&mut self, erase_unit: EraseUnit) {
+        if self.reads_max > 0 {
+            let first = erase_unit.index() * self.blocks_per_erase_unit as usize;
+            self.reads[first..first + self.blocks_per_erase_unit as usize].fill(0);
+            self.disturbed.retain(|&disturbed| disturbed != erase_unit);
+        }
+    }
+
+    /// The host reads a unit; those of one page that follow each other are one read of the flash.
+    pub fn read(&mut self, ppn: u32) {
+        let page = ppn / self.units_per_page;
+        if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page {
+            return;
+        }
+        let erase_unit = page / self.pages_per_erase_unit;
+        // The pages of a superblock go over its blocks in turn.
+        let block = page % self.pages_per_erase_unit % self.blocks_per_erase_unit;
+        let reads = &mut self.reads[(erase_unit * self.blocks_per_erase_unit + block) as usize];
+        *reads = reads.saturating_add(1);
+        if *reads == self.reads_max && !self.disturbed.contains(&EraseUnit(erase_unit)) {
+            self.disturbed.push(EraseUnit(erase_unit));
+        }
+    }
+
+    /// The host's next request reads anew.
+    pub fn end_request(&mut self) {
+        self.last_page = u32::MAX;
+    }
+
+    /// An erase unit to refresh now. What is still being written waits until it is closed.
+    pub fn due(&mut self, is_closed: impl Fn(EraseUnit) -> bool) -> Option<EraseUnit> {
+        if let Some(place) = self.disturbed.iter().position(|&disturbed| is_closed(disturbed)) {
+            return Some(self.disturbed.remove(place));
+        }
+        if self.now_ns < self.next_due_ns {
+            return None;
+        }
+        let erase_units = self.written_ns.len() as u32;
+        let mut earliest_ns = u64::MAX;
+        for _ in 0..erase_units {
+            let erase_unit = EraseUnit(self.looked_at);
+            self.looked_at = (self.looked_at + 1) % erase_units;
+            let due_ns = self.written_ns[erase_unit.index()].saturating_add(self.retention_ns);
+            if is_closed(erase_unit) {
+                if due_ns <= self.now_ns {
+                    return Some(erase_unit);
+                }
+                earliest_ns = earliest_ns.min(due_ns);
+            }
+        }
+        // What is closed later is younger than now.
+        self.next_due_ns = earliest_ns.min(self.now_ns.saturating_add(self.retention_ns));
+        None
+    }
+}

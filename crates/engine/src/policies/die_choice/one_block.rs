@@ -1,0 +1,34 @@
+//! One block is filled before the next is opened, which lies on the next die.
+//!
+//! The least that can stand open, so the most that cleaning has to work with; and the slowest, since all of a stream's
+//! programs queue at one die. For drives so small that a half-empty block on each die would be dear, and as theory has it.
+
+use super::{DieChoicePolicy, View};
+use crate::error::SpecificationError;
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+pub struct OneBlock;
+
+impl Named for OneBlock {
+    const NAME: &'static str = "one-block";
+    const SUMMARY: &'static str = "one block is open at a time, on one die after the other, instead of one on each die";
+    const SOURCE: &'static str = "-";
+    type Config = Config;
+}
+
+impl DieChoicePolicy for OneBlock {
+    const KEEPS_ONE_BLOCK: bool = true;
+
+    fn new(_config: Config, _seed: u64) -> Result<Self, SpecificationError> {
+        Ok(Self)
+    }
+
+    fn choose(&mut self, view: &View) -> u32 {
+        view.in_turn().next().expect("a die has room")
+    }
+}

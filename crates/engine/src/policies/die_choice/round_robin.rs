@@ -1,0 +1,49 @@
+//! The dies take turns.
+//!
+//! Every die gets as many groups as any other, whatever it is at. What is written in sequence lies on all dies and is read
+//! back from all of them at once. But a die that is slow for a while, because it cleans or serves reads, gathers the
+//! host's whole queue: the others run dry behind it, and nearly all requests of a closed loop wait together. So the
+//! median is low, the mean and the tail are long.
+
+use super::{DieChoicePolicy, View};
+use crate::error::SpecificationError;
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+pub struct RoundRobin;
+
+impl Named for RoundRobin {
+    const NAME: &'static str = "round-robin";
+    const SUMMARY: &'static str = "the dies take turns, a program group each";
+    const SOURCE: &'static str = "Agrawal, Prabhakaran, Wobber, Davis, Manasse and Panigrahy 2008";
+    type Config = Config;
+}
+
+impl DieChoicePolicy for RoundRobin {
+    fn new(_config: Config, _seed: u64) -> Result<Self, SpecificationError> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn choose(&mut self, view: &View) -> u32 {
+        view.in_turn().next().expect("a die has room")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_with_room_takes_the_group() {
+        let choose = |last, has_room: &[bool]| RoundRobin.choose(&View { last, has_room, free_at_ns: &[] });
+        assert_eq!(choose(0, &[true, true, true]), 1);
+        assert_eq!(choose(2, &[true, true, true]), 0);
+        assert_eq!(choose(0, &[true, false, true]), 2);
+        assert_eq!(choose(1, &[false, true, false]), 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! How fast a victim is emptied while the host goes on writing. Only drives with a clock ask: without time nobody could
+//! tell.
+//!
+//! The engine calls `pace` for every write of the host while fewer erased units are in hand than there should be, with a
+//! victim chosen. A policy that returns too little is never dangerous: when the host needs an erase unit and the reserve
+//! is reached, the engine empties the victim first.
+
+mod at_once;
+mod proportional;
+
+use super::registry::{self, Description};
+use crate::error::SpecificationError;
+use crate::specification::drive::PolicyChoice;
+
+/// What a pacing policy may look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    pub free_erase_units: u32,
+    /// How many should be in hand.
+    pub floor_erase_units: u32,
+    /// What the victim held when it was chosen, and what it gives back when it is empty, 1 at least.
+    pub live_units: u64,
+    pub gained_units: u64,
+    /// Units that the host has just written.
+    pub written_units: u64,
+}
+
+/// How much of the victim is moved now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// So many parts of a unit, of which `gained_units` make one; fractions are saved up for the next time.
+    Parts(u64),
+    /// All that is left of it.
+    Whole,
+}
+
+/// The contract of a pacing policy.
+pub trait PacingPolicy: registry::Named + Sized {
+    fn new(config: Self::Config) -> Result<Self, SpecificationError>;
+    fn pace(&self, view: &View) -> Pace;
+}
+
+macro_rules! pacing_policies {
+    ($($policy:ident in $file:ident),+ $(,)?) => {
+        /// The policy of a drive: chosen once.
+        pub enum Pacing { $($policy($file::$policy)),+ }
+
+        impl Pacing {
+            pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
+                use registry::Named;
+                $(if choice.name == $file::$policy::NAME {
+                    let config = registry::config::<$file::$policy>("pacing", choice)?;
+                    return Ok(Self::$policy($file::$policy::new(config)?));
+                })+
+                Err(registry::unknown("pacing", choice, &descriptions()))
+            }
+
+            #[inline]
+            pub fn pace(&self, view: &View) -> Pace {
+                match self { $(Self::$policy(policy) => policy.pace(view)),+ }
+            }
+        }
+
+        pub fn descriptions() -> Vec<Description> {
+            vec![$(registry::describe::<$file::$policy>("pacing")),+]
+        }
+    };
+}
+
+pacing_policies! {
+    Proportional in proportional,
+    AtOnce in at_once,
+}

@@ -1,0 +1,101 @@
+//! An open erase unit for each placement identifier that the host gives with its writes, as in NVMe's flexible data
+//! placement.
+//!
+//! Where the host knows what dies together (hot and cold jobs, a log, tables of a database), erase units go stale all at
+//! once and cleaning has next to nothing to move, under greedy cleaning too. A host that says nothing writes to the
+//! first. What cleaning moves stays with its identifier (persistently isolated) or goes to one erase unit for all
+//! (initially isolated), which takes one open erase unit more.
+
+use super::{PlacementPolicy, Resident, STREAMS_MAX};
+use crate::error::SpecificationError;
+use crate::ftl::numbers::{Lpn, StreamId};
+use crate::policies::registry::{self, Named};
+use crate::specification::drive::PolicyChoice;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Placement identifiers, 1 to 15; they count from 0.
+    pub identifiers: u8,
+    /// Whether what cleaning moves stays with its identifier.
+    pub persistently_isolated: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { identifiers: 8, persistently_isolated: true }
+    }
+}
+
+pub struct HostStreams {
+    identifiers: u8,
+    persistently_isolated: bool,
+    said: u8,
+}
+
+impl Named for HostStreams {
+    const NAME: &'static str = "host-streams";
+    const SUMMARY: &'static str = "an open erase unit for each placement identifier that the host gives (fdp)";
+    const SOURCE: &'static str = "NVM Express TP4146, flexible data placement; Kang, Hyun, Maeng and Cho 2014";
+    type Config = Config;
+}
+
+impl PlacementPolicy for HostStreams {
+    const HEEDS_HOST: bool = true;
+
+    fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+        if config.identifiers == 0 || usize::from(config.identifiers) >= STREAMS_MAX {
+            let allowed = format!("a whole number from 1 to {}", STREAMS_MAX - 1);
+            return Err(SpecificationError::new("ftl.placement.identifiers", config.identifiers, allowed));
+        }
+        let Config { identifiers, persistently_isolated } = config;
+        Ok(Self { identifiers, persistently_isolated, said: 0 })
+    }
+
+    fn streams(&self) -> u8 {
+        self.identifiers + u8::from(!self.persistently_isolated)
+    }
+
+    fn stream_name(&self, stream: StreamId) -> String {
+        if stream.0 < self.identifiers { format!("identifier {}", stream.0) } else { "cleaning".into() }
+    }
+
+    #[inline(always)]
+    fn host_says(&mut self, identifier: u8) {
+        debug_assert!(identifier < self.identifiers, "checked before the run");
+        self.said = identifier;
+    }
+
+    #[inline(always)]
+    fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
+        StreamId(self.said)
+    }
+
+    fn cleaning_stream(&self, victim: Resident) -> StreamId {
+        if self.persistently_isolated { victim.stream } else { StreamId(self.identifiers) }
+    }
+}
+
+/// How many placement identifiers a drive with this placement heeds; `None` where it heeds none.
+pub fn heeded_identifiers(choice: &PolicyChoice) -> Option<u8> {
+    let config = || registry::config::<HostStreams>("placement", choice).ok();
+    (choice.name == HostStreams::NAME).then(config).flatten().map(|config| config.identifiers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_go_where_the_host_says_and_cleaning_where_the_policy_says() {
+        let mut isolated = HostStreams::new(Config { identifiers: 3, persistently_isolated: true }, 100).unwrap();
+        isolated.host_says(2);
+        assert_eq!(isolated.host_stream(Lpn(7), None), StreamId(2));
+        let victim = Resident { stream: StreamId(1), age: 5 };
+        assert_eq!((isolated.cleaning_stream(victim), isolated.streams()), (StreamId(1), 3));
+        let mixed = HostStreams::new(Config { identifiers: 3, persistently_isolated: false }, 100).unwrap();
+        assert_eq!((mixed.cleaning_stream(victim), mixed.streams()), (StreamId(3), 4));
+        assert!(HostStreams::new(Config { identifiers: 16, persistently_isolated: true }, 100).is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! What the jobs of a specification must be like, beyond what their types say: the order of the list, when each starts,
+//! how fast it goes. What a job's requests look like is checked where its stream is made.
+
+use super::job_steady_state::SNIA_ROUNDS;
+use crate::error::SpecificationError;
+use crate::policies::placement::heeded_identifiers;
+use crate::specification::job::Identifiers;
+use crate::specification::{Job, Specification};
+
+/// Simulated times stay far from the end of 64 bits: about 31 years.
+const NANOSECONDS_MAX: u64 = 1_000_000_000_000_000_000;
+
+/// A run of nothing is none; a drive that waits for jobs may begin without any.
+pub fn check_there_is_one(specification: &Specification) -> Result<(), SpecificationError> {
+    if specification.jobs.is_empty() {
+        return Err(SpecificationError::new("jobs", "[]", "one job or more"));
+    }
+    Ok(())
+}
+
+pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
+    if !jobs.is_sorted_by_key(|job| job.stage) {
+        return Err(SpecificationError::new("jobs", "stages out of order", "jobs ordered by stage"));
+    }
+    for (index, job) in jobs.iter().enumerate() {
+        let refuse = |key: &str, value: String, allowed: &str| {
+            Err(SpecificationError::new(format!("jobs.{}.{key}", job.name), value, allowed))
+        };
+        let times = [
+            ("ramp_ns", job.ramp_ns),
+            ("start_delay_ns", job.start_delay_ns),
+            ("think_time_ns", job.think_time_ns),
+            ("think_time_spin_ns", job.think_time_spin_ns),
+            ("runtime_ns", job.runtime_ns.unwrap_or(0)),
+        ];
+        for (key, value) in times {
+            if value > NANOSECONDS_MAX {
+                return refuse(key, value.to_string(), "at most 10^18 ns");
+            }
+        }
+        if job.think_time_blocks == 0 {
+            return refuse("think_time_blocks", "0".into(), "1 or more");
+        }
+        let windows = job.log.map_or([None; 2], |log| [log.average_ns, log.histogram_ns]);
+        if windows.contains(&Some(0)) {
+            return refuse("log", "windows of 0 ns".into(), "windows of 1 ns or more, or null");
+        }
+        if let Some(rule) = job.steady_state
+            && (rule.duration_seconds == 0 || !(rule.limit > 0.0 && rule.limit.is_finite()))
+        {
+            let value = format!("{} over {} seconds", rule.limit, rule.duration_seconds);
+            return refuse("steady_state", value, "a limit above 0 over 1 second or more");
+        }
+        if let Some(rule) = job.steady_state
+            && rule.criterion.is_snia()
+            && !rule.duration_seconds.is_multiple_of(SNIA_ROUNDS as u32)
+        {
+            return refuse("steady_state.duration_seconds", rule.duration_seconds.to_string(), "a multiple of 5");
+        }
+        let rates = [("rate_bytes_per_second", &job.rate_bytes_per_second), ("rate_iops", &job.rate_iops)];
+        for (key, rate) in rates {
+            let Some(rate) = rate else { continue };
+            for (direction, rate) in [("read", rate.read), ("write", rate.write), ("trim", rate.trim)] {
+                if rate == Some(0) {
+                    return refuse(&format!("{key}.{direction}"), "0".into(), "1 or more, or null for no limit");
+                }
+            }
+        }
+        let is_earlier = |name: &String| jobs[..index].iter().any(|other| other.name == *name) && *name != job.name;
+        if let Some(name) = job.wait_for.as_ref().filter(|name| !is_earlier(name)) {
+            return refuse("wait_for", name.clone(), "the name of a job that stands before this one");
+        }
+        for (key, percent) in [("compress_percent", job.compress_percent), ("dedupe_percent", job.dedupe_percent)] {
+            if !(0.0..=100.0).contains(&percent) {
+                return refuse(key, percent.to_string(), "0 to 100");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A drive that goes by placement identifiers has so many and no more; others let them pass.
+pub fn check_identifiers(specification: &Specification) -> Result<(), SpecificationError> {
+    let heeded = heeded_identifiers(&specification.drive.ftl.placement);
+    let Some(identifiers) = heeded.map(u64::from) else { return Ok(()) };
+    let allowed = format!("below the drive's {identifiers} placement identifiers (ftl.placement.identifiers)");
+    for job in &specification.jobs {
+        let largest = job.identifiers.as_ref().and_then(Identifiers::largest);
+        for (key, given) in [("stream_id", job.stream_id), ("identifiers", largest.map(u32::from))] {
+            if let Some(identifier) = given.filter(|&identifier| u64::from(identifier) >= identifiers) {
+                return Err(SpecificationError::new(format!("jobs.{}.{key}", job.name), identifier, allowed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What only a clock needs to be sensible.
+pub fn check_times(specification: &Specification) -> Result<(), SpecificationError> {
+    let nand = &specification.drive.nand;
+    let times = [
+        ("nand.read_us", nand.read_us, 0.0),
+        ("nand.program_us", nand.program_us, 0.0),
+        ("nand.erase_us", nand.erase_us, 0.0),
+        ("nand.program_suspend_us", nand.program_suspend_us, 0.0),
+        ("nand.erase_suspend_us", nand.erase_suspend_us, 0.0),
+        ("nand.resume_us", nand.resume_us, 0.0),
+        ("slc_cache.read_us", specification.drive.slc_cache.read_us, 0.0),
+        ("slc_cache.program_us", specification.drive.slc_cache.program_us, 0.0),
+        ("slc_cache.erase_us", specification.drive.slc_cache.erase_us, 0.0),
+        ("controller.command_us", specification.drive.controller.command_us, 0.0),
+    ];
+    for (key, value, least) in times {
+        if !(value >= least && value <= 1e9) {
+            return Err(SpecificationError::new(key, value, "microseconds from 0 to 10^9"));
+        }
+    }
+    if nand.suspend && (nand.cache_program || nand.cache_read) {
+        let allowed =
+            "false with nand.cache_program or nand.cache_read: a cache register that is full is in the way of reads";
+        return Err(SpecificationError::new("nand.suspend", true, allowed));
+    }
+    if !(nand.channel_mb_s > 0.0 && nand.channel_mb_s <= 1e6) {
+        return Err(SpecificationError::new("nand.channel_mb_s", nand.channel_mb_s, "above 0 to 10^6 MB/s"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::specification::job::PerDirection;
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let none = || PerDirection { read: None, write: None, trim: None };
+        let cases = [
+            (Job { start_delay_ns: u64::MAX, ..Job::default() }, "jobs.job.start_delay_ns"),
+            (Job { think_time_blocks: 0, ..Job::default() }, "jobs.job.think_time_blocks"),
+            (
+                Job { rate_iops: Some(PerDirection { write: Some(0), ..none() }), ..Job::default() },
+                "jobs.job.rate_iops.write",
+            ),
+            (Job { wait_for: Some("job".into()), ..Job::default() }, "jobs.job.wait_for"),
+            (Job { dedupe_percent: 100.5, ..Job::default() }, "jobs.job.dedupe_percent"),
+            (Job { compress_percent: f64::NAN, ..Job::default() }, "jobs.job.compress_percent"),
+        ];
+        for (job, key) in cases {
+            assert_eq!(check_jobs(&[job]).expect_err(key).key, key);
+        }
+        let first = Job { name: "first".into(), ..Job::default() };
+        let second = Job { wait_for: Some("first".into()), ..Job::default() };
+        assert_eq!(check_jobs(&[first.clone(), second.clone()]), Ok(()));
+        assert!(check_jobs(&[second, first]).is_err(), "a job waits for those before it only");
+    }
+
+    #[test]
+    fn keys_that_are_left_out_are_off() {
+        let mut plain = serde_json::to_value(Job::default()).unwrap();
+        let object = plain.as_object_mut().unwrap();
+        for key in [
+            "ramp_ns",
+            "start_delay_ns",
+            "wait_for",
+            "think_time_ns",
+            "think_time_blocks",
+            "think_time_spin_ns",
+            "rate_bytes_per_second",
+            "rate_iops",
+            "rate_process",
+            "flush_every_writes",
+            "sync_writes",
+            "compress_percent",
+            "dedupe_percent",
+            "stream_id",
+            "identifiers",
+            "following_block_sizes",
+            "zones",
+        ] {
+            assert!(object.remove(key).is_some(), "{key}");
+        }
+        assert_eq!(serde_json::from_value::<Job>(plain).unwrap(), Job::default());
+    }
+}

@@ -1,0 +1,93 @@
+//! The jobs of a run as the host's client: what it draws from them, and what they count.
+
+use super::{Jobs, RunningJob};
+use crate::ledger::Ledger;
+use crate::request::{Operation, Request};
+use crate::specification::job::EndsOthers;
+use crate::timing::breakdown::Parts;
+use crate::timing::host::{Client, Completion};
+
+impl Client for Jobs {
+    fn draw(&mut self, job: u32, out: &mut Vec<Request>, count_max: usize) {
+        let job = &mut self.jobs[job as usize];
+        let count_max = count_max.min(usize::try_from(job.left).unwrap_or(usize::MAX));
+        if count_max == 0 {
+            return;
+        }
+        let mut drawn = job.source.fill(out, count_max);
+        if matches!(drawn, Ok(0)) && (job.time_based || self.repeats_stage == Some(job.stage)) {
+            job.source.restart();
+            job.restarts += 1;
+            drawn = job.source.fill(out, count_max);
+        }
+        let count = *drawn.as_ref().unwrap_or(&0) as u64;
+        job.drawn += count;
+        job.left -= count;
+        self.note_error(drawn);
+    }
+
+    fn draw_arrivals(&mut self, job: u32, out: &mut Vec<Request>, arrivals_ns: &mut Vec<u64>, count_max: usize) {
+        let job = &mut self.jobs[job as usize];
+        let mut drawn = job.source.fill_arrivals(out, arrivals_ns, count_max);
+        if matches!(drawn, Ok(0)) && self.repeats_stage == Some(job.stage) {
+            job.source.restart();
+            drawn = job.source.fill_arrivals(out, arrivals_ns, count_max);
+        }
+        self.note_error(drawn);
+    }
+
+    fn is_over(&self, number: u32, now_ns: u64) -> bool {
+        let job = &self.jobs[number as usize];
+        let is_settled = self.is_settled && self.repeats_stage == Some(job.stage);
+        is_settled || number < self.over_before || job.is_over(now_ns)
+    }
+
+    #[inline]
+    fn executed(&mut self, job: u32, ledger: &Ledger) {
+        let job = &mut self.jobs[job as usize];
+        if !job.is_ramping {
+            job.outcome.ledger += *ledger - self.ledger;
+        }
+        self.ledger = *ledger;
+    }
+
+    fn completed(&mut self, completion: Completion, parts: &Parts) {
+        self.time_series.add(&completion);
+        if self.repeats_stage == Some(self.jobs[completion.job as usize].stage) {
+            self.round.add(&completion);
+        }
+        let job = &mut self.jobs[completion.job as usize];
+        if job.is_ramping {
+            job.is_ramping = job.start_ns.is_none_or(|start_ns| completion.completed_ns < start_ns);
+            if job.is_ramping {
+                return;
+            }
+        }
+        let requests = job.outcome.requests_mut(completion.operation);
+        requests.ios += 1;
+        requests.bytes += u64::from(completion.length_bytes);
+        job.add_latency(completion.operation, completion.completed_ns - completion.issued_ns, parts);
+        let start_ns = job.start_ns.unwrap_or(0);
+        if let Some(log) = &mut job.log {
+            log.add(&completion, start_ns);
+        }
+        if let Some(rounds) = job.rounds.as_mut().filter(|_| completion.operation != Operation::Flush) {
+            rounds.add(completion.completed_ns - start_ns, completion.length_bytes);
+        }
+    }
+
+    fn started(&mut self, job: u32, now_ns: u64) {
+        let job = &mut self.jobs[job as usize];
+        job.start_ns = Some(now_ns + job.ramp_ns);
+    }
+
+    fn ended(&mut self, job: u32, now_ns: u64) {
+        let ended = &self.jobs[job as usize];
+        if ended.ends_others > EndsOthers::None {
+            let stage = ended.stage;
+            let is_to_end = |other: &RunningJob| ended.ends_others == EndsOthers::All || other.stage <= stage;
+            self.over_before = self.jobs.partition_point(is_to_end) as u32;
+        }
+        self.jobs[job as usize].end_ns = Some(now_ns);
+    }
+}

@@ -1,0 +1,179 @@
+//! One job of a run with a clock: where its requests come from, when it runs, what it has counted.
+
+use super::job_log::JobLog;
+use super::job_steady_state::JobRounds;
+use super::outcome::{JobBreakdown, JobTiming};
+use super::source::{Arrival, RequestSource};
+use super::{JobOutcome, stream_of};
+use crate::error::SpecificationError;
+use crate::request::Operation;
+use crate::specification::drive::Nand;
+use crate::specification::job::EndsOthers;
+use crate::specification::{Job, Specification};
+use crate::timing::breakdown::{Breakdown, Parts};
+use crate::timing::histogram::Histogram;
+use crate::timing::host::{Pacing, Plan};
+
+pub struct RunningJob {
+    pub source: Box<dyn RequestSource>,
+    pub stage: u32,
+    /// Requests that it has drawn, and how many more it may, where someone ends it before its time.
+    pub drawn: u64,
+    pub left: u64,
+    /// How often it has begun again.
+    pub restarts: u32,
+    pub plan: Plan,
+    pub runtime_ns: Option<u64>,
+    pub time_based: bool,
+    pub ends_others: EndsOthers,
+    pub ramp_ns: u64,
+    /// Whether what completes is not yet counted.
+    pub is_ramping: bool,
+    /// From here on the job is counted. Nothing until it begins.
+    pub start_ns: Option<u64>,
+    pub end_ns: Option<u64>,
+    /// By operation.
+    pub latencies: [Histogram; Operation::COUNT],
+    /// By operation, but for flushes.
+    pub breakdowns: [Breakdown; 3],
+    /// Whether the drive tells them.
+    pub has_breakdowns: bool,
+    /// Boxed, for few jobs have them.
+    pub log: Option<Box<JobLog>>,
+    pub rounds: Option<Box<JobRounds>>,
+    pub outcome: JobOutcome,
+}
+
+impl RunningJob {
+    pub fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
+        let source = Box::new(stream_of(job, specification)?);
+        let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
+        Ok(Self {
+            runtime_ns: job.runtime_ns,
+            time_based: job.time_based && job.runtime_ns.is_some(),
+            ends_others: job.ends_others,
+            ramp_ns: job.ramp_ns,
+            is_ramping: job.ramp_ns > 0,
+            has_breakdowns: tells_breakdowns(&specification.drive.nand),
+            log: job.log.map(|plan| Box::new(JobLog::new(plan))),
+            rounds: job.steady_state.map(|rule| Box::new(JobRounds::new(rule))),
+            ..Self::plain(source, job.stage, plan_of(job, &specification.jobs), outcome)
+        })
+    }
+
+    pub fn given(name: &str, stage: u32, source: Box<dyn RequestSource>, arrival: Arrival) -> Self {
+        let plan = Plan { depth: arrival.depth, has_arrivals: arrival.has_times, ..Plan::default() };
+        Self::plain(source, stage, plan, JobOutcome::new(name, 0, stage))
+    }
+
+    fn plain(source: Box<dyn RequestSource>, stage: u32, plan: Plan, outcome: JobOutcome) -> Self {
+        Self {
+            source,
+            stage,
+            drawn: 0,
+            left: u64::MAX,
+            restarts: 0,
+            plan,
+            runtime_ns: None,
+            time_based: false,
+            ends_others: EndsOthers::None,
+            ramp_ns: 0,
+            is_ramping: false,
+            start_ns: None,
+            end_ns: None,
+            latencies: Default::default(),
+            breakdowns: Default::default(),
+            has_breakdowns: true,
+            log: None,
+            rounds: None,
+            outcome,
+        }
+    }
+
+    #[inline]
+    pub fn add_latency(&mut self, operation: Operation, latency_ns: u64, parts: &Parts) {
+        self.latencies[operation as usize].add(latency_ns);
+        if let Some(breakdown) = self.breakdowns.get_mut(operation as usize) {
+            breakdown.add(latency_ns, parts);
+        }
+    }
+
+    pub fn is_over(&self, now_ns: u64) -> bool {
+        if self.rounds.as_ref().is_some_and(|rounds| rounds.attained()) {
+            return true;
+        }
+        match (self.runtime_ns, self.start_ns) {
+            (Some(runtime_ns), Some(start_ns)) => now_ns >= start_ns + runtime_ns,
+            _ => false,
+        }
+    }
+
+    pub fn progress(&self, now_ns: u64) -> f64 {
+        let of_time = self.runtime_ns.map(|runtime_ns| match self.start_ns {
+            Some(start_ns) => now_ns.saturating_sub(start_ns) as f64 / runtime_ns.max(1) as f64,
+            None => 0.0,
+        });
+        match of_time {
+            Some(of_time) if self.time_based => of_time.min(1.0),
+            Some(of_time) => of_time.max(self.source.progress()).min(1.0),
+            None => self.source.progress(),
+        }
+    }
+
+    /// A job that the end of the run cut short goes on until then; one that never began takes no time.
+    pub fn into_outcome(mut self, end_of_run_ns: u64) -> JobOutcome {
+        let (log, rounds) = (self.log.take(), self.rounds.take());
+        let timing = Some(self.timing(end_of_run_ns, log, rounds));
+        JobOutcome { timing, ..self.outcome }
+    }
+
+    /// The same of a job that goes on.
+    pub fn outcome_at(&self, now_ns: u64) -> JobOutcome {
+        let timing = Some(self.timing(now_ns, self.log.clone(), self.rounds.clone()));
+        JobOutcome { timing, ..self.outcome.clone() }
+    }
+
+    fn timing(&self, end_of_run_ns: u64, log: Option<Box<JobLog>>, rounds: Option<Box<JobRounds>>) -> JobTiming {
+        let latency = |operation: Operation| self.latencies[operation as usize].latency();
+        let breakdown = |operation: Operation| {
+            let latencies = &self.latencies[operation as usize];
+            self.breakdowns[operation as usize].columns(|bin| latencies.holds(bin))
+        };
+        let start_ns = self.start_ns.unwrap_or(end_of_run_ns);
+        let end_ns = self.end_ns.unwrap_or(end_of_run_ns).max(start_ns);
+        JobTiming {
+            start_ns,
+            end_ns,
+            read: latency(Operation::Read),
+            write: latency(Operation::Write),
+            trim: latency(Operation::Trim),
+            flush: latency(Operation::Flush),
+            breakdown: self.has_breakdowns.then(|| JobBreakdown {
+                read: breakdown(Operation::Read),
+                write: breakdown(Operation::Write),
+                trim: breakdown(Operation::Trim),
+            }),
+            log: log.map(|log| log.into_columns(end_ns - start_ns)),
+            steady_state: rounds.map(|rounds| rounds.into_outcome()),
+        }
+    }
+}
+
+/// Operations of dies with a cache register overlap, so that nobody can say which of them a request waits for.
+pub fn tells_breakdowns(nand: &Nand) -> bool {
+    !nand.cache_program && !nand.cache_read
+}
+
+/// How the host carries the job out. Jobs of earlier stages are done before this one can begin.
+fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
+    let is_waited_for = |other: &Job| other.stage == job.stage && Some(&other.name) == job.wait_for.as_ref();
+    let waits_for = jobs.iter().enumerate().filter(|(_, other)| is_waited_for(other)).map(|(index, _)| index as u32);
+    Plan {
+        depth: job.iodepth.max(1),
+        start_delay_ns: job.start_delay_ns,
+        waits_for: waits_for.collect(),
+        has_sync_writes: job.sync_writes,
+        has_arrivals: false,
+        pacing: Pacing::of(job),
+    }
+}

@@ -1,0 +1,121 @@
+//! Where the time of requests went: each nanosecond of a request belongs to one part, so that the parts add up to its
+//! latency exactly.
+//!
+//! Sums are kept by the bin of the request's latency (`histogram`), so that those of a tail follow as those of all do.
+//! Bins are made a doubling at a time, as latencies come to be so long: requests cost no memory.
+
+use super::histogram::{BINS, PER_DOUBLING, bin_of};
+use serde::Serialize;
+
+/// What a request can be waiting for. `docs/time.md` says what counts as which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Part {
+    /// The drive does not take it yet: its limit of commands, or a request that came when all slots were busy.
+    Queueing,
+    /// The controller's own time, and that in which data wait in its memory for a program group to be full.
+    Controller,
+    Link,
+    /// Map pages that were not in memory.
+    Map,
+    Channel,
+    /// The array, for the request itself.
+    Flash,
+    /// Other requests of the host on the same die.
+    HostOperations,
+    /// The drive's own work.
+    Cleaning,
+}
+
+pub const PARTS: usize = 8;
+
+/// Nanoseconds of one request, or of many, by part.
+pub type Parts = [u64; PARTS];
+
+type Doubling = Box<[Parts; PER_DOUBLING]>;
+
+#[derive(Clone, Debug, Default)]
+pub struct Breakdown {
+    /// By the bins of 64; none where no request fell.
+    doublings: [Option<Doubling>; BINS / PER_DOUBLING],
+}
+
+/// What leaves the engine: for each bin of a latency that holds anything, the nanoseconds of its requests together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BreakdownColumns {
+    pub queueing: Vec<u64>,
+    pub controller: Vec<u64>,
+    pub link: Vec<u64>,
+    pub map: Vec<u64>,
+    pub channel: Vec<u64>,
+    pub flash: Vec<u64>,
+    pub host_operations: Vec<u64>,
+    pub cleaning: Vec<u64>,
+}
+
+impl Breakdown {
+    #[inline]
+    pub fn add(&mut self, latency_ns: u64, parts: &Parts) {
+        let bin = bin_of(latency_ns);
+        let doubling = self.doublings[bin / PER_DOUBLING].get_or_insert_with(none);
+        let sums = &mut doubling[bin % PER_DOUBLING];
+        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+    }
+
+    /// The rows of the bins that `has_requests` names.
+    pub fn columns(&self, has_requests: impl Fn(usize) -> bool) -> BreakdownColumns {
+        let mut columns = BreakdownColumns::default();
+        for bin in (0..BINS).filter(|&bin| has_requests(bin)) {
+            let doubling = self.doublings[bin / PER_DOUBLING].as_ref();
+            let sums = doubling.map_or([0; PARTS], |doubling| doubling[bin % PER_DOUBLING]);
+            columns.all_mut().into_iter().zip(sums).for_each(|(column, sum)| column.push(sum));
+        }
+        columns
+    }
+}
+
+#[cold]
+fn none() -> Doubling {
+    Box::new([[0; PARTS]; PER_DOUBLING])
+}
+
+impl BreakdownColumns {
+    /// In the order of `Part`.
+    fn all_mut(&mut self) -> [&mut Vec<u64>; PARTS] {
+        let Self { queueing, controller, link, map, channel, flash, host_operations, cleaning } = self;
+        [queueing, controller, link, map, channel, flash, host_operations, cleaning]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::histogram::Histogram;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list of all requests: the sums of every tail are those of its requests.
+        #[test]
+        fn sums_of_a_tail_are_those_of_its_requests(
+            requests in prop::collection::vec(prop::array::uniform8(0u64..1 << 30), 1..200), skipped in 0usize..200,
+        ) {
+            let (mut breakdown, mut histogram) = (Breakdown::default(), Histogram::default());
+            for parts in &requests {
+                let latency_ns = parts.iter().sum();
+                breakdown.add(latency_ns, parts);
+                histogram.add(latency_ns);
+            }
+            let columns = breakdown.columns(|bin| histogram.holds(bin));
+            let bins = histogram.latency().bins;
+            let first = skipped.min(bins.len() - 1);
+            let mut bins_of: Vec<usize> = requests.iter().map(|parts| bin_of(parts.iter().sum())).collect();
+            bins_of.sort_unstable();
+            bins_of.dedup();
+            let tail = requests.iter().filter(|parts| bin_of(parts.iter().sum()) >= bins_of[first]);
+            let cleaning: u64 = tail.clone().map(|parts| parts[Part::Cleaning as usize]).sum();
+            let queueing: u64 = tail.map(|parts| parts[Part::Queueing as usize]).sum();
+            prop_assert_eq!(columns.cleaning[first..].iter().sum::<u64>(), cleaning);
+            prop_assert_eq!(columns.queueing[first..].iter().sum::<u64>(), queueing);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The dies and their channels in time, event by event, exactly.
+//!
+//! Every die works at one operation and has two queues: the host's reads, which come first, and all else in order. A
+//! channel carries one transfer at a time, first come, first served: a transfer is granted when it is asked for, never
+//! ahead of time, since a grant in advance lets an operation of the future hold back one of now.
+//!
+//! A die with a channel to itself needs an event only for an operation whose end somebody waits for: the end of a chain
+//! of others is their sum, known at once. When a read of the host comes between, the chain is cut behind the operation
+//! that is under way. `without_fusing` gives every operation its event; tests show that nobody can tell.
+
+use super::operation::{Array, Costs, Operation};
+use super::pipeline::Pipelines;
+use super::ring::Ring;
+use super::suspension::Suspension;
+use super::winner_tree::{WinnerTree, key};
+
+/// What a die is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Phase {
+    Idle,
+    /// A chain that nobody waits for; it may be long done.
+    Quiet,
+    ReadingArray,
+    /// Waiting for and using its channel after the array, or any other operation that ends with an event.
+    LastPart,
+    /// An operation is being suspended for reads of the host.
+    Suspending,
+    Suspended,
+    ReadingWhileSuspended,
+    LastPartWhileSuspended,
+    /// The rest of an operation that was suspended.
+    Resumed,
+}
+
+/// As long as two lines of the cache, so that each die has its own and is found by a shift.
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+pub(super) struct Die {
+    pub(super) reads: Ring,
+    /// Those under way stay in the queue until they are done.
+    pub(super) others: Ring,
+    /// How many of `others` are under way or done, one after another.
+    pub(super) chained: u32,
+    pub(super) phase: Phase,
+    channel: u32,
+    /// What ends with the die's event.
+    pub(super) current: Operation,
+    /// When what is under way, the first of a chain, was started.
+    pub(super) started_ns: u64,
+    /// When the last of the chain ends.
+    pub(super) end_ns: u64,
+    pub(super) busy_ns: u64,
+    /// How much of that it was at work for the host; the rest was the drive's own work.
+    pub(super) host_ns: u64,
+    /// How long it had been at the drive's own work when the read that is under way was queued.
+    pub(super) own_work_then_ns: u64,
+    /// When the read that goes on while an operation is suspended was started, and when the last one ended.
+    pub(super) read_started_ns: u64,
+}
+
+impl Die {
+    fn new(channel: u32) -> Self {
+        Self {
+            reads: Ring::default(),
+            others: Ring::default(),
+            chained: 0,
+            phase: Phase::Idle,
+            channel,
+            current: Operation::from_word(0),
+            started_ns: 0,
+            end_ns: 0,
+            busy_ns: 0,
+            host_ns: 0,
+            own_work_then_ns: 0,
+            read_started_ns: u64::MAX,
+        }
+    }
+
+    /// What was under way until `end_ns` is done.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, end_ns: u64) {
+        self.others.forget(self.chained);
+        self.chained = 0;
+        self.busy_ns += end_ns - self.started_ns;
+        self.phase = Phase::Idle;
+    }
+
+    /// Lengthens the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
+    #[inline(always)]
+    fn lengthen(&mut self, costs: &Costs) -> bool {
+        while self.chained < self.others.len() {
+            let operation = Operation::from_word(self.others.get(self.chained));
+            self.chained += 1;
+            self.end_ns += costs.duration_ns(operation);
+            if !operation.is_quiet() {
+                self.current = operation;
+                self.phase = Phase::LastPart;
+                return true;
+            }
+        }
+        self.phase = Phase::Quiet;
+        false
+    }
+}
+
+pub struct Dies {
+    pub(super) costs: Costs,
+    pub(super) dies: Vec<Die>,
+    channel_free_at: Vec<u64>,
+    pub(super) events: WinnerTree,
+    /// The key of the last event: what has an earlier one is done.
+    last_event: u64,
+    has_own_channels: bool,
+    pub(super) is_fused: bool,
+    /// Only of flash that suspends programs and erases.
+    pub(super) suspension: Option<Box<Suspension>>,
+    /// Only of flash with cache program or cache read, whose dies work otherwise altogether.
+    pub(super) pipelines: Option<Box<Pipelines>>,
+}
+
+impl Dies {
+    pub fn new(dies: u32, channels: u32, costs: Costs) -> Self {
+        Self {
+            costs,
+            // Neighbouring dies lie on different channels.
+            dies: (0..dies).map(|die| Die::new(die % channels)).collect(),
+            channel_free_at: vec![0; channels as usize],
+            events: WinnerTree::new(dies as usize),
+            last_event: 0,
+            has_own_channels: dies == channels,
+            is_fused: dies == channels,
+            suspension: None,
+            pipelines: None,
+        }
+    }
+
+    pub fn set_costs_in_slc_mode(&mut self, array_ns: &[u64]) {
+        self.costs.array_ns[4..].copy_from_slice(array_ns);
+    }
+
+    pub fn without_fusing(self) -> Self {
+        Self { is_fused: false, ..self }
+    }
+
+    /// Time and die of the next event.
+    #[inline(always)]
+    pub fn next_event(&self) -> Option<(u64, usize)> {
+        self.events.earliest()
+    }
+
+    /// How long the dies have been at work until `now`, summed.
+    pub fn busy_ns(&self, now: u64) -> u64 {
+        if let Some(pipelines) = &self.pipelines {
+            return pipelines.busy_ns(now);
+        }
+        let of_die = |die: &Die| {
+            let is_idle = die.phase == Phase::Idle;
+            die.busy_ns + if is_idle { 0 } else { die.end_ns.min(now).saturating_sub(die.started_ns) }
+        };
+        self.dies.iter().map(of_die).sum()
+    }
+
+    /// When a die would have done what is queued, if it waited for no channel.
+    pub fn free_at_ns(&self, now: u64, index: usize) -> u64 {
+        let die = &self.dies[index];
+        let duration_ns = |word| self.costs.duration_ns(Operation::from_word(word));
+        let at_work_until_ns = match die.phase {
+            Phase::Idle => now,
+            Phase::ReadingArray => now.max(die.started_ns + self.costs.duration_ns(die.current)),
+            Phase::Quiet | Phase::LastPart | Phase::Resumed => now.max(die.end_ns),
+            _ => now + self.suspension.as_ref().map_or(0, |suspension| suspension.rest_ns(index)),
+        };
+        // Each read has its reading behind it.
+        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
+        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
+        at_work_until_ns + self.at_work_ns(index) + reads.chain(others).sum::<u64>()
+    }
+
+    /// When the last chain that nobody waits for ends.
+    pub fn rests_at_ns(&self) -> u64 {
+        let quiet = self.dies.iter().filter(|die| die.phase == Phase::Quiet);
+        quiet.map(|die| die.end_ns).max().unwrap_or(0)
+    }
+
+    /// Carries out the event of `next_event`. Returns the operation that has come to its end; the caller tells those
+    /// who wait for it, who may queue more, and then calls `go_on`.
+    #[inline(always)]
+    pub fn take_event(&mut self, now: u64, index: usize) -> Option<Operation> {
+        if self.pipelines.is_some() {
+            return self.take_event_of_pipeline(now, index);
+        }
+        self.last_event = key(now, index);
+        if self.dies[index].phase == Phase::ReadingArray {
+            let end = self.use_channel(now, index, self.dies[index].current);
+            let die = &mut self.dies[index];
+            (die.phase, die.end_ns) = (Phase::LastPart, end);
+            self.events.set(index, end);
+            return None;
+        }
+        if self.dies[index].phase > Phase::LastPart {
+            return self.take_event_of_suspended(now, index);
+        }
+        let die = &mut self.dies[index];
+        die.finish(now);
+        Some(die.current)
+    }
+
+    /// Lets a die that came to an end start with what it has queued.
+    #[inline(always)]
+    pub fn go_on(&mut self, now: u64, index: usize) {
+        if self.pipelines.is_some() {
+            return self.advance_pipeline(now, self.die_of_event(index));
+        }
+        if self.dies[index].phase == Phase::Idle {
+            self.start_next(now, index);
+        } else if self.dies[index].phase == Phase::Suspended {
+            self.read_or_resume(now, index);
+        }
+    }
+
+    /// Queues what is neither a read of the host nor may pass those before it.
+    #[inline(always)]
+    pub fn queue(&mut self, now: u64, index: usize, operation: Operation) {
+        if self.pipelines.is_some() {
+            self.dies[index].others.push(operation.word());
+            return self.advance_pipeline(now, index);
+        }
+        let die = &mut self.dies[index];
+        match die.phase {
+            Phase::Idle => {
+                die.others.push(operation.word());
+                self.start_next(now, index);
+            }
+            Phase::Quiet => {
+                if die.end_ns <= now {
+                    die.finish(die.end_ns);
+                    (die.started_ns, die.end_ns) = (now, now);
+                } else if die.others.is_full() {
+                    self.settle(now, index);
+                }
+                let die = &mut self.dies[index];
+                die.others.push(operation.word());
+                if die.lengthen(&self.costs) {
+                    self.events.set(index, die.end_ns);
+                }
+            }
+            _ => die.others.push(operation.word()),
+        }
+    }
+
+    /// Queues a read of the host, which passes all else that is not under way.
+    pub fn queue_read(&mut self, now: u64, index: usize, operation: Operation) {
+        let own_work_ns = self.own_work_ns(now, index);
+        self.dies[index].reads.push(operation.word());
+        self.dies[index].reads.push(own_work_ns);
+        if self.pipelines.is_some() {
+            return self.advance_pipeline(now, index);
+        }
+        if self.dies[index].phase == Phase::Quiet || self.dies[index].chained > 1 {
+            self.settle(now, index);
+            let die = &mut self.dies[index];
+            if die.chained == 0 {
+                die.phase = Phase::Idle;
+            } else {
+                die.current = Operation::from_word(die.others.get(0));
+                die.chained = 1;
+                die.end_ns = die.started_ns + self.costs.duration_ns(die.current);
+                die.phase = Phase::LastPart;
+                self.events.set(index, die.end_ns);
+            }
+        }
+        if self.suspension.is_some() {
+            self.suspend(now, index);
+        }
+        self.go_on(now, index);
+    }
+
+    /// Takes those of a chain off that are done, as their events would have: what ends now is done if its event would
+    /// have come before the last one.
+    fn settle(&mut self, now: u64, index: usize) {
+        let die = &mut self.dies[index];
+        while die.chained > 0 {
+            let end = die.started_ns + self.costs.duration_ns(Operation::from_word(die.others.get(0)));
+            if end > now || (end == now && key(end, index) > self.last_event) {
+                break;
+            }
+            die.others.forget(1);
+            die.chained -= 1;
+            die.busy_ns += end - die.started_ns;
+            die.started_ns = end;
+        }
+    }
+
+    /// Starts the next operation of an idle die, the host's reads first.
+    #[inline(always)]
+    fn start_next(&mut self, now: u64, index: usize) {
+        let die = &mut self.dies[index];
+        (die.started_ns, die.end_ns) = (now, now);
+        if let Some(word) = die.reads.pop() {
+            die.current = Operation::from_word(word);
+            die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
+            return self.start_current(now, index);
+        }
+        if die.others.is_empty() {
+            self.events.clear(index);
+        } else if self.is_fused {
+            let end = if die.lengthen(&self.costs) { Some(die.end_ns) } else { None };
+            self.events.put(index, end);
+        } else {
+            die.current = Operation::from_word(die.others.get(0));
+            die.chained = 1;
+            self.start_current(now, index);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn start_current(&mut self, now: u64, index: usize) {
+        let operation = self.dies[index].current;
+        let array_ns = self.costs.array_ns(operation);
+        let mut phase = Phase::LastPart;
+        let mut end = u64::MAX;
+        let mut event = now + array_ns;
+        match operation.array() {
+            // With a channel to itself nobody can come between the array and the transfer: one event says it all.
+            Array::Read if self.has_own_channels => event = self.use_channel(event, index, operation),
+            Array::Read => phase = Phase::ReadingArray,
+            // A marker waits for no channel.
+            Array::Nothing if operation.units() == 0 => {}
+            Array::Nothing | Array::Program => event = self.use_channel(now, index, operation) + array_ns,
+            Array::Erase => {}
+        }
+        if phase == Phase::LastPart {
+            end = event;
+        }
+        let die = &mut self.dies[index];
+        (die.phase, die.end_ns) = (phase, end);
+        self.events.set(index, event);
+    }
+
+    /// Grants the die its channel, now or when those who asked before are done. Returns when the transfer ends.
+    #[inline(always)]
+    pub(super) fn use_channel(&mut self, now: u64, index: usize, operation: Operation) -> u64 {
+        let free_at = &mut self.channel_free_at[self.dies[index].channel as usize];
+        *free_at = now.max(*free_at) + self.costs.transfer_ns(operation);
+        *free_at
+    }
+}

@@ -1,0 +1,280 @@
+//! When a job may issue its next request: at once, as most do, or when its rate, its pauses, its flushes or the arrival
+//! times of its recording let it.
+
+use crate::random::Random;
+use crate::random::power::log2;
+use crate::request::{Operation, Request};
+use crate::specification::job::{Job, PerDirection, RateProcess};
+use std::f64::consts::LN_2;
+
+/// How a job is started and how it goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Requests outstanding at a time.
+    pub depth: u32,
+    pub start_delay_ns: u64,
+    /// Jobs of the same stage that must be done before.
+    pub waits_for: Vec<u32>,
+    /// Whether its writes are complete only where they outlive a loss of power.
+    pub has_sync_writes: bool,
+    /// Whether its requests arrive at times of their own; one that finds no slot free waits, and that counts as its latency.
+    pub has_arrivals: bool,
+    /// Nothing for a job that issues as soon as it has a slot.
+    pub pacing: Option<Pacing>,
+}
+
+/// What holds a job back. Times are those of the host.
+#[derive(Clone, Debug)]
+pub struct Pacing {
+    think: Option<Think>,
+    /// By direction: read, write, trim.
+    rates: [Option<Rate>; 3],
+    /// A flush follows so many writes; 0: none does.
+    flush_every_writes: u32,
+    writes_since_flush: u32,
+    /// The job's time is over at this time, so that nobody waits for what comes later.
+    runtime_ns: Option<u64>,
+    ends_ns: u64,
+    hold: Hold,
+    refill: Option<Refill>,
+}
+
+#[derive(Clone, Debug)]
+struct Think {
+    time_ns: u64,
+    blocks: u32,
+    counts_issued: bool,
+    counted: u32,
+    /// Work of so long is a reason to think as well; 0: it is none.
+    after_ns: u64,
+    works_since_ns: u64,
+    rates_leave_it: bool,
+}
+
+impl Think {
+    fn count(&mut self, operation: Operation) {
+        self.counted = self.counted.saturating_add(u32::from(operation != Operation::Flush));
+    }
+
+    fn is_due(&self, now: u64) -> bool {
+        self.counted >= self.blocks || (self.after_ns > 0 && now >= self.works_since_ns + self.after_ns)
+    }
+}
+
+/// Of a job that lets its queue run down before it fills it up again.
+#[derive(Clone, Debug)]
+struct Refill {
+    depth: u32,
+    at: u32,
+    outstanding: u32,
+    runs_down: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Rate {
+    bytes_per_second: u64,
+    due_ns: u64,
+    process: Process,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    /// Bytes issued since the job's start, at this time.
+    Linear { start_ns: u64, issued_bytes: u128 },
+    /// The mean time between two requests.
+    Poisson { gap_ns: f64, random: Random },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    None,
+    /// Until the flush is complete.
+    Flush,
+    /// Until what is outstanding is complete; then the job thinks.
+    Quiesce,
+    Until(u64),
+}
+
+/// Whether a request may be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Now,
+    /// A flush goes before it.
+    FlushFirst,
+    /// Not before this time.
+    At(u64),
+    /// Not before something that is outstanding is complete.
+    AfterCompletion,
+}
+
+impl Pacing {
+    /// Nothing for a job that is never held back.
+    pub fn of(job: &Job) -> Option<Self> {
+        let think = (job.think_time_ns.max(job.think_time_spin_ns) > 0).then(|| Think {
+            // The spin is a part of the think time, as in fio, or all of it where it is longer.
+            time_ns: job.think_time_ns.max(job.think_time_spin_ns),
+            blocks: job.think_time_blocks,
+            counts_issued: job.think_time_counts_issued,
+            counted: 0,
+            after_ns: job.think_time_after_ns,
+            works_since_ns: 0,
+            rates_leave_it: job.rate_leaves_think_time,
+        });
+        let depth = job.iodepth.max(1);
+        let refill = job.refill_at.filter(|&at| at + 1 < depth);
+        let refill = refill.map(|at| Refill { depth, at, outstanding: 0, runs_down: false });
+        let rates = rates_of(job);
+        let is_held = think.is_some() || refill.is_some() || job.flush_every_writes > 0;
+        if !is_held && rates.iter().all(Option::is_none) {
+            return None;
+        }
+        Some(Self {
+            think,
+            rates,
+            flush_every_writes: job.flush_every_writes,
+            writes_since_flush: 0,
+            runtime_ns: job.runtime_ns.map(|runtime_ns| job.ramp_ns + runtime_ns),
+            ends_ns: u64::MAX,
+            hold: Hold::None,
+            refill,
+        })
+    }
+
+    pub fn start(&mut self, now: u64) {
+        self.ends_ns = self.runtime_ns.map_or(u64::MAX, |runtime_ns| now + runtime_ns);
+        if let Some(think) = &mut self.think {
+            think.works_since_ns = now;
+        }
+        for rate in self.rates.iter_mut().flatten() {
+            rate.due_ns = now;
+            if let Process::Linear { start_ns, .. } = &mut rate.process {
+                *start_ns = now;
+            }
+        }
+    }
+
+    /// Whether the job may issue this request, which is its next.
+    pub fn turn(&mut self, request: &Request, now: u64) -> Turn {
+        if self.refill.as_ref().is_some_and(|refill| refill.runs_down) {
+            return Turn::AfterCompletion;
+        }
+        let due_ns = match self.hold {
+            Hold::Quiesce | Hold::Flush => return Turn::AfterCompletion,
+            Hold::Until(at_ns) if now < at_ns => at_ns,
+            _ => {
+                self.hold = Hold::None;
+                if self.flush_every_writes > 0 && self.writes_since_flush >= self.flush_every_writes {
+                    return Turn::FlushFirst;
+                }
+                self.rates.get(request.operation as usize).and_then(Option::as_ref).map_or(0, |rate| rate.due_ns)
+            }
+        };
+        if due_ns <= now { Turn::Now } else { Turn::At(self.at_last(due_ns, now)) }
+    }
+
+    /// Nobody waits for what is due when the job's time is over.
+    fn at_last(&self, due_ns: u64, now: u64) -> u64 {
+        due_ns.min(self.ends_ns.max(now + 1))
+    }
+
+    pub fn issued(&mut self, request: &Request) {
+        match request.operation {
+            Operation::Flush => (self.hold, self.writes_since_flush) = (Hold::Flush, 0),
+            Operation::Write => self.writes_since_flush = self.writes_since_flush.saturating_add(1),
+            Operation::Read | Operation::Trim => {}
+        }
+        if let Some(rate) = self.rates.get_mut(request.operation as usize).and_then(Option::as_mut) {
+            rate.issued(request.length_bytes);
+        }
+        if let Some(think) = self.think.as_mut().filter(|think| think.counts_issued) {
+            think.count(request.operation);
+            if think.counted >= think.blocks && self.hold == Hold::None {
+                self.hold = Hold::Quiesce;
+            }
+        }
+        if let Some(refill) = &mut self.refill {
+            refill.outstanding += 1;
+            refill.runs_down |= refill.outstanding == refill.depth;
+        }
+    }
+
+    /// Returns when the job goes on, if it now pauses, or has run its queue down.
+    pub fn completed(&mut self, operation: Operation, now: u64, outstanding: u32) -> Option<u64> {
+        if operation == Operation::Flush && self.hold == Hold::Flush {
+            self.hold = Hold::None;
+        }
+        let mut goes_on_ns = None;
+        if let Some(refill) = &mut self.refill {
+            refill.outstanding -= 1;
+            if refill.runs_down && refill.outstanding <= refill.at {
+                refill.runs_down = false;
+                goes_on_ns = Some(now);
+            }
+        }
+        let Some(think) = &mut self.think else { return goes_on_ns };
+        if !think.counts_issued {
+            think.count(operation);
+        }
+        if think.is_due(now) && self.hold != Hold::Flush {
+            self.hold = Hold::Quiesce;
+        }
+        if self.hold != Hold::Quiesce || outstanding > 0 {
+            return goes_on_ns;
+        }
+        think.counted = 0;
+        let until_ns = now + think.time_ns;
+        think.works_since_ns = until_ns;
+        if think.rates_leave_it {
+            self.rates.iter_mut().flatten().for_each(|rate| rate.leave_out(think.time_ns));
+        }
+        self.hold = Hold::Until(until_ns);
+        Some(self.at_last(until_ns, now))
+    }
+}
+
+impl Rate {
+    /// What was not asked for in a pause is not made up for.
+    fn leave_out(&mut self, pause_ns: u64) {
+        self.due_ns += pause_ns;
+        if let Process::Linear { start_ns, .. } = &mut self.process {
+            *start_ns += pause_ns;
+        }
+    }
+
+    fn issued(&mut self, length_bytes: u32) {
+        match &mut self.process {
+            Process::Linear { start_ns, issued_bytes } => {
+                *issued_bytes += u128::from(length_bytes);
+                let after_ns = *issued_bytes * 1_000_000_000 / u128::from(self.bytes_per_second);
+                self.due_ns = *start_ns + u64::try_from(after_ns).unwrap_or(u64::MAX / 2).min(u64::MAX / 2);
+            }
+            Process::Poisson { gap_ns, random } => {
+                self.due_ns += (-log2(random.unit()) * LN_2 * *gap_ns).round() as u64;
+            }
+        }
+    }
+}
+
+/// As fio does: a number of requests a second stands for so many of the least size of the direction, and bytes a second
+/// go before it; the requests of a Poisson process are taken to be of that size.
+fn rates_of(job: &Job) -> [Option<Rate>; 3] {
+    fn by_direction<T: Copy>(given: &Option<PerDirection<Option<T>>>) -> [Option<T>; 3] {
+        given.as_ref().map_or([None; 3], |given| [given.read, given.write, given.trim])
+    }
+    let bytes = by_direction(&job.rate_bytes_per_second);
+    let iops = by_direction(&job.rate_iops);
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    std::array::from_fn(|direction| {
+        let size_bytes = sizes[direction].iter().map(|size| u64::from(size.bytes)).min().unwrap_or(1).max(1);
+        let bytes_per_second = bytes[direction].or(iops[direction].map(|iops| iops.saturating_mul(size_bytes)))?;
+        let process = match job.rate_process {
+            RateProcess::Linear => Process::Linear { start_ns: 0, issued_bytes: 0 },
+            RateProcess::Poisson => Process::Poisson {
+                gap_ns: size_bytes as f64 * 1e9 / bytes_per_second as f64,
+                // Another stream of numbers than the one that the requests are drawn from.
+                random: Random::new(job.seed ^ (0x7061_6365 + direction as u64)),
+            },
+        };
+        Some(Rate { bytes_per_second, due_ns: 0, process })
+    })
+}

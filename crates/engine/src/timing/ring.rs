@@ -1,0 +1,110 @@
+//! A queue of plain words in one piece of memory that grows and never shrinks: no allocation once a run has settled.
+
+#[derive(Clone, Debug)]
+pub struct Ring {
+    /// A power of two of them.
+    words: Box<[u64]>,
+    head: u32,
+    len: u32,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self { words: vec![0; 8].into_boxed_slice(), head: 0, len: 0 }
+    }
+}
+
+impl Ring {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether the next word needs more memory.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.len as usize == self.words.len()
+    }
+
+    /// The word that is `place` behind the first.
+    #[inline(always)]
+    pub fn get(&self, place: u32) -> u64 {
+        debug_assert!(place < self.len);
+        self.words[self.head.wrapping_add(place) as usize & (self.words.len() - 1)]
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, word: u64) {
+        if self.is_full() {
+            self.grow();
+        }
+        let mask = self.words.len() - 1;
+        self.words[self.head.wrapping_add(self.len) as usize & mask] = word;
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<u64> {
+        if self.len == 0 {
+            return None;
+        }
+        let word = self.get(0);
+        self.forget(1);
+        Some(word)
+    }
+
+    /// Takes the first `count` words off.
+    #[inline(always)]
+    pub fn forget(&mut self, count: u32) {
+        debug_assert!(count <= self.len);
+        self.head = self.head.wrapping_add(count);
+        self.len -= count;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let words = (0..self.len).map(|place| self.get(place)).chain(std::iter::repeat_n(0, self.words.len()));
+        self.words = words.collect();
+        self.head = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn it_is_first_in_first_out(steps in proptest::collection::vec((0u32..4, any::<u64>()), 1..400)) {
+            let mut ring = Ring::default();
+            let mut obvious = VecDeque::new();
+            for (kind, word) in steps {
+                match kind {
+                    0 => prop_assert_eq!(ring.pop(), obvious.pop_front()),
+                    1 => {
+                        let count = (word % 3).min(obvious.len() as u64);
+                        ring.forget(count as u32);
+                        obvious.drain(..count as usize);
+                    }
+                    _ => {
+                        ring.push(word);
+                        obvious.push_back(word);
+                    }
+                }
+                prop_assert_eq!(ring.len() as usize, obvious.len());
+                prop_assert_eq!(ring.is_empty(), obvious.is_empty());
+                for (place, &word) in obvious.iter().enumerate() {
+                    prop_assert_eq!(ring.get(place as u32), word);
+                }
+            }
+        }
+    }
+}

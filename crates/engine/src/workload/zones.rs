@@ -1,0 +1,67 @@
+//! Jobs that go from zone to zone of their part of the drive: fio's `zonemode=strided`. Every zone is like the first, and
+//! so its places are the first one's, moved; the last may be cut by the end of the part.
+
+use super::distribution::Places;
+use super::place::{Extent, Place};
+use super::sizes::Sizes;
+use crate::random::Random;
+
+#[derive(Clone, Debug)]
+pub struct Zones {
+    /// Of the first zone.
+    places: Places,
+    /// Of a last zone that is shorter, as if it lay where the first does.
+    last: Option<Places>,
+    whole_zones: u64,
+    step_bytes: u64,
+    /// What is transferred in a zone before the next one's turn.
+    transfer_bytes: u64,
+    zone: u64,
+    bytes_left: u64,
+}
+
+impl Zones {
+    pub fn new(places: Places, last: Option<Places>, whole_zones: u64, step_bytes: u64, transfer_bytes: u64) -> Zones {
+        Zones { places, last, whole_zones, step_bytes, transfer_bytes, zone: 0, bytes_left: transfer_bytes }
+    }
+
+    /// How far the zones reach that begin at `start_bytes`.
+    pub fn end_bytes_max(&self, start_bytes: u64, range_bytes: u64, last_bytes: u64) -> u64 {
+        let end_of_whole = start_bytes + (self.whole_zones - 1) * self.step_bytes + range_bytes;
+        match self.last {
+            Some(_) => end_of_whole.max(start_bytes + self.whole_zones * self.step_bytes + last_bytes),
+            None => end_of_whole,
+        }
+    }
+
+    fn places(&mut self) -> &mut Places {
+        match &mut self.last {
+            Some(last) if self.zone == self.whole_zones => last,
+            _ => &mut self.places,
+        }
+    }
+
+    fn enter(&mut self, zone: u64, random: &mut Random) {
+        self.zone = zone;
+        self.bytes_left = self.transfer_bytes;
+        // Each visit finds its zone as the first did: in sequence from its start, or with no block visited.
+        self.places().start_over(random);
+    }
+}
+
+impl Place for Zones {
+    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+        if self.bytes_left == 0 {
+            let zones = self.whole_zones + u64::from(self.last.is_some());
+            self.enter(if self.zone + 1 < zones { self.zone + 1 } else { 0 }, random);
+        }
+        let shift_bytes = self.zone * self.step_bytes;
+        let extent = self.places().next(lane, sizes, random);
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(extent.length_bytes));
+        Extent { offset_bytes: extent.offset_bytes + shift_bytes, ..extent }
+    }
+
+    fn start_over(&mut self, random: &mut Random) {
+        self.enter(0, random);
+    }
+}

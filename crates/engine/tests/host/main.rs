@@ -1,0 +1,13 @@
+//! What sits between jobs and flash, against closed forms from the drive file's own numbers and the laws of queues:
+//! pacing, flushes, link, arrivals.
+
+mod arrivals;
+mod breakdown;
+mod drives;
+mod flushing;
+mod idle;
+mod laws;
+mod link;
+mod map_cache;
+mod pacing;
+mod reading;

@@ -1,0 +1,256 @@
+//! Does the SLC cache keep its books with a clock, and is it as fast as its numbers say, until it is full?
+
+use proptest::prelude::*;
+use ssdlab_engine::ftl::Ftl;
+use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use ssdlab_engine::random::Random;
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::specification::housekeeping::Housekeeping;
+use ssdlab_engine::specification::slc_cache::{SlcCache, WhenFull};
+use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::host::{Client, Completion, Host, Idle, Plan};
+use ssdlab_engine::timing::recorder::Recorder;
+
+const UNIT: u64 = 4096;
+const MIB: u64 = 1 << 20;
+
+/// Superblocks of 4 dies x 48 pages x 4 units: 3 MiB of TLC, 1 MiB in SLC mode.
+fn drive(slc_cache: SlcCache) -> Drive {
+    let textbook = Drive::textbook();
+    Drive {
+        name: "cached".into(),
+        nand: Nand { channels: 4, pages_per_block: 48, page_bytes: 16384, ..textbook.nand },
+        ftl: ssdlab_engine::specification::drive::Ftl {
+            user_bytes: 40 * 3 * MIB,
+            erase_unit: EraseUnitKind::Superblock,
+            placement: PolicyChoice::named("host-gc-split"),
+            reserve_erase_units: 2,
+            ..textbook.ftl
+        },
+        housekeeping: Housekeeping { idle_after_ms: 10.0, ..Default::default() },
+        slc_cache,
+        ..textbook
+    }
+}
+
+fn static_cache(when_full: WhenFull) -> SlcCache {
+    SlcCache { static_bytes: 8 * MIB, when_full, ..TIMES }
+}
+
+const TIMES: SlcCache = SlcCache {
+    static_bytes: 0,
+    dynamic_bytes_max: 0,
+    dynamic_free_share: 0.0,
+    when_full: WhenFull::Direct,
+    read_us: 25.0,
+    program_us: 200.0,
+    erase_us: 3000.0,
+};
+
+/// Writes in sequence, 128 KiB at a time; notes when how much was done.
+struct Writer {
+    at: u64,
+    end: u64,
+    done: Vec<(u64, u64)>,
+    done_bytes: u64,
+}
+
+impl Client for Writer {
+    fn draw(&mut self, _job: u32, out: &mut Vec<Request>, count_max: usize) {
+        while out.len() < count_max && self.at < self.end {
+            out.push(Request::new(Operation::Write, self.at, 131_072));
+            self.at += 131_072;
+        }
+    }
+
+    fn is_over(&self, _job: u32, _now_ns: u64) -> bool {
+        false
+    }
+
+    fn completed(&mut self, completion: Completion, _parts: &Parts) {
+        self.done_bytes += u64::from(completion.length_bytes);
+        self.done.push((self.done_bytes, completion.completed_ns));
+    }
+}
+
+/// Bytes a microsecond between two amounts written.
+fn speed(done: &[(u64, u64)], from: u64, to: u64) -> f64 {
+    let at = |bytes: u64| *done.iter().find(|&&(done_bytes, _)| done_bytes >= bytes).expect("so much was written");
+    let ((first, start_ns), (last, end_ns)) = (at(from), at(to));
+    (last - first) as f64 * 1e3 / (end_ns - start_ns) as f64
+}
+
+/// Several runs of sequential writes over the same range, each after so much idle time.
+struct Runs {
+    drive: Drive,
+    bytes: u64,
+    pauses_ns: Vec<u64>,
+}
+
+impl WithPlacement for Runs {
+    type Output = (Vec<Vec<(u64, u64)>>, Ledger);
+
+    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
+        let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), 1).unwrap();
+        let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
+            .with_slc_cache(&self.drive.nand, &self.drive.slc_cache);
+        let mut host = Host::new(flash, 5_000, 0);
+        let mut runs = Vec::new();
+        for start_delay_ns in self.pauses_ns {
+            let mut writer = Writer { at: 0, end: self.bytes, done: Vec::new(), done_bytes: 0 };
+            let plan = Plan { depth: 8, start_delay_ns, ..Plan::default() };
+            host.start_all(0, vec![plan], &mut ftl, &mut writer).unwrap();
+            while host.advance(1000, &mut ftl, &mut writer).unwrap() {}
+            host.end_stage();
+            ftl.check_accounts().unwrap();
+            ftl.check_map().unwrap();
+            runs.push(writer.done);
+        }
+        (runs, *ftl.ledger())
+    }
+}
+
+fn runs(drive: Drive, bytes: u64, pauses_ns: &[u64]) -> (Vec<Vec<(u64, u64)>>, Ledger) {
+    let placement = drive.ftl.placement.clone();
+    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
+    with_placement(&placement, user_units, Runs { drive, bytes, pauses_ns: pauses_ns.to_vec() }).unwrap()
+}
+
+fn near(actual: f64, expected: f64, allowed: f64) {
+    assert!((actual / expected - 1.0).abs() <= allowed, "{actual} instead of {expected}");
+}
+
+/// A row of four pages takes each die a transfer and a program.
+const ROW_BYTES: f64 = 65_536.0;
+const TRANSFER_US: f64 = 16_384.0 / 800.0;
+const IN_CACHE: f64 = ROW_BYTES / (TRANSFER_US + 200.0);
+const PAST_CACHE: f64 = ROW_BYTES / (TRANSFER_US + 700.0);
+/// Beside the host's page a page is read from the cache and programmed outside, and a block erased for each 16 of them.
+const FOLDING: f64 = ROW_BYTES / (2.0 * TRANSFER_US + 200.0 + TRANSFER_US + 25.0 + 700.0 + 3000.0 / 16.0);
+
+/// Where the speed falls: the first MiB that is slower than the mean of both speeds.
+fn cliff(done: &[(u64, u64)], before: f64, after: f64) -> u64 {
+    let slow = (1..80).find(|&mib| speed(done, mib * MIB, (mib + 1) * MIB) < (before + after) / 2.0);
+    slow.expect("there is a cliff")
+}
+
+#[test]
+fn a_full_static_cache_is_passed_by_and_idle_time_makes_it_fast_again() {
+    let (runs, ledger) = runs(drive(static_cache(WhenFull::Direct)), 24 * MIB, &[0, 2_000_000_000, 0]);
+    for run in &runs[..2] {
+        near(speed(run, MIB, 7 * MIB), IN_CACHE, 0.03);
+        near(speed(run, 10 * MIB, 20 * MIB), PAST_CACHE, 0.03);
+        // What is outstanding at the cliff blurs it by up to 1 MiB.
+        assert!((7..=8).contains(&cliff(run, IN_CACHE, PAST_CACHE)), "{}", cliff(run, IN_CACHE, PAST_CACHE));
+    }
+    // Without a pause the cache has no room; but its data was overwritten, and what is dead is erased when it is met.
+    assert!(speed(&runs[2], 2 * MIB, 4 * MIB) < IN_CACHE * 0.6);
+    assert_eq!(ledger.programmed_units.slc_fold, 8 * MIB / UNIT, "the pause folded what the first run left");
+    assert_eq!(ledger.programmed_units.gc, 0);
+}
+
+#[test]
+fn a_cache_that_is_folded_to_go_on_is_slower_than_none() {
+    let (runs, ledger) = runs(drive(static_cache(WhenFull::Fold)), 40 * MIB, &[0]);
+    near(speed(&runs[0], MIB, 6 * MIB), IN_CACHE, 0.03);
+    near(speed(&runs[0], 14 * MIB, 36 * MIB), FOLDING, 0.05);
+    assert!((6..=8).contains(&cliff(&runs[0], IN_CACHE, FOLDING)));
+    assert!(ledger.programmed_units.slc_fold >= 31 * MIB / UNIT, "{ledger:?}");
+}
+
+#[test]
+fn a_dynamic_cache_ends_where_it_may_or_where_nothing_is_free() {
+    let dynamic = |bytes: u64, share: f64| SlcCache { dynamic_bytes_max: bytes, dynamic_free_share: share, ..TIMES };
+    let (largest, _) = runs(drive(dynamic(12 * MIB, 0.0)), 40 * MIB, &[0]);
+    assert!((11..=12).contains(&cliff(&largest[0], IN_CACHE, PAST_CACHE)));
+    // A tenth of the 120 MiB that are empty, less a tenth of what is written meanwhile: 10.9 MiB, ended at 10 or 11.
+    let (share, _) = runs(drive(dynamic(100 * MIB, 0.1)), 40 * MIB, &[0]);
+    assert!((10..=11).contains(&cliff(&share[0], IN_CACHE, PAST_CACHE)));
+    // 64 erase units of 3 MiB hold 1 MiB each in SLC mode; four stay with the reserve and with others.
+    let (all, _) = runs(drive(dynamic(100 * MIB, 0.0)), 80 * MIB, &[0]);
+    assert!((59..=60).contains(&cliff(&all[0], IN_CACHE, PAST_CACHE)), "{}", cliff(&all[0], IN_CACHE, PAST_CACHE));
+}
+
+#[test]
+fn without_a_cache_nothing_is_faster_at_first() {
+    let (runs, _) = runs(drive(TIMES), 40 * MIB, &[0]);
+    near(speed(&runs[0], MIB, 20 * MIB), PAST_CACHE, 0.03);
+}
+
+/// Random requests and idle time in turn on a drive with a clock; the books are checked after each.
+struct Mix {
+    drive: Drive,
+    seed: u64,
+    steps: u32,
+}
+
+impl WithPlacement for Mix {
+    type Output = Ledger;
+
+    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Ledger {
+        let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), self.seed).unwrap();
+        let mut random = Random::new(self.seed);
+        let user_units = self.drive.ftl.user_bytes / UNIT;
+        for step in 0..self.steps {
+            let units = 1 + random.below(12).min(user_units - 1);
+            let offset_bytes = random.below(user_units - units + 1) * UNIT;
+            let length_bytes = (units * UNIT) as u32;
+            let mut run = |operation| ftl.execute_one(&Request::new(operation, offset_bytes, length_bytes)).unwrap();
+            match random.below(20) {
+                0 => run(Operation::Trim),
+                1 => run(Operation::Read),
+                2 => {
+                    for _ in 0..random.below(20) {
+                        if ftl.housekeep(u64::from(step), 0).unwrap() != Idle::Decided {
+                            break;
+                        }
+                    }
+                }
+                _ => run(Operation::Write),
+            }
+            ftl.clock_mut().decisions.clear();
+            ftl.check_accounts().unwrap_or_else(|broken| panic!("after step {step}: {broken}"));
+            ftl.check_map().unwrap_or_else(|broken| panic!("after step {step}: {broken}"));
+        }
+        *ftl.ledger()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_books_balance_with_a_clock(
+        seed in any::<u64>(),
+        own in 0u64..3,
+        dynamic in 0u64..6,
+        free_share in prop_oneof![Just(0.0), Just(0.3)],
+        folds in any::<bool>(),
+        spare_erase_units in 0u64..4,
+        erased_pool in 0u64..3,
+        defragment in any::<bool>(),
+        stripe in prop_oneof![Just(0u32), Just(5u32)],
+    ) {
+        let mut drive = drive(SlcCache {
+            // In SLC mode an erase unit of 4 dies x 6 pages x 4 units holds 2 pages of each: 32 units.
+            static_bytes: own * 25 * UNIT,
+            dynamic_bytes_max: (dynamic + u64::from(own == 0)) * 25 * UNIT,
+            dynamic_free_share: free_share,
+            when_full: if folds { WhenFull::Fold } else { WhenFull::Direct },
+            ..TIMES
+        });
+        drive.nand.pages_per_block = 6;
+        drive.nand.blocks_per_plane = 20;
+        drive.parity.units_per_stripe = stripe;
+        drive.housekeeping = Housekeeping { erased_pool_bytes: erased_pool * 96 * UNIT, defragment, ..Default::default() };
+        let data_units = if stripe == 0 { 96 } else { 76 };
+        let held_back = 2 + 4 + own;
+        drive.ftl.user_bytes = (20 - held_back - spare_erase_units) * data_units * UNIT;
+        let placement = drive.ftl.placement.clone();
+        let ledger = with_placement(&placement, (drive.ftl.user_bytes / UNIT) as u32, Mix { drive, seed, steps: 1500 });
+        prop_assert!(ledger.unwrap().programmed_units.slc_fold > 0);
+    }
+}

@@ -1,0 +1,145 @@
+//! Does it show anywhere that chains of operations share an event? The same drive with an event for every operation must
+//! complete every request at the same nanosecond.
+
+use super::experiment::*;
+use ssdlab_engine::ftl::Ftl;
+use ssdlab_engine::policies::die_choice;
+use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use ssdlab_engine::random::Random;
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
+use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::host::{Client, Completion, Host};
+use ssdlab_engine::timing::recorder::Recorder;
+
+/// A mix of requests, and when each was complete.
+struct Mix {
+    random: Random,
+    user_units: u64,
+    reads_of_ten: u64,
+    left: u64,
+    completions: Vec<(Completion, Parts)>,
+}
+
+impl Client for Mix {
+    fn draw(&mut self, _job: u32, out: &mut Vec<Request>, count_max: usize) {
+        let count = self.left.min(count_max as u64);
+        self.left -= count;
+        for _ in 0..count {
+            let operation = match self.random.below(10) {
+                dice if dice < self.reads_of_ten => Operation::Read,
+                9 => Operation::Trim,
+                _ => Operation::Write,
+            };
+            let length_units = 1 + self.random.below(3);
+            let offset_bytes = self.random.below(self.user_units - length_units) * UNIT;
+            out.push(Request::new(operation, offset_bytes, (length_units * UNIT) as u32));
+        }
+    }
+
+    fn is_over(&self, _job: u32, _now_ns: u64) -> bool {
+        false
+    }
+
+    fn completed(&mut self, completion: Completion, parts: &Parts) {
+        self.completions.push((completion, *parts));
+    }
+}
+
+struct Run<'a> {
+    drive: &'a Drive,
+    is_fused: bool,
+    reads_of_ten: u64,
+    buffer_units: u32,
+    seed: u64,
+}
+
+impl WithPlacement for Run<'_> {
+    type Output = (Vec<(Completion, Parts)>, f64);
+
+    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
+        let mut ftl = Ftl::new(self.drive, policy, Recorder::default(), 1).unwrap();
+        let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
+            .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
+            .below(&ftl);
+        let flash = if self.is_fused { flash } else { flash.without_fusing() };
+        let mut host = Host::new(flash, 5_000, self.buffer_units);
+        let user_units = self.drive.ftl.user_bytes / UNIT;
+        let random = Random::new(self.seed);
+        let reads_of_ten = self.reads_of_ten;
+        let mut client = Mix { random, user_units, reads_of_ten: 0, left: user_units, completions: Vec::new() };
+        for reads in [0, reads_of_ten] {
+            (client.reads_of_ten, client.left) = (reads, user_units);
+            host.start(0, 24, &mut ftl, &mut client).unwrap();
+            while host.advance(64, &mut ftl, &mut client).unwrap() {}
+            host.end_stage();
+        }
+        let busy = host.flash().utilization(host.now_ns());
+        (client.completions, busy)
+    }
+}
+
+/// How long the requests of a kind took, in a mix with so many reads of ten, beside cleaning.
+pub fn latencies(drive: &Drive, reads_of_ten: u64, operation: Operation) -> Vec<u64> {
+    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
+    let run = Run { drive, is_fused: true, reads_of_ten, buffer_units: 64, seed: 3 };
+    let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
+    let wanted = completions.iter().filter(|(completion, _)| completion.operation == operation);
+    wanted.map(|(completion, _)| completion.completed_ns - completion.issued_ns).collect()
+}
+
+#[test]
+fn fused_and_unfused_agree_on_every_completion() {
+    let own_channels = Shape { dies_per_channel: 1, blocks: 96, pages: 8, ..SMALL };
+    let pages_of_one_unit = Shape { page_bytes: 4096, planes: 1, pages: 32, ..own_channels };
+    let of_blocks = |shape, die_choice: &str| {
+        let mut drive = drive(shape);
+        drive.ftl.erase_unit = EraseUnitKind::Block;
+        drive.ftl.die_choice.name = die_choice.into();
+        drive
+    };
+    let mut drives = vec![drive(own_channels), drive(pages_of_one_unit)];
+    for shape in [own_channels, pages_of_one_unit] {
+        drives.extend(die_choice::descriptions().iter().map(|choice| of_blocks(shape, choice.name)));
+    }
+    let shared_channels = drive(Shape { dies_per_channel: 2, ..own_channels });
+    drives.extend([&drives[1], &drives[2], &shared_channels].map(|plain| {
+        let mut drive = plain.clone();
+        drive.nand.suspend = true;
+        (drive.nand.program_suspend_us, drive.nand.erase_suspend_us, drive.nand.resume_us) = (30.0, 100.0, 7.0);
+        drive.nand.suspends_per_operation_max = 3;
+        drive
+    }));
+    let plain = [&drives[0], &drives[1], &drives[2], &shared_channels].map(|plain| {
+        let mut drive = plain.clone();
+        drive.write_buffer.power_loss_protection = false;
+        drive.nand.suspend = true;
+        drive
+    });
+    drives.extend(plain);
+    let mut cached = drives[1].clone();
+    (cached.nand.cache_program, cached.nand.cache_read) = (true, true);
+    cached.write_buffer.power_loss_protection = false;
+    drives.push(cached);
+    for drive in &drives {
+        for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
+            let user_units = (drive.ftl.user_bytes / UNIT) as u32;
+            let run = |is_fused| {
+                let run = Run { drive, is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten };
+                with_placement(&drive.ftl.placement, user_units, run).unwrap()
+            };
+            let (fused, unfused) = (run(true), run(false));
+            assert!(fused.0.len() as u64 == 2 * u64::from(user_units), "{} completions", fused.0.len());
+            let first = fused.0.iter().zip(&unfused.0).position(|(fused, unfused)| fused != unfused);
+            assert_eq!(
+                first,
+                None,
+                "{:?}, {reads_of_ten} reads of ten, the first that differs",
+                (&drive.nand, &drive.ftl)
+            );
+            assert_eq!(fused, unfused);
+            assert!(fused.1 > 0.1 && fused.1 <= 1.0, "dies busy for {}", fused.1);
+        }
+    }
+}

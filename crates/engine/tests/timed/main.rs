@@ -1,0 +1,11 @@
+//! Does the timed drive keep the laws of queues and the closed forms that follow from the drive file's own numbers?
+
+mod by_hand;
+mod caching;
+mod die_choice;
+mod experiment;
+mod fusing;
+mod laws;
+mod pacing;
+mod suspending;
+mod waiting_erases;

@@ -1,0 +1,94 @@
+//! Suspending programs and erases for reads: to the nanosecond by hand, and what it is for, the tail of the reads.
+
+use super::by_hand::{OneDie, UNIT_NS};
+use super::experiment::*;
+use super::fusing::latencies;
+use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
+use ssdlab_engine::ledger::Cause;
+use ssdlab_engine::request::Operation;
+use ssdlab_engine::specification::drive::Nand;
+use ssdlab_engine::timing::recorder::Decision::{Erase, Program, Read};
+
+fn suspending(nand: Nand) -> Nand {
+    Nand { suspend: true, program_suspend_us: 30.0, erase_suspend_us: 100.0, resume_us: 7.0, ..nand }
+}
+
+const READ_NS: u64 = 60_000 + UNIT_NS;
+
+#[test]
+fn a_read_waits_for_the_suspend_and_the_program_for_the_read() {
+    let mut die = OneDie::new(suspending);
+    die.at(0, &[Program(Ppn(0), Cause::Host)]);
+    // 305.12 us into it, 300 of them in the array.
+    die.at(305_120, &[Read(Ppn(9), Cause::Host)]);
+    let read_ns = 305_120 + 30_000 + READ_NS;
+    assert_eq!(die.ends(), [read_ns, read_ns + 7_000 + 400_000]);
+}
+
+#[test]
+fn an_erase_is_suspended_too_and_two_reads_share_a_suspend() {
+    let mut die = OneDie::new(suspending);
+    die.at(0, &[Erase(EraseUnit(1)), Program(Ppn(0), Cause::Host)]);
+    die.at(1_000_000, &[Read(Ppn(9), Cause::Host)]);
+    die.at(1_100_000, &[Read(Ppn(10), Cause::Host)]);
+    let first_ns = 1_000_000 + 100_000 + READ_NS;
+    let erased_ns = first_ns + READ_NS + 7_000 + 4_000_000;
+    assert_eq!(die.ends(), [first_ns, first_ns + READ_NS, erased_ns + UNIT_NS + 700_000]);
+}
+
+#[test]
+fn what_is_nearly_done_is_not_suspended() {
+    let mut die = OneDie::new(suspending);
+    die.at(0, &[Program(Ppn(0), Cause::Host)]);
+    // 30 us are left, and suspending takes as long.
+    die.at(UNIT_NS + 670_000, &[Read(Ppn(9), Cause::Host)]);
+    assert_eq!(die.ends(), [UNIT_NS + 700_000, UNIT_NS + 700_000 + READ_NS]);
+}
+
+#[test]
+fn data_on_its_way_to_the_die_is_waited_for() {
+    let mut die = OneDie::new(suspending);
+    die.at(0, &[Program(Ppn(0), Cause::Host)]);
+    die.at(1_000, &[Read(Ppn(9), Cause::Host)]);
+    let read_ns = UNIT_NS + 30_000 + READ_NS;
+    assert_eq!(die.ends(), [read_ns, read_ns + 7_000 + 700_000]);
+}
+
+#[test]
+fn an_operation_is_suspended_again_and_only_so_often() {
+    let twice = |per_operation_max| {
+        let mut die = OneDie::new(|nand| Nand { suspends_per_operation_max: per_operation_max, ..suspending(nand) });
+        die.at(0, &[Program(Ppn(0), Cause::Host)]);
+        die.at(UNIT_NS + 100_000, &[Read(Ppn(9), Cause::Host)]);
+        // 50 us after it was resumed.
+        let resumed_ns = UNIT_NS + 130_000 + READ_NS + 7_000;
+        die.at(resumed_ns + 50_000, &[Read(Ppn(10), Cause::Host)]);
+        (resumed_ns, die.ends())
+    };
+    let (resumed_ns, unlimited) = twice(0);
+    let second_ns = resumed_ns + 50_000 + 30_000 + READ_NS;
+    assert_eq!(unlimited[1..], [second_ns, second_ns + 7_000 + 550_000]);
+    let (resumed_ns, once) = twice(1);
+    assert_eq!(once[1..], [resumed_ns + 600_000, resumed_ns + 600_000 + READ_NS]);
+}
+
+/// Latencies of the reads of a mix of seven reads and three writes or trims, rising.
+fn reads_beside_writes(suspend: bool) -> Vec<u64> {
+    let mut drive = drive(Shape { dies_per_channel: 1, pages: 8, ..SMALL });
+    drive.nand = Nand { suspend, ..suspending(drive.nand) };
+    let mut latencies = latencies(&drive, 7, Operation::Read);
+    latencies.sort_unstable();
+    latencies
+}
+
+#[test]
+fn reads_beside_writes_have_a_shorter_tail() {
+    let [without, with] = [false, true].map(reads_beside_writes);
+    let share = |latencies: &[u64], share: f64| latencies[(latencies.len() as f64 * share) as usize] / 1000;
+    for (name, latencies) in [("without", &without), ("with", &with)] {
+        let [median, nine, tail] = [0.5, 0.99, 0.999].map(|part| share(latencies, part));
+        println!("reads {name} suspending: median {median} us, p99 {nine} us, p99.9 {tail} us");
+    }
+    assert!(share(&with, 0.999) * 2 < share(&without, 0.999));
+    assert!(share(&with, 0.5) < share(&without, 0.5));
+}

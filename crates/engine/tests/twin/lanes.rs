@@ -1,0 +1,159 @@
+//! The twin of a drive whose streams have a block open on every die, the dies taking turns.
+
+use super::model::{Slot, State, Twin};
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
+
+pub struct TwinLanes {
+    dies: usize,
+    group: usize,
+    /// By stream and die.
+    open: Vec<Vec<Option<usize>>>,
+    /// By stream, whose turn it is, and the place from which writing was last found to go on.
+    turn: Vec<usize>,
+    begun_at: Vec<Option<(usize, usize)>>,
+}
+
+impl TwinLanes {
+    pub fn new(drive: &Drive) -> Option<Self> {
+        let dies = (drive.nand.channels * drive.nand.dies_per_channel) as usize;
+        let is_on = drive.ftl.erase_unit == EraseUnitKind::Block && drive.ftl.die_choice.name == "round-robin";
+        let units_per_page = u64::from(drive.nand.page_bytes) / super::UNIT;
+        is_on.then(|| Self {
+            dies,
+            group: units_per_page as usize * drive.nand.pages_per_program as usize,
+            open: vec![vec![None; dies]; 2],
+            turn: vec![0; 2],
+            begun_at: vec![None; 2],
+        })
+    }
+
+    /// Erase units are numbered across the dies.
+    pub fn die_of(&self, erase_unit: usize) -> usize {
+        erase_unit % self.dies
+    }
+}
+
+impl Twin {
+    fn lanes(&mut self) -> &mut TwinLanes {
+        self.lanes.as_mut().expect("lanes")
+    }
+
+    fn open_now(&self, stream: usize) -> Option<usize> {
+        let lanes = self.lanes.as_ref().expect("lanes");
+        lanes.open[stream][lanes.turn[stream]]
+    }
+
+    fn free_on(&self, die: usize) -> usize {
+        self.free.iter().filter(|&&free| self.lanes.as_ref().expect("lanes").die_of(free) == die).count()
+    }
+
+    pub fn place_in_lanes(&mut self, stream: usize) -> Option<(usize, usize)> {
+        loop {
+            let erase_unit = self.open_now(stream)?;
+            let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
+            let Some(place) = next else {
+                let die = self.lanes().turn[stream];
+                self.lanes().open[stream][die] = None;
+                self.state[erase_unit] = State::Closed;
+                self.closed_in_order.push_back(erase_unit);
+                self.turn(stream);
+                continue;
+            };
+            let lanes = self.lanes.as_ref().expect("lanes");
+            let group_was_full = place > 0 && place % lanes.group == 0;
+            if group_was_full && lanes.begun_at[stream] != Some((erase_unit, place)) {
+                self.turn(stream);
+            } else if self.is_parity(erase_unit, place) {
+                self.slots[erase_unit][place] = Slot::Parity;
+                self.ledger.programmed_units.parity += 1;
+            } else {
+                self.lanes().begun_at[stream] = Some((erase_unit, place));
+                return Some((erase_unit, place));
+            }
+        }
+    }
+
+    /// The next die that has a block open, or an erased one that the host could open.
+    fn turn(&mut self, stream: usize) {
+        let lanes = self.lanes.as_ref().expect("lanes");
+        let (last, dies) = (lanes.turn[stream], lanes.dies);
+        let in_turn = (1..=dies).map(|step| (last + step) % dies);
+        let may_open = self.free.len() > self.not_for_host();
+        let has_room = |&die: &usize| lanes.open[stream][die].is_some() || (may_open && self.free_on(die) > 0);
+        let die = in_turn.clone().find(has_room).unwrap_or((last + 1) % dies);
+        self.begin_turn(stream, die);
+    }
+
+    fn begin_turn(&mut self, stream: usize, die: usize) {
+        let open = self.lanes().open[stream][die];
+        let begun_at = open.and_then(|erase_unit| {
+            let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
+            next.map(|place| (erase_unit, place))
+        });
+        self.lanes().turn[stream] = die;
+        self.lanes().begun_at[stream] = begun_at;
+    }
+
+    fn turn_to_one_with_room(&mut self, stream: usize) {
+        let lanes = self.lanes.as_ref().expect("lanes");
+        let mut in_turn = (0..lanes.dies).map(|step| (lanes.turn[stream] + step) % lanes.dies);
+        let with_room = in_turn.find(|&die| lanes.open[stream][die].is_some() || self.free_on(die) > 0);
+        self.begin_turn(stream, with_room.expect("a die with room"));
+    }
+
+    pub fn open_in_lanes(&mut self, stream: usize) {
+        if self.free_on(self.lanes.as_ref().expect("lanes").turn[stream]) == 0 {
+            self.turn_to_one_with_room(stream);
+        }
+        if self.open_now(stream).is_some() {
+            return;
+        }
+        let die = self.lanes().turn[stream];
+        let lanes = self.lanes.as_ref().expect("lanes");
+        let index = self.free.iter().position(|&free| lanes.die_of(free) == die).expect("a free erase unit");
+        let erase_unit = self.free.remove(index).expect("it was found");
+        self.state[erase_unit] = State::Open;
+        self.lanes().open[stream][die] = Some(erase_unit);
+    }
+
+    /// Whether the host's next unit cannot just follow the last.
+    fn is_stopped(&self) -> bool {
+        let Some(erase_unit) = self.open_now(0) else { return true };
+        let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
+        let lanes = self.lanes.as_ref().expect("lanes");
+        next.is_none_or(|place| {
+            self.is_parity(erase_unit, place)
+                || (place % lanes.group == 0 && lanes.begun_at[0] != Some((erase_unit, place)))
+        })
+    }
+
+    fn make_space_in_lanes(&mut self) {
+        while self.free.len() <= self.not_for_host() {
+            self.clean();
+            if self.place(0).is_some() && self.free.len() >= self.reserve {
+                break;
+            }
+        }
+    }
+
+    pub fn host_place_in_lanes(&mut self) -> (usize, usize) {
+        let was_stopped = self.is_stopped();
+        loop {
+            if let Some(at) = self.place(0) {
+                if !was_stopped || self.free.len() >= self.reserve {
+                    return at;
+                }
+                self.make_space_in_lanes();
+                continue;
+            }
+            let die = self.lanes().turn[0];
+            if self.free.len() <= self.not_for_host() {
+                self.make_space_in_lanes();
+            } else if self.free_on(die) == 0 {
+                self.turn_to_one_with_room(0);
+            } else {
+                self.open(0);
+            }
+        }
+    }
+}
