@@ -1,10 +1,13 @@
 //! The shell between the engine and Python: one call a run, specifications and outcomes as JSON text.
 //!
 //! JSON costs some milliseconds a run and keeps one description of the words in one place, the engine's own types.
-//! `run` has the runs, `survey` looks through traces, `trace` reads them; here is what only lists things.
+//! `run` has the runs, `live` those that someone watches, `device` the drives for real programs, `survey` looks through traces, `trace` reads them; here is what only lists things.
 
+mod device;
 mod errors;
+mod live;
 mod run;
+mod state;
 mod survey;
 mod trace;
 
@@ -16,7 +19,11 @@ use ssdlab_traces::Format;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
+    use super::device::{Device, Mount, Server};
+    #[pymodule_export]
     use super::errors::{SpecificationError, TraceError};
+    #[pymodule_export]
+    use super::live::LiveDrive;
     #[pymodule_export]
     use super::run::{replay, run};
     #[pymodule_export]

@@ -1,34 +1,53 @@
 //! Runs: a specification's own jobs, or a trace after them. Both listen for Ctrl-C and tell how far they are.
 
-use crate::errors::{as_json, refuse, refuse_json, refuse_trace, source_failed};
-use crate::trace::{Counts, JOB_NAME, Trace, source};
+use crate::errors::{as_json, refuse_json, refuse_trace, source_failed};
+use crate::state;
+use crate::trace::{Arrival, Counts, JOB_NAME, Trace, source};
 use pyo3::prelude::*;
 use serde::Serialize;
-use ssdlab_engine::simulation::{Outcome, Run, Simulation, start};
+use ssdlab_engine::error::SpecificationError;
+use ssdlab_engine::simulation::{self, InitialState, Outcome, Run, Simulation, TimedSimulation, start_from};
 use ssdlab_engine::specification::Specification;
 
 /// Requests between two looks at Ctrl-C: some ten milliseconds.
 const REQUESTS_BETWEEN_LOOKS: u64 = 100_000;
 
 /// Runs a specification to its end. `on_progress(done, host_written_bytes)` is called now and then; what it raises ends
-/// the run, and so does Ctrl-C.
+/// the run, and so does Ctrl-C. The drive is new, or in the state that the file `from_state` holds, of a drive whose erase
+/// units are `times` smaller; its state at the end goes to the file `save_state`.
 #[pyfunction]
-#[pyo3(signature = (specification_json, on_progress=None))]
-pub fn run(py: Python<'_>, specification_json: &str, on_progress: Option<Py<PyAny>>) -> PyResult<String> {
+#[pyo3(signature = (specification_json, on_progress=None, from_state=None, times=1, save_state=None))]
+pub fn run(
+    py: Python<'_>,
+    specification_json: &str,
+    on_progress: Option<Py<PyAny>>,
+    from_state: Option<&str>,
+    times: u32,
+    save_state: Option<&str>,
+) -> PyResult<String> {
     let specification = specified(specification_json)?;
-    let simulation = py.detach(|| start(&specification)).map_err(refuse)?;
-    as_json(&to_the_end(py, simulation, on_progress)?)
+    let drive = &specification.drive;
+    let mut simulation = state::begin(py, drive, from_state, times, |state| start_from(&specification, state))?;
+    advance_to_the_end(py, &mut *simulation, on_progress)?;
+    if let Some(path) = save_state {
+        state::save(py, &mut *simulation, &specification.drive, path)?;
+    }
+    as_json(&py.detach(|| simulation.finish()))
 }
 
 /// The same, and after the specification's jobs, of which there may be none, a trace: the requests of its files as they
-/// come, each right after the one before it. The outcome has a key more, `trace`, with what became of them.
+/// come, with a clock at their times or as the drive completes others, without one each right after the one before it.
+/// The outcome has a key more, `trace`, with what became of them.
 #[pyfunction]
-#[pyo3(signature = (specification_json, trace_json, on_progress=None))]
+#[pyo3(signature = (specification_json, trace_json, on_progress=None, from_state=None, times=1, save_state=None))]
 pub fn replay(
     py: Python<'_>,
     specification_json: &str,
     trace_json: &str,
     on_progress: Option<Py<PyAny>>,
+    from_state: Option<&str>,
+    times: u32,
+    save_state: Option<&str>,
 ) -> PyResult<String> {
     #[derive(Serialize)]
     struct Replayed {
@@ -41,8 +60,20 @@ pub fn replay(
     let ftl = &specification.drive.ftl;
     let (source, counts) =
         source(&trace, ftl.user_bytes, ftl.mapping_unit_bytes).map_err(|failure| refuse_trace(&failure))?;
-    let simulation = py.detach(|| Simulation::replaying(&specification, JOB_NAME, source)).map_err(refuse)?;
-    let outcome = to_the_end(py, Box::new(simulation), on_progress)?;
+    let arrival = simulation::Arrival { depth: trace.iodepth, has_times: trace.arrival == Arrival::Trace };
+    let start = |state: Option<InitialState<'_>>| -> Result<Box<dyn Run>, SpecificationError> {
+        Ok(if specification.timed {
+            Box::new(TimedSimulation::replaying(&specification, JOB_NAME, source, arrival, state)?)
+        } else {
+            Box::new(Simulation::replaying(&specification, JOB_NAME, source, state)?)
+        })
+    };
+    let mut simulation = state::begin(py, &specification.drive, from_state, times, start)?;
+    advance_to_the_end(py, &mut *simulation, on_progress)?;
+    if let Some(path) = save_state {
+        state::save(py, &mut *simulation, &specification.drive, path)?;
+    }
+    let outcome = py.detach(|| simulation.finish());
     as_json(&Replayed { outcome, trace: counts.take() })
 }
 
@@ -50,7 +81,7 @@ fn specified(specification_json: &str) -> PyResult<Specification> {
     serde_json::from_str(specification_json).map_err(|error| refuse_json("specification", specification_json, &error))
 }
 
-fn to_the_end(py: Python<'_>, mut simulation: Box<dyn Run>, on_progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+fn advance_to_the_end(py: Python<'_>, simulation: &mut dyn Run, on_progress: Option<Py<PyAny>>) -> PyResult<()> {
     loop {
         let progress = py.detach(|| simulation.advance(REQUESTS_BETWEEN_LOOKS)).map_err(source_failed)?;
         py.check_signals()?;
@@ -58,7 +89,7 @@ fn to_the_end(py: Python<'_>, mut simulation: Box<dyn Run>, on_progress: Option<
             on_progress.call1(py, (progress.done, progress.host_written_bytes))?;
         }
         if progress.is_finished {
-            return Ok(py.detach(|| simulation.finish()));
+            return Ok(());
         }
     }
 }

@@ -46,7 +46,12 @@ struct Profiled {
     updates: Vec<(u32, u64)>,
     /// (share of the written units, hottest first; share of the unit writes that they take)
     update_curve: Vec<(f64, f64)>,
+    /// (unit, writes) of those that are written most
+    hottest: Vec<(u64, u32)>,
 }
+
+/// More than any sample needs to know of.
+const HOTTEST_MAX: usize = 4096;
 
 #[derive(Serialize)]
 struct Totals {
@@ -85,7 +90,8 @@ pub fn survey(py: Python<'_>, trace_json: &str) -> PyResult<String> {
 pub fn profile(py: Python<'_>, trace_json: &str) -> PyResult<String> {
     let mut profile = Profile::new();
     let survey = look_through(py, trace_json, |records| profile.add(records))?;
-    as_json(&profiled(survey, &py.detach(|| profile.report())))
+    let (report, hottest) = py.detach(|| (profile.report(), profile.hottest(HOTTEST_MAX)));
+    as_json(&profiled(survey, &report, hottest))
 }
 
 fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]) + Send) -> PyResult<Survey> {
@@ -140,7 +146,7 @@ impl Volume {
     }
 }
 
-fn profiled(survey: Survey, report: &ProfileReport) -> Profiled {
+fn profiled(survey: Survey, report: &ProfileReport, hottest: Vec<(u64, u32)>) -> Profiled {
     let units = report.units;
     Profiled {
         survey,
@@ -163,6 +169,7 @@ fn profiled(survey: Survey, report: &ProfileReport) -> Profiled {
         },
         updates: report.updates.histogram.clone(),
         update_curve: report.updates.curve.iter().map(|point| (point.units_share, point.writes_share)).collect(),
+        hottest,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod counted;
 mod recording;
+mod sampled;
 mod source;
 
 pub use recording::Recording;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use ssdlab_engine::simulation::addresses::AddressError;
 use std::fmt;
 use std::io;
+use std::num::NonZeroU32;
 
 /// The name under which the outcome lists a trace among the jobs. Not the file's: a result does not depend on names.
 pub const JOB_NAME: &str = "replay";
@@ -27,8 +29,29 @@ pub struct Trace {
     /// The volume whose requests are taken; all without one.
     pub volume: Option<String>,
     pub map: Map,
+    /// Only these regions of the addresses, moved together; all without it.
+    #[serde(default)]
+    pub sample: Option<Sample>,
+    /// With it, passes after the first take pieces of the recording in an order of their own, as far as it is remembered.
+    #[serde(default)]
+    pub shuffle: Option<Shuffle>,
     /// Begins again until the host has written so much; once through without it.
     pub loop_until_written_bytes: Option<u64>,
+    /// With a clock: when requests come to the drive.
+    pub arrival: Arrival,
+    /// Arrival times are multiplied by this.
+    pub time_scale: f64,
+    /// The most requests that are outstanding at a time.
+    pub iodepth: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// At the times of the recording.
+    Trace,
+    /// Each when another is complete.
+    Closed,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -37,6 +60,37 @@ pub struct TraceFile {
     pub path: String,
     /// What messages call it: the path, or what the user knows it as.
     pub name: String,
+    /// Only these of its volumes, each moved to a place of its own; all at their own addresses without it.
+    #[serde(default)]
+    pub placed: Option<Vec<Placed>>,
+}
+
+/// Where a volume begins among others.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placed {
+    pub volume: String,
+    pub base_bytes: u64,
+}
+
+/// One region of so many neighbours, chosen by hash.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    pub region_bytes: NonZeroU32,
+    pub one_in: NonZeroU32,
+    pub seed: u64,
+    /// Regions that stand for their groups: (group, which of its regions, the share of its requests that is kept).
+    pub hot: Vec<(u64, u64, f64)>,
+}
+
+/// How the order of a repeated recording is drawn.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shuffle {
+    /// What the requests of a piece write, as the drive sees it.
+    pub piece_bytes: u64,
+    pub seed: u64,
 }
 
 /// How the recording's addresses become the drive's.

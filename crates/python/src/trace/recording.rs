@@ -22,8 +22,8 @@ pub struct Recording {
     reader: Option<Reader>,
     /// Its place in `files`, or that of the next one.
     at: usize,
-    /// By volume of that file: the volume of the recording, and whether it is wanted.
-    file_volumes: Vec<(u32, bool)>,
+    /// By volume of that file: the volume of the recording, and where it begins if it is wanted.
+    file_volumes: Vec<(u32, Option<u64>)>,
     /// The file's time begins here: several files are one recording in the order in which they are given.
     start_ns: u64,
     end_ns: u64,
@@ -93,11 +93,15 @@ impl Recording {
                 record.arrival_ns = record.arrival_ns.saturating_add(self.start_ns);
                 self.end_ns = self.end_ns.max(record.arrival_ns);
             }
-            if self.volume.is_some() {
-                out.retain(|record| self.file_volumes[record.volume as usize].1);
+            if self.volume.is_some() || self.files[self.at].placed.is_some() {
+                out.retain(|record| self.file_volumes[record.volume as usize].1.is_some());
             }
             for record in out.iter_mut() {
-                record.volume = self.file_volumes[record.volume as usize].0;
+                let (volume, base_bytes) = self.file_volumes[record.volume as usize];
+                record.volume = volume;
+                // What would lie past the end of all addresses lies past the end of every drive.
+                let offset_bytes_max = u64::MAX - u64::from(record.length_bytes);
+                record.offset_bytes = record.offset_bytes.saturating_add(base_bytes.unwrap_or(0)).min(offset_bytes_max);
             }
         }
         Ok(())
@@ -159,7 +163,12 @@ impl Recording {
             if id == next {
                 self.volumes.push(name.clone());
             }
-            self.file_volumes.push((id, self.volume.as_ref().is_none_or(|wanted| wanted == name)));
+            let is_wanted = self.volume.as_ref().is_none_or(|wanted| wanted == name);
+            let base_bytes = match &self.files[self.at].placed {
+                None => Some(0),
+                Some(placed) => placed.iter().find(|place| place.volume == *name).map(|place| place.base_bytes),
+            };
+            self.file_volumes.push((id, base_bytes.filter(|_| is_wanted)));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A recording as the source of a job's requests: placed on the drive, repeated as long as wanted, counted.
 //!
-//! Without a clock a request follows the one before it at once; the arrival times are in the records and stay there.
+//! Arrival times go on from pass to pass, at the mean distance of two requests of a pass. They never fall: a request that
+//! is stamped earlier than the one before it arrives with that one.
 
-use super::recording::Recording;
+use super::sampled::Sampled;
 use super::{Failure, Map, Trace};
 use serde::Serialize;
 use ssdlab_engine::request::{Operation, Request};
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex};
 /// What stays in one piece when addresses are packed, unless the drive maps larger units.
 const PACKED_UNIT_BYTES: u32 = 4096;
 
-/// What became of the requests of a trace, over all passes.
+/// What became of the requests of a trace, or of the sample that is taken of them, over all passes.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
     /// Passes that were begun.
@@ -22,7 +23,7 @@ pub struct Counts {
     reads: u64,
     writes: u64,
     trims: u64,
-    /// Counted and without effect: nothing waits in a cache.
+    /// Without a clock they have no effect: nothing waits in a buffer.
     flushes: u64,
     /// Reads, writes and trims of 0 bytes, which ask for nothing.
     empty: u64,
@@ -55,24 +56,52 @@ pub fn source(
     user_bytes: u64,
     mapping_unit_bytes: u32,
 ) -> Result<(Box<dyn RequestSource>, SharedCounts), Failure> {
-    let recording = Recording::new(trace)?;
+    let recording = Sampled::new(trace)?;
     let counts = SharedCounts::default();
-    let until = trace.loop_until_written_bytes;
     let shared = counts.clone();
     let source: Box<dyn RequestSource> = match trace.map {
-        Map::Strict => Box::new(TraceSource::new(recording, Strict::new(user_bytes), until, shared)),
+        Map::Strict => Box::new(TraceSource::new(recording, Strict::new(user_bytes), trace, shared)),
         // The engine itself refuses a drive of no bytes, in its own words.
-        Map::Fold => Box::new(TraceSource::new(recording, Fold::new(user_bytes.max(1)), until, shared)),
+        Map::Fold => Box::new(TraceSource::new(recording, Fold::new(user_bytes.max(1)), trace, shared)),
         Map::Compact => {
             let map = Compact::new(user_bytes, PACKED_UNIT_BYTES.max(mapping_unit_bytes));
-            Box::new(TraceSource::new(recording, map, until, shared))
+            Box::new(TraceSource::new(recording, map, trace, shared))
         }
     };
     Ok((source, counts))
 }
 
+/// When the requests of all passes arrive, in nanoseconds since the first.
+struct Times {
+    scale: f64,
+    /// The first of the recording, of the pass.
+    first_ns: Option<u64>,
+    pass_starts_ns: u64,
+    requests_in_pass: u64,
+    latest_ns: u64,
+}
+
+impl Times {
+    fn note(&mut self, arrival_ns: u64) {
+        let first_ns = *self.first_ns.get_or_insert(arrival_ns);
+        let since_first_ns = (arrival_ns.saturating_sub(first_ns) as f64 * self.scale).round() as u64;
+        self.latest_ns = self.latest_ns.max(self.pass_starts_ns + since_first_ns);
+        self.requests_in_pass += 1;
+    }
+
+    fn start_over(&mut self) {
+        let length_ns = self.latest_ns - self.pass_starts_ns;
+        let gap_ns = length_ns.checked_div(self.requests_in_pass.saturating_sub(1)).unwrap_or(0);
+        self.pass_starts_ns = self.latest_ns + gap_ns;
+        (self.first_ns, self.requests_in_pass) = (None, 0);
+    }
+}
+
 struct TraceSource<M> {
-    recording: Recording,
+    times: Times,
+    /// Of the requests of the batch that is being filled.
+    arrivals_ns: Vec<u64>,
+    recording: Sampled,
     map: M,
     until_written_bytes: Option<u64>,
     written_bytes: u64,
@@ -89,11 +118,15 @@ struct TraceSource<M> {
 }
 
 impl<M: AddressMap> TraceSource<M> {
-    fn new(recording: Recording, map: M, until_written_bytes: Option<u64>, shared: SharedCounts) -> Self {
+    fn new(recording: Sampled, map: M, trace: &Trace, shared: SharedCounts) -> Self {
+        let times =
+            Times { scale: trace.time_scale, first_ns: None, pass_starts_ns: 0, requests_in_pass: 0, latest_ns: 0 };
         Self {
+            times,
+            arrivals_ns: Vec::new(),
             recording,
             map,
-            until_written_bytes,
+            until_written_bytes: trace.loop_until_written_bytes,
             written_bytes: 0,
             written_bytes_in_pass: 0,
             records: Vec::new(),
@@ -116,7 +149,7 @@ impl<M: AddressMap> TraceSource<M> {
                 None if self.at < self.records.len() => {
                     let record = self.records[self.at];
                     self.at += 1;
-                    self.take(&record);
+                    self.take(&record, out);
                 }
                 None => {
                     self.recording.next_batch(&mut self.records)?;
@@ -134,20 +167,19 @@ impl<M: AddressMap> TraceSource<M> {
     }
 
     /// The next request of the recording, if it asks for anything.
-    fn take(&mut self, record: &Record) {
-        let operation = match record.operation {
-            Recorded::Flush => {
-                self.counts.flushes += 1;
-                return;
-            }
-            Recorded::Read => Operation::Read,
-            Recorded::Write => Operation::Write,
-            Recorded::Trim => Operation::Trim,
+    fn take(&mut self, record: &Record, out: &mut Vec<Request>) {
+        let (operation, count) = match record.operation {
+            Recorded::Read => (Operation::Read, &mut self.counts.reads),
+            Recorded::Write => (Operation::Write, &mut self.counts.writes),
+            Recorded::Trim => (Operation::Trim, &mut self.counts.trims),
+            Recorded::Flush => (Operation::Flush, &mut self.counts.flushes),
         };
-        match operation {
-            Operation::Read => self.counts.reads += 1,
-            Operation::Write => self.counts.writes += 1,
-            Operation::Trim => self.counts.trims += 1,
+        *count += 1;
+        self.times.note(record.arrival_ns);
+        if operation == Operation::Flush {
+            out.push(Request::new(operation, 0, 0));
+            self.arrivals_ns.push(self.times.latest_ns);
+            return;
         }
         if record.length_bytes == 0 {
             self.counts.empty += 1;
@@ -172,7 +204,8 @@ impl<M: AddressMap> TraceSource<M> {
         match piece.offset_bytes {
             Some(offset_bytes) => {
                 let length_bytes = piece.length_bytes;
-                out.push(Request { offset_bytes, length_bytes, operation });
+                out.push(Request::new(operation, offset_bytes, length_bytes));
+                self.arrivals_ns.push(self.times.latest_ns);
                 if operation == Operation::Write {
                     self.written_bytes += u64::from(length_bytes);
                     self.written_bytes_in_pass += u64::from(length_bytes);
@@ -194,6 +227,7 @@ impl<M: AddressMap> TraceSource<M> {
         if self.written_bytes_in_pass == 0 {
             return Err(Failure::WritesNothing);
         }
+        self.times.start_over();
         self.recording.rewind();
         self.records.clear();
         (self.at, self.rest, self.written_bytes_in_pass) = (0, None, 0);
@@ -205,10 +239,22 @@ impl<M: AddressMap> TraceSource<M> {
 impl<M: AddressMap> RequestSource for TraceSource<M> {
     fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
         let start = out.len();
+        self.arrivals_ns.clear();
         self.fill_or_fail(out, start + count_max)?;
         self.counts.placed_units = self.map.placed_units();
         self.shared.put(self.counts);
         Ok(out.len() - start)
+    }
+
+    fn fill_arrivals(
+        &mut self,
+        out: &mut Vec<Request>,
+        arrivals_ns: &mut Vec<u64>,
+        count_max: usize,
+    ) -> Result<usize, SourceError> {
+        let count = self.fill(out, count_max)?;
+        arrivals_ns.append(&mut self.arrivals_ns);
+        Ok(count)
     }
 
     fn restart(&mut self) {

@@ -1,0 +1,48 @@
+//! Simulation testing for as long as it is let: `cargo run --release -p ssdlab-blockdev --example durability -- HOURS
+//! [FIRST-SEED]`. Prints the seed and the shortest sequence of the first failure.
+
+#[path = "../tests/tiny/durability.rs"]
+mod simulation;
+#[path = "../tests/tiny/mod.rs"]
+mod tiny;
+
+use simulation::{Scenario, operations, run_caught, shrink};
+use std::time::{Duration, Instant};
+
+const OPERATIONS: u64 = 20_000;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let hours: f64 = arguments.next().map_or(1.0, |text| text.parse().expect("HOURS is a number"));
+    let mut seed: u64 = arguments.next().map_or(0, |text| text.parse().expect("FIRST-SEED is a whole number"));
+    let started = Instant::now();
+    let mut done = 0;
+    let (mut erased, mut power_cycles, mut torn_units, mut lost_units, mut read_only) = (0, 0, 0, 0, 0);
+    while started.elapsed() < Duration::from_secs_f64(hours * 3600.0) {
+        let scenario = Scenario::of_seed(seed);
+        let steps = operations(&scenario, OPERATIONS);
+        match run_caught(&scenario, &steps) {
+            Ok(summary) => {
+                erased += summary.erased;
+                power_cycles += summary.power_cycles;
+                torn_units += summary.torn_units;
+                lost_units += summary.events.lost_units;
+                read_only += u64::from(summary.is_read_only);
+            }
+            Err(wrong) => {
+                let shortest = shrink(&scenario, &steps, 120);
+                println!("seed {seed}: {wrong}\n{scenario:?}\n{} operations: {shortest:#?}", shortest.len());
+                std::process::exit(1);
+            }
+        }
+        seed += 1;
+        done += OPERATIONS;
+        if seed.is_multiple_of(50) {
+            let seconds = started.elapsed().as_secs_f64();
+            println!(
+                "{done} operations in {seconds:.0} s, up to seed {seed}: {power_cycles} losses of power, {erased} erases, \
+                 {torn_units} torn units, {lost_units} lost, {read_only} drives worn out"
+            );
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The one narrow device trait: everything that stores blocks is one, every front end talks to one.
+//!
+//! Addresses are bytes, and any range within the device is allowed: only the device can tell what writing a part of a
+//! mapping unit costs it. What covers whole units is the quick way.
+
+use std::fmt;
+use std::io;
+
+/// What a device is and can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    pub size_bytes: u64,
+    /// The mapping unit: what is written, trimmed and read whole at the least cost.
+    pub unit_bytes: u32,
+    /// Whether a trimmed unit is forgotten and reads zeroes; without it a trim does nothing.
+    pub trims: bool,
+    /// Whether a write may be lost with the power until a flush.
+    pub has_volatile_cache: bool,
+}
+
+/// When a write may be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// As soon as the device has taken it.
+    Cached,
+    /// When it would outlive a loss of power (force unit access).
+    Durable,
+}
+
+pub trait Device: Send + Sync {
+    fn capabilities(&self) -> Capabilities;
+    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError>;
+    fn write(&self, offset_bytes: u64, data: &[u8], durability: Durability) -> Result<(), DeviceError>;
+    /// Forgets the whole units of the range, which read zeroes from then on. Parts of units at both ends stay as they
+    /// are; `punch` is for those who need them gone too.
+    fn trim(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError>;
+    /// Writes zeroes, without the data crossing the link.
+    fn zero(&self, offset_bytes: u64, length_bytes: u64, durability: Durability) -> Result<(), DeviceError>;
+    /// Everything that was answered before outlives a loss of power from now on.
+    fn flush(&self) -> Result<(), DeviceError>;
+}
+
+/// Why a request failed. The rest of the device works on.
+#[derive(Debug)]
+pub enum DeviceError {
+    PastTheEnd {
+        offset_bytes: u64,
+        length_bytes: u64,
+        size_bytes: u64,
+    },
+    /// Writes and trims are refused from now on; reads work.
+    ReadOnly(String),
+    /// The flash has lost what the address held, and no parity could bring it back.
+    Unreadable {
+        offset_bytes: u64,
+    },
+    /// Refused on purpose, by an adapter that injects faults.
+    Injected,
+    /// The drive found data under the wrong address: an error of the simulation, never handed on as data.
+    Misplaced {
+        offset_bytes: u64,
+    },
+    /// The file that holds the flash failed.
+    Store(io::Error),
+    /// The power is off.
+    PoweredOff,
+}
+
+impl DeviceError {
+    /// The number by which an operating system knows it.
+    pub fn errno(&self) -> i32 {
+        match self {
+            Self::PastTheEnd { .. } => libc::EINVAL,
+            Self::ReadOnly(_) => libc::EROFS,
+            Self::Unreadable { .. } | Self::Misplaced { .. } | Self::Injected | Self::PoweredOff => libc::EIO,
+            Self::Store(error) => error.raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PastTheEnd { offset_bytes, length_bytes, size_bytes } => {
+                write!(f, "{length_bytes} bytes at {offset_bytes} lie past the end of the device at {size_bytes}")
+            }
+            Self::ReadOnly(reason) => f.write_str(reason),
+            Self::Unreadable { offset_bytes } => write!(f, "uncorrectable read error at byte {offset_bytes}"),
+            Self::Injected => f.write_str("an injected fault"),
+            Self::Misplaced { offset_bytes } => {
+                write!(f, "the place that the map names for byte {offset_bytes} holds something else")
+            }
+            Self::Store(error) => write!(f, "the file that holds the flash: {error}"),
+            Self::PoweredOff => f.write_str("the power is off"),
+        }
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+impl Capabilities {
+    pub fn check_range(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
+        if offset_bytes.checked_add(length_bytes).is_some_and(|end| end <= self.size_bytes) {
+            return Ok(());
+        }
+        Err(DeviceError::PastTheEnd { offset_bytes, length_bytes, size_bytes: self.size_bytes })
+    }
+}
+
+/// Makes every byte of the range read zero: whole units are trimmed, the parts at both ends overwritten. What a hole in
+/// a file means.
+pub fn punch(device: &dyn Device, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
+    let Capabilities { unit_bytes, trims, .. } = device.capabilities();
+    device.capabilities().check_range(offset_bytes, length_bytes)?;
+    if !trims {
+        return device.zero(offset_bytes, length_bytes, Durability::Cached);
+    }
+    let unit_bytes = u64::from(unit_bytes);
+    let end = offset_bytes + length_bytes;
+    let first_whole = offset_bytes.next_multiple_of(unit_bytes).min(end);
+    let end_whole = (end / unit_bytes * unit_bytes).max(first_whole);
+    for (from, to) in [(offset_bytes, first_whole), (end_whole, end)] {
+        if to > from {
+            device.zero(from, to - from, Durability::Cached)?;
+        }
+    }
+    if end_whole > first_whole { device.trim(first_whole, end_whole - first_whole) } else { Ok(()) }
+}

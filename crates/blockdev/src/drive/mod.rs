@@ -1,0 +1,155 @@
+//! The simulated drive as a device: the engine's translation layer over flash that holds data, in simulated time.
+
+mod clock;
+mod commands;
+mod contents;
+mod core;
+mod opening;
+mod pace;
+mod phases;
+mod watching;
+
+pub use clock::{KINDS, Kind};
+pub use commands::{Command, SYNTAX};
+pub use contents::{Contents, Options, Pace};
+pub use core::Core;
+pub use pace::Achieved;
+
+use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::nand::Transfer;
+use pace::RealPace;
+use ssdlab_engine::error::SpecificationError;
+use ssdlab_engine::request::Operation;
+use ssdlab_engine::simulation::Outcome;
+use ssdlab_engine::specification::Drive;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+/// The largest piece of a request that is carried out at once; longer ones (trims of a whole drive) are cut.
+const PIECE_BYTES_MAX: u64 = 1 << 30;
+
+pub struct SimulatedDevice {
+    core: Mutex<Core>,
+    capabilities: Capabilities,
+    /// Requests that callers are waiting for: the depth of the queue in simulated time.
+    outstanding: AtomicU32,
+    depth_given: Option<u32>,
+    real_pace: Option<RealPace>,
+}
+
+impl SimulatedDevice {
+    pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
+        let core = Core::new(drive, options)?;
+        Ok(Self {
+            capabilities: core.capabilities(),
+            real_pace: (options.pace == Pace::Real).then(|| RealPace::new(core.clock().now_ns())),
+            core: Mutex::new(core),
+            outstanding: AtomicU32::new(0),
+            depth_given: options.queue_depth,
+        })
+    }
+
+    /// For inspection and commands. No request is carried out meanwhile.
+    pub fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().expect("no request panics while it holds the drive")
+    }
+
+    /// What a run would give that ended now: phases are its jobs.
+    pub fn outcome(&self) -> Outcome {
+        self.core().outcome()
+    }
+
+    /// What real pace came to; nothing at virtual pace.
+    pub fn achieved(&self) -> Option<Achieved> {
+        self.real_pace.as_ref().map(RealPace::achieved)
+    }
+
+    /// One request, in pieces if need be, at the depth that is seen or was given.
+    fn execute(&self, operation: Operation, transfer: Transfer<'_>, length_bytes: u64) -> Result<(), DeviceError> {
+        self.capabilities.check_range(transfer.offset_bytes(), length_bytes)?;
+        if length_bytes == 0 {
+            return Ok(());
+        }
+        if let Some(real_pace) = &self.real_pace {
+            return real_pace
+                .carry_out(&self.core, |core| core.execute(operation, transfer, length_bytes as u32, u32::MAX));
+        }
+        let seen = self.outstanding.fetch_add(1, Ordering::Relaxed) + 1;
+        let depth = self.depth_given.unwrap_or(seen);
+        let answer = self.core().execute(operation, transfer, length_bytes as u32, depth);
+        self.outstanding.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+}
+
+/// Why a drive cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    Specification(SpecificationError),
+    Store(std::io::Error),
+}
+
+impl From<SpecificationError> for OpenError {
+    fn from(error: SpecificationError) -> Self {
+        Self::Specification(error)
+    }
+}
+
+impl From<std::io::Error> for OpenError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn pieces(offset_bytes: u64, length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = offset_bytes + length_bytes;
+    (offset_bytes..end).step_by(PIECE_BYTES_MAX as usize).map(move |from| (from, (end - from).min(PIECE_BYTES_MAX)))
+}
+
+impl Device for SimulatedDevice {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        let length_bytes = into.len() as u64;
+        self.execute(Operation::Read, Transfer::Read { offset_bytes, into }, length_bytes)
+    }
+
+    fn write(&self, offset_bytes: u64, data: &[u8], durability: Durability) -> Result<(), DeviceError> {
+        self.execute(Operation::Write, Transfer::Write { offset_bytes, data }, data.len() as u64)?;
+        self.make(durability)
+    }
+
+    fn trim(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
+        self.capabilities.check_range(offset_bytes, length_bytes)?;
+        for (offset_bytes, length_bytes) in pieces(offset_bytes, length_bytes) {
+            self.execute(Operation::Trim, Transfer::Zero { offset_bytes, length_bytes }, length_bytes)?;
+        }
+        Ok(())
+    }
+
+    fn zero(&self, offset_bytes: u64, length_bytes: u64, durability: Durability) -> Result<(), DeviceError> {
+        self.capabilities.check_range(offset_bytes, length_bytes)?;
+        for (offset_bytes, length_bytes) in pieces(offset_bytes, length_bytes) {
+            self.execute(Operation::Write, Transfer::Zero { offset_bytes, length_bytes }, length_bytes)?;
+        }
+        self.make(durability)
+    }
+
+    fn flush(&self) -> Result<(), DeviceError> {
+        match &self.real_pace {
+            Some(real_pace) => real_pace.carry_out(&self.core, Core::flush),
+            None => self.core().flush(),
+        }
+    }
+}
+
+impl SimulatedDevice {
+    fn make(&self, durability: Durability) -> Result<(), DeviceError> {
+        match durability {
+            Durability::Durable if self.capabilities.has_volatile_cache => self.flush(),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Requests that are answered when the simulated drive would have them.
+//!
+//! Simulated time follows this machine's clock: a request comes at the moment that it is made, and its caller waits until
+//! the simulated flash is done with it, asleep at first and spinning for the last moments. A machine may not keep this,
+//! so what was intended and what was achieved are both counted.
+
+use super::core::Core;
+use crate::device::DeviceError;
+use serde::Serialize;
+use ssdlab_engine::timing::histogram::Histogram;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Sleeping is not exact to less than this on a common system.
+const SPUN: Duration = Duration::from_micros(60);
+/// Looks at a clock that has no event to wait for: another request may bring one.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// What real pace came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Achieved {
+    pub requests: u64,
+    pub intended_mean_ns: Option<f64>,
+    pub achieved_mean_ns: Option<f64>,
+    pub intended_p99_ns: Option<u64>,
+    pub achieved_p99_ns: Option<u64>,
+}
+
+pub struct RealPace {
+    started: Instant,
+    /// Simulated time when it started.
+    started_ns: u64,
+    latencies: Mutex<[Histogram; 2]>,
+}
+
+impl RealPace {
+    pub fn new(started_ns: u64) -> Self {
+        Self { started: Instant::now(), started_ns, latencies: Mutex::default() }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.started_ns + self.started.elapsed().as_nanos() as u64
+    }
+
+    /// Makes a request now and waits until it is complete in simulated time.
+    pub fn carry_out(
+        &self,
+        core: &Mutex<Core>,
+        request: impl FnOnce(&mut Core) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let lock = || core.lock().expect("no request panics while it holds the drive");
+        let made = Instant::now();
+        let (answer, slot) = {
+            let mut core = lock();
+            core.advance_to(self.now_ns());
+            let answer = request(&mut core);
+            (answer, core.take_submitted())
+        };
+        let Some(slot) = slot else { return answer };
+        loop {
+            let next_ns = {
+                let mut core = lock();
+                core.advance_to(self.now_ns());
+                if let Some(intended_ns) = core.collect(slot) {
+                    self.note(intended_ns, made.elapsed().as_nanos() as u64);
+                    return answer;
+                }
+                core.release_what_is_stuck()?;
+                core.clock().next_event_ns()
+            };
+            let left =
+                next_ns.map_or(LOOK_EVERY, |next_ns| Duration::from_nanos(next_ns.saturating_sub(self.now_ns())));
+            if left > SPUN {
+                std::thread::sleep(left - SPUN);
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn note(&self, intended_ns: u64, achieved_ns: u64) {
+        let mut latencies = self.latencies.lock().expect("counting does not panic");
+        latencies[0].add(intended_ns);
+        latencies[1].add(achieved_ns);
+    }
+
+    pub fn achieved(&self) -> Achieved {
+        let latencies = self.latencies.lock().expect("counting does not panic");
+        let [intended, achieved] = &*latencies;
+        Achieved {
+            requests: intended.count(),
+            intended_mean_ns: intended.mean(),
+            achieved_mean_ns: achieved.mean(),
+            intended_p99_ns: intended.percentile(0.99),
+            achieved_p99_ns: achieved.percentile(0.99),
+        }
+    }
+}

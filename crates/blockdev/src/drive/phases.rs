@@ -1,0 +1,118 @@
+//! What the drive has done so far, phase by phase, in the form in which a simulated run gives its outcome.
+//!
+//! A phase is what a job is in a run: it has its own counters, and begins when someone marks it.
+
+use super::clock::{KINDS, Kind};
+use super::core::Core;
+use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::simulation::{JobOutcome, JobTiming, Outcome, Requests, StageOutcome, Timing};
+use ssdlab_engine::timing::histogram::Histogram;
+
+struct Phase {
+    name: String,
+    start_ns: u64,
+    ledger: Ledger,
+    requests: [Requests; KINDS],
+}
+
+pub struct Phases {
+    ended: Vec<(JobOutcome, StageOutcome)>,
+    current: Phase,
+    /// What was counted when the counters were last reset, and when that was.
+    reset_ledger: Ledger,
+    reset_ns: u64,
+}
+
+impl Phases {
+    pub fn new(name: &str) -> Self {
+        Self {
+            ended: Vec::new(),
+            current: Phase::new(name, 0, Ledger::default()),
+            reset_ledger: Ledger::default(),
+            reset_ns: 0,
+        }
+    }
+
+    #[inline]
+    pub fn count(&mut self, kind: Kind, bytes: u64) {
+        let requests = &mut self.current.requests[kind as usize];
+        requests.ios += 1;
+        requests.bytes += bytes;
+    }
+
+    /// Ends the phase and begins another.
+    pub fn mark(&mut self, name: &str, ledger: &Ledger, now_ns: u64, latencies: &[Histogram; KINDS]) {
+        let ended = self.outcome_of_current(ledger, now_ns, latencies);
+        self.ended.push(ended);
+        self.current = Phase::new(name, now_ns, *ledger);
+    }
+
+    /// Forgets all phases; counters start from here.
+    pub fn reset(&mut self, name: &str, ledger: &Ledger, now_ns: u64) {
+        self.ended.clear();
+        self.current = Phase::new(name, now_ns, *ledger);
+        self.reset_ledger = *ledger;
+        self.reset_ns = now_ns;
+    }
+
+    fn outcome_of_current(
+        &self,
+        ledger: &Ledger,
+        now_ns: u64,
+        latencies: &[Histogram; KINDS],
+    ) -> (JobOutcome, StageOutcome) {
+        let stage = self.ended.len() as u32;
+        let mut job = JobOutcome::new(&self.current.name, 0, stage);
+        job.ledger = *ledger - self.current.ledger;
+        [job.read, job.write, job.trim] =
+            [Kind::Read, Kind::Write, Kind::Trim].map(|kind| self.current.requests[kind as usize]);
+        job.flush.ios = latencies[Kind::Flush as usize].count();
+        job.timing = Some(JobTiming {
+            start_ns: self.current.start_ns - self.reset_ns,
+            end_ns: now_ns - self.reset_ns,
+            read: latencies[Kind::Read as usize].latency(),
+            write: latencies[Kind::Write as usize].latency(),
+            trim: latencies[Kind::Trim as usize].latency(),
+            flush: latencies[Kind::Flush as usize].latency(),
+            breakdown: None,
+            log: None,
+            steady_state: None,
+        });
+        let stage = StageOutcome {
+            stage,
+            host_written_bytes_start: self.current.ledger.host_written_bytes - self.reset_ledger.host_written_bytes,
+            host_written_bytes_end: ledger.host_written_bytes - self.reset_ledger.host_written_bytes,
+            read_ahead: None,
+        };
+        (job, stage)
+    }
+
+    /// What a run would give that ended now.
+    pub fn outcome(&self, core: &Core) -> Outcome {
+        let (ledger, clock) = (core.ftl().ledger(), core.clock());
+        let simulated_ns = clock.now_ns() - self.reset_ns;
+        let current = self.outcome_of_current(ledger, clock.now_ns(), clock.latencies());
+        let (jobs, stages) = self.ended.iter().cloned().chain([current]).unzip();
+        Outcome {
+            jobs,
+            stages,
+            ledger: *ledger - self.reset_ledger,
+            capacity: core.ftl().capacity(),
+            wear: core.ftl().wear(),
+            steady_state: None,
+            series: Default::default(),
+            timing: Some(Timing {
+                simulated_ns,
+                die_utilization: clock.utilization(clock.now_ns()),
+                series: Default::default(),
+            }),
+            failure: core.read_only_reason(),
+        }
+    }
+}
+
+impl Phase {
+    fn new(name: &str, start_ns: u64, ledger: Ledger) -> Self {
+        Self { name: name.to_owned(), start_ns, ledger, requests: Default::default() }
+    }
+}

@@ -1,0 +1,47 @@
+//! The files of the folder: their numbers, names and attributes.
+
+use fuser::{FileAttr, FileType, INodeNo};
+use std::time::SystemTime;
+
+pub const ROOT: u64 = 1;
+pub const DRIVE: u64 = 2;
+pub const STATISTICS: u64 = 3;
+pub const CONTROL: u64 = 4;
+
+/// In the order of a listing.
+pub const FILES: [(u64, &str); 3] = [(DRIVE, "drive"), (STATISTICS, "stats.json"), (CONTROL, "control")];
+
+pub fn is_root() -> bool {
+    // SAFETY: a system call without arguments that cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Only the drive has a size: what the others give is made when they are opened.
+pub fn attributes(inode: u64, drive_bytes: u64, mounted_at: SystemTime) -> FileAttr {
+    let (kind, perm, nlink) = match inode {
+        ROOT => (FileType::Directory, 0o755, 2),
+        STATISTICS => (FileType::RegularFile, 0o444, 1),
+        CONTROL => (FileType::RegularFile, 0o200, 1),
+        _ => (FileType::RegularFile, 0o600, 1),
+    };
+    let size = if inode == DRIVE { drive_bytes } else { 0 };
+    // SAFETY: system calls without arguments that cannot fail.
+    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+    FileAttr {
+        ino: INodeNo(inode),
+        size,
+        blocks: size / 512,
+        atime: mounted_at,
+        mtime: mounted_at,
+        ctime: mounted_at,
+        crtime: mounted_at,
+        kind,
+        perm,
+        nlink,
+        uid,
+        gid,
+        rdev: 0,
+        blksize: 4096,
+        flags: 0,
+    }
+}

@@ -1,0 +1,66 @@
+//! A FUSE file system with the drive as a file, its statistics as another, and one that takes commands.
+
+mod attributes;
+mod file_system;
+
+use crate::device::Device;
+use file_system::FileSystem;
+use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes a text when it is asked for.
+pub type Text = Box<dyn Fn() -> Vec<u8> + Send + Sync>;
+/// Carries out a line; the error is a number of the operating system.
+pub type Control = Box<dyn Fn(&str) -> Result<(), i32> + Send + Sync>;
+
+/// What stands beside the drive in the folder.
+pub struct Panel {
+    /// The text of `stats.json` at this moment.
+    pub statistics: Text,
+    /// What is done with a line written to `control`.
+    pub control: Control,
+}
+
+/// A folder with the drive in it, until it is unmounted or dropped.
+pub struct Mount {
+    session: Option<BackgroundSession>,
+}
+
+/// Mounts the device at a folder. `threads` take requests side by side.
+pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usize) -> io::Result<Mount> {
+    let mut config = Config::default();
+    config.mount_options = vec![
+        MountOption::FSName("ssdlab".to_owned()),
+        MountOption::Subtype("ssdlab".to_owned()),
+        MountOption::DefaultPermissions,
+        MountOption::NoAtime,
+    ];
+    // The kernel lets root open a mount to other users, and others only by its own configuration. Servers that run as
+    // another user see the drive through a loop device, so only root needs it.
+    config.acl = if attributes::is_root() { SessionACL::All } else { SessionACL::Owner };
+    config.n_threads = Some(threads);
+    config.clone_fd = true;
+    let session = Session::new(FileSystem::new(device, panel), folder, &config)?;
+    Ok(Mount { session: Some(session.spawn()?) })
+}
+
+impl Mount {
+    /// Whether someone has unmounted it from outside.
+    pub fn is_over(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// Unmounts. Fails while a program has a file of it open.
+    pub fn unmount(&mut self) -> io::Result<()> {
+        match self.session.take() {
+            Some(session) if session.guard.is_finished() => {
+                let _ = session.join();
+                Ok(())
+            }
+            Some(session) => session.umount_and_join(),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What becomes of a unit's contents: handed to the host, taken from it, moved, rebuilt from parity.
+
+use super::medium::{NO_LPN, PageState, Shape, Spare};
+use super::{Nand, Transfer};
+use crate::device::DeviceError;
+
+/// What is known of the old contents of a unit of which the host writes a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Old {
+    Nothing,
+    Loaded,
+    Unreadable,
+}
+
+impl Nand {
+    pub(super) fn read_for_host(&mut self, ppn: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
+        let unit_bytes = self.medium.shape().unit_bytes;
+        let lpn = self.medium.spare(ppn).lpn;
+        let part = if lpn == NO_LPN { None } else { transfer.part(u64::from(lpn), unit_bytes) };
+        let Some(part) = part else {
+            return Err(DeviceError::Misplaced { offset_bytes: transfer.offset_bytes() });
+        };
+        if !self.make_readable(ppn) {
+            return Err(DeviceError::Unreadable { offset_bytes: u64::from(lpn) * u64::from(unit_bytes) });
+        }
+        if let Transfer::Read { into, .. } = transfer {
+            into[part.at..part.at + part.to - part.from].copy_from_slice(&self.medium.data(ppn)[part.from..part.to]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_old(&mut self, ppn: u32) -> Result<(), DeviceError> {
+        if !self.make_readable(ppn) {
+            self.old_is = Old::Unreadable;
+            let offset_bytes = u64::from(self.medium.spare(ppn).lpn) * u64::from(self.medium.shape().unit_bytes);
+            return Err(DeviceError::Unreadable { offset_bytes });
+        }
+        self.old.copy_from_slice(self.medium.data(ppn));
+        self.old_is = Old::Loaded;
+        Ok(())
+    }
+
+    pub(super) fn write_for_host(&mut self, ppn: u32, unit: u64, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
+        let unit_bytes = self.medium.shape().unit_bytes;
+        let part = transfer.part(unit, unit_bytes).expect("the host's programs follow its units");
+        let is_whole = part.to - part.from == unit_bytes as usize;
+        let mut state = PageState::Buffered;
+        if !is_whole {
+            match std::mem::replace(&mut self.old_is, Old::Nothing) {
+                Old::Nothing => self.medium.data_mut(ppn).fill(0),
+                Old::Loaded => self.medium.data_mut(ppn).copy_from_slice(&self.old),
+                Old::Unreadable => state = PageState::Lost,
+            }
+        }
+        let into = &mut self.medium.data_mut(ppn)[part.from..part.to];
+        match transfer {
+            Transfer::Write { data, .. } => into.copy_from_slice(&data[part.at..part.at + into.len()]),
+            _ => into.fill(0),
+        }
+        let version = self.next_version();
+        self.medium.set_spare(ppn, Spare { lpn: unit as u32, state, version });
+        Ok(())
+    }
+
+    pub(super) fn copy(&mut self, from: u32, to: u32) {
+        let spare = self.medium.spare(from);
+        let state = if self.make_readable(from) {
+            self.medium.copy_data(from, to);
+            PageState::Buffered
+        } else {
+            self.events.lost_units += u64::from(spare.state != PageState::Lost);
+            PageState::Lost
+        };
+        self.medium.set_spare(to, Spare { state, ..spare });
+    }
+
+    /// Parity of the places of its stripe before it.
+    pub(super) fn write_parity(&mut self, ppn: u32) {
+        self.medium.data_mut(ppn).fill(0);
+        for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
+            self.medium.xor_data(other, ppn);
+        }
+    }
+
+    fn stripe_of(&self, ppn: u32) -> std::ops::Range<u32> {
+        let Shape { units_per_erase_unit, units_per_stripe, .. } = *self.medium.shape();
+        let first = ppn / units_per_erase_unit * units_per_erase_unit;
+        let place = ppn - first;
+        let start = place / units_per_stripe * units_per_stripe;
+        first + start..first + (start + units_per_stripe).min(units_per_erase_unit)
+    }
+
+    /// Whether the contents of a place can be had: as they are, or rebuilt from parity, which puts them right.
+    fn make_readable(&mut self, ppn: u32) -> bool {
+        match self.medium.spare(ppn).state {
+            PageState::Buffered => return true,
+            PageState::Erased | PageState::Torn | PageState::Lost => return false,
+            PageState::Programmed => {}
+        }
+        if !self.faults.read_fails() {
+            return true;
+        }
+        self.events.uncorrectable_reads += 1;
+        // What could not be read must not be had by another way than parity.
+        self.medium.data_mut(ppn).fill(0xa5);
+        if self.rebuild(ppn) {
+            self.events.reads_rebuilt_from_parity += 1;
+            return true;
+        }
+        self.events.lost_units += 1;
+        self.medium.set_state(ppn, PageState::Lost);
+        false
+    }
+
+    fn rebuild(&mut self, ppn: u32) -> bool {
+        if self.medium.shape().units_per_stripe == 0 {
+            return false;
+        }
+        let stripe = self.stripe_of(ppn);
+        let is_whole = stripe
+            .clone()
+            .all(|other| matches!(self.medium.spare(other).state, PageState::Buffered | PageState::Programmed));
+        if !is_whole {
+            return false;
+        }
+        self.medium.data_mut(ppn).fill(0);
+        for other in stripe.filter(|&other| other != ppn) {
+            self.medium.xor_data(other, ppn);
+        }
+        true
+    }
+}

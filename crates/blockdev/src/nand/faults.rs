@@ -1,0 +1,44 @@
+//! Faults of the flash, drawn from a seed.
+
+use serde::Deserialize;
+use ssdlab_engine::random::Random;
+
+/// The share of operations that fail, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlashFaults {
+    /// Of reads of a unit: error correction gives up.
+    pub uncorrectable_reads: f64,
+    /// Of programs of a group.
+    pub program_failures: f64,
+    /// Of erases of an erase unit.
+    pub erase_failures: f64,
+}
+
+pub struct Injected {
+    rates: FlashFaults,
+    random: Random,
+}
+
+impl Injected {
+    pub fn new(rates: FlashFaults, seed: u64) -> Self {
+        Self { rates, random: Random::new(seed ^ 0x6661_756c) }
+    }
+
+    fn happens(&mut self, rate: f64) -> bool {
+        rate > 0.0 && self.random.unit() < rate
+    }
+
+    #[inline]
+    pub fn read_fails(&mut self) -> bool {
+        self.happens(self.rates.uncorrectable_reads)
+    }
+
+    pub fn program_fails(&mut self) -> bool {
+        self.happens(self.rates.program_failures)
+    }
+
+    pub fn erase_fails(&mut self) -> bool {
+        self.happens(self.rates.erase_failures)
+    }
+}

@@ -1,0 +1,150 @@
+//! What a drive keeps in its system blocks so that it finds its data again: a checkpoint of the map, two of them in turn,
+//! and the trims since.
+//!
+//! The spare bytes of the units that were programmed after the checkpoint say the rest. The system blocks are not part of
+//! T, and what is written there is counted in no write amplification.
+
+use super::medium::{Medium, Shape, u32_at, u64_at};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+/// A trim, or nothing at all: addresses that hold nothing but what was written after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trim {
+    pub first: u32,
+    pub units: u32,
+    pub version: u64,
+}
+
+/// How far an erase unit had been written at the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub epoch: u32,
+    pub places: u32,
+}
+
+// Bytes from the beginning of the system blocks.
+const ACTIVE: usize = 0;
+const TRIMS: usize = 8;
+/// Which of the two texts counts, above its length: one word, so that it is the old or the new one.
+const SAVED_WHICH: usize = 16;
+const SAVED: usize = 64;
+/// Room for what the drive saves of its counters, twice.
+const SAVED_MAX: usize = 1 << 15;
+const SLOTS: usize = SAVED + 2 * SAVED_MAX;
+const TRIM_BYTES: usize = 16;
+
+/// How many trims are kept beside a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Journal {
+    trims_max: usize,
+    user_units: usize,
+    erase_units: usize,
+}
+
+impl Journal {
+    pub fn new(shape: &Shape, trims_max: usize) -> Self {
+        Self { trims_max, user_units: shape.user_units as usize, erase_units: shape.erase_units as usize }
+    }
+
+    pub fn system_bytes(&self) -> usize {
+        SLOTS + 2 * self.slot_bytes() + self.trims_max * TRIM_BYTES
+    }
+
+    /// Version, map, marks.
+    fn slot_bytes(&self) -> usize {
+        8 + 4 * self.user_units + 8 * self.erase_units
+    }
+
+    fn slot(&self, active: u32) -> usize {
+        SLOTS + active as usize * self.slot_bytes()
+    }
+
+    fn trims_at(&self) -> usize {
+        SLOTS + 2 * self.slot_bytes()
+    }
+
+    pub fn is_full(&self, medium: &Medium) -> bool {
+        u64_at(medium.system(), TRIMS) as usize == self.trims_max
+    }
+
+    /// The caller makes a checkpoint when the journal is full.
+    pub fn note_trim(&self, medium: &mut Medium, trim: Trim) {
+        let count = u64_at(medium.system(), TRIMS) as usize;
+        assert!(count < self.trims_max, "a full journal is emptied by a checkpoint");
+        let at = self.trims_at() + count * TRIM_BYTES;
+        let bytes = &mut medium.system_mut()[at..at + TRIM_BYTES];
+        bytes[..4].copy_from_slice(&trim.first.to_le_bytes());
+        bytes[4..8].copy_from_slice(&trim.units.to_le_bytes());
+        bytes[8..].copy_from_slice(&trim.version.to_le_bytes());
+        medium.system_mut()[TRIMS..TRIMS + 8].copy_from_slice(&(count as u64 + 1).to_le_bytes());
+    }
+
+    pub fn trims(&self, medium: &Medium) -> Vec<Trim> {
+        let system = medium.system();
+        let count = (u64_at(system, TRIMS) as usize).min(self.trims_max);
+        let read = |index: usize| {
+            let at = self.trims_at() + index * TRIM_BYTES;
+            Trim { first: u32_at(system, at), units: u32_at(system, at + 4), version: u64_at(system, at + 8) }
+        };
+        (0..count).map(read).collect()
+    }
+
+    /// Writes a checkpoint beside the one that holds, and then lets it hold. `map` gives physical numbers in the order
+    /// of the addresses, `u32::MAX` for those that hold nothing.
+    pub fn write_checkpoint(&self, medium: &mut Medium, version: u64, map: impl Iterator<Item = u32>, marks: &[Mark]) {
+        let next = (u32_at(medium.system(), ACTIVE) + 1) % 2;
+        let at = self.slot(next);
+        let bytes = &mut medium.system_mut()[at..at + self.slot_bytes()];
+        bytes[..8].copy_from_slice(&version.to_le_bytes());
+        for (entry, ppn) in bytes[8..8 + 4 * self.user_units].chunks_exact_mut(4).zip(map) {
+            // Shifted by one, so that blocks never written hold an empty map.
+            entry.copy_from_slice(&ppn.wrapping_add(1).to_le_bytes());
+        }
+        for (entry, mark) in bytes[8 + 4 * self.user_units..].chunks_exact_mut(8).zip(marks) {
+            entry[..4].copy_from_slice(&mark.epoch.to_le_bytes());
+            entry[4..].copy_from_slice(&mark.places.to_le_bytes());
+        }
+        let system = medium.system_mut();
+        system[ACTIVE..ACTIVE + 4].copy_from_slice(&next.to_le_bytes());
+        system[TRIMS..TRIMS + 8].fill(0);
+    }
+
+    pub fn checkpoint_version(&self, medium: &Medium) -> u64 {
+        u64_at(medium.system(), self.active(medium))
+    }
+
+    pub fn checkpoint_map<'a>(&self, medium: &'a Medium) -> impl Iterator<Item = u32> + use<'a> {
+        let at = self.active(medium) + 8;
+        let entries = medium.system()[at..at + 4 * self.user_units].chunks_exact(4);
+        entries.map(|entry| u32_at(entry, 0).wrapping_sub(1))
+    }
+
+    pub fn checkpoint_mark(&self, medium: &Medium, erase_unit: u32) -> Mark {
+        let at = self.active(medium) + 8 + 4 * self.user_units + 8 * erase_unit as usize;
+        Mark { epoch: u32_at(medium.system(), at), places: u32_at(medium.system(), at + 4) }
+    }
+
+    fn active(&self, medium: &Medium) -> usize {
+        self.slot(u32_at(medium.system(), ACTIVE))
+    }
+
+    /// Keeps a text, such as counters, that the next process reads. It goes beside the one before, since a process that is
+    /// killed meanwhile would leave a mixture of both, which reads as well as either.
+    pub fn save(&self, medium: &mut Medium, text: &[u8]) {
+        assert!(text.len() <= SAVED_MAX, "counters fit into their room");
+        let system = medium.system_mut();
+        let which = 1 - (u64_at(system, SAVED_WHICH) >> 32) % 2;
+        let at = SAVED + which as usize * SAVED_MAX;
+        system[at..at + text.len()].copy_from_slice(text);
+        compiler_fence(Ordering::Release);
+        system[SAVED_WHICH..SAVED_WHICH + 8].copy_from_slice(&(which << 32 | text.len() as u64).to_le_bytes());
+    }
+
+    /// What was saved last; empty if nothing was.
+    pub fn saved<'a>(&self, medium: &'a Medium) -> &'a [u8] {
+        let word = u64_at(medium.system(), SAVED_WHICH);
+        let at = SAVED + (word >> 32) as usize % 2 * SAVED_MAX;
+        let length = (word as u32 as usize).min(SAVED_MAX);
+        &medium.system()[at..at + length]
+    }
+}

@@ -1,0 +1,346 @@
+//! Where the flash's contents lie: one mapping of memory or of a sparse file, cut into tables.
+//!
+//! Each mapping unit has its payload and its spare bytes (what a real page carries beside the data), each erase unit a
+//! few numbers that a drive keeps in its system blocks. What is in the mapping is what is in flash or in memory that
+//! outlives a loss of power; a file therefore holds the drive when the process is killed. Only here is `unsafe`, to map.
+
+use memmap2::{Advice, MmapMut, MmapOptions};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+/// How the array is cut. "Unit" without another word is a mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub unit_bytes: u32,
+    pub user_units: u32,
+    pub erase_units: u32,
+    pub units_per_erase_unit: u32,
+    /// Units that are programmed at once: the page of every plane of a die.
+    pub group_units: u32,
+    /// The last unit of so many holds their parity; 0: none.
+    pub units_per_stripe: u32,
+    /// Programs that may be under way at once.
+    pub dies: u32,
+}
+
+impl Shape {
+    pub fn physical_units(&self) -> u32 {
+        self.erase_units * self.units_per_erase_unit
+    }
+
+    pub fn erase_unit_of(&self, ppn: u32) -> u32 {
+        ppn / self.units_per_erase_unit
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum PageState {
+    /// Nothing since the last erase.
+    Erased = 0,
+    /// In the drive's memory, on its way to flash.
+    Buffered = 1,
+    Programmed = 2,
+    /// The power went while it was programmed.
+    Torn = 3,
+    /// Moved or filled up from data that could not be read: it must never be handed on.
+    Lost = 4,
+}
+
+/// What stands beside the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// Whose data it is; `NO_LPN` for padding and parity.
+    pub lpn: u32,
+    pub state: PageState,
+    /// Counts the host's writes, so that of two copies the newer is known. A copy made by cleaning keeps its number.
+    pub version: u64,
+}
+
+pub const NO_LPN: u32 = u32::MAX;
+
+impl Spare {
+    pub const ERASED: Self = Self { lpn: NO_LPN, state: PageState::Erased, version: 0 };
+}
+
+/// What the drive's system blocks know of an erase unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EraseUnitRecord {
+    /// Erases so far; spare bytes with another number were erased since.
+    pub epoch: u32,
+    pub stream: u32,
+    /// The count of programs on the whole drive when its last unit was programmed.
+    pub programmed_at: u64,
+    /// The host's writes when it was opened.
+    pub opened_at: u64,
+    pub is_retired: bool,
+}
+
+const MAGIC: &[u8; 8] = b"ssdlab\0\x01";
+/// Room for the description of the drive, which a file must agree with.
+const HEADER_BYTES: usize = 1 << 16;
+const RECORD_BYTES: usize = 32;
+const SPARE_BYTES: usize = 16;
+const STATE_BITS: u32 = 3;
+
+pub struct Medium {
+    memory: MmapMut,
+    file: Option<File>,
+    shape: Shape,
+    records_at: usize,
+    spare_at: usize,
+    system: Range<usize>,
+    payload_at: usize,
+}
+
+impl Medium {
+    /// Memory that is gone with the process; taken from the system only where it is written.
+    pub fn in_memory(shape: Shape, system_bytes: usize) -> io::Result<Self> {
+        let mut medium = Self::cut(shape, system_bytes);
+        medium.memory = MmapOptions::new().len(medium.bytes()).no_reserve_swap().map_anon()?;
+        #[cfg(target_os = "linux")]
+        let _ = medium.memory.advise(Advice::HugePage);
+        Ok(medium)
+    }
+
+    /// A sparse file, made if there is none. Returns whether it held a drive already. `description` says which drive;
+    /// a file of another one is refused.
+    pub fn in_file(path: &Path, shape: Shape, system_bytes: usize, description: &str) -> io::Result<(Self, bool)> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.try_lock().map_err(|_| io::Error::other("another process has this drive open"))?;
+        let mut medium = Self::cut(shape, system_bytes);
+        let length = file.metadata()?.len();
+        let bytes = medium.bytes() as u64;
+        if length != 0 && length != bytes {
+            let message = format!("is {length} bytes long, and this drive takes {bytes}: it holds another drive");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        file.set_len(bytes)?;
+        // SAFETY: the file is locked against other processes of this program; should something else shorten it, the
+        // process ends by a signal, as with any mapped file.
+        medium.memory = unsafe { MmapOptions::new().map_mut(&file)? };
+        let is_old = medium.memory[..8] == MAGIC[..];
+        let text = description.as_bytes();
+        assert!(text.len() + 16 <= HEADER_BYTES, "the description of a drive fits into the header");
+        if is_old {
+            let stored = u64::from_le_bytes(medium.memory[8..16].try_into().expect("eight bytes")) as usize;
+            if medium.memory[16..HEADER_BYTES].get(..stored) != Some(text) {
+                let message = "holds a drive of another description (drive file, --op, --set or --scale)";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+        } else {
+            medium.memory[8..16].copy_from_slice(&(text.len() as u64).to_le_bytes());
+            medium.memory[16..16 + text.len()].copy_from_slice(text);
+            medium.memory[..8].copy_from_slice(MAGIC);
+        }
+        medium.file = Some(file);
+        Ok((medium, is_old))
+    }
+
+    /// The places of the tables; nothing is mapped yet.
+    fn cut(shape: Shape, system_bytes: usize) -> Self {
+        let records_at = HEADER_BYTES;
+        let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
+        let system_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
+        let system = system_at..system_at + system_bytes.next_multiple_of(4096);
+        let memory = MmapMut::map_anon(1).expect("the system gives a page");
+        Self { memory, file: None, shape, records_at, spare_at, payload_at: system.end, system }
+    }
+
+    fn bytes(&self) -> usize {
+        self.payload_at + self.shape.physical_units() as usize * self.shape.unit_bytes as usize
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Takes the room of an erase unit's payload from the file system, so that a full one is an error and no signal.
+    pub fn reserve(&self, erase_unit: u32) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let payload = self.payload(erase_unit * self.shape.units_per_erase_unit);
+        let length = self.shape.units_per_erase_unit as usize * self.shape.unit_bytes as usize;
+        // SAFETY: a plain system call on a file that is open; the mapping stays as it is.
+        let code = unsafe {
+            libc::posix_fallocate(std::os::fd::AsRawFd::as_raw_fd(file), payload.start as i64, length as i64)
+        };
+        if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+    }
+
+    pub fn outlives_the_process(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Hands everything to the file's disk. Only a loss of power of this machine needs it.
+    pub fn sync(&self) -> io::Result<()> {
+        if self.file.is_some() { self.memory.flush() } else { Ok(()) }
+    }
+
+    #[inline]
+    fn payload(&self, ppn: u32) -> Range<usize> {
+        let at = self.payload_at + ppn as usize * self.shape.unit_bytes as usize;
+        at..at + self.shape.unit_bytes as usize
+    }
+
+    #[inline]
+    pub fn data(&self, ppn: u32) -> &[u8] {
+        &self.memory[self.payload(ppn)]
+    }
+
+    #[inline]
+    pub fn data_mut(&mut self, ppn: u32) -> &mut [u8] {
+        let range = self.payload(ppn);
+        &mut self.memory[range]
+    }
+
+    #[inline]
+    pub fn copy_data(&mut self, from: u32, to: u32) {
+        let (from, to) = (self.payload(from), self.payload(to));
+        self.memory.copy_within(from, to.start);
+    }
+
+    /// Adds the payload of one unit to that of another, bit by bit without carry.
+    pub fn xor_data(&mut self, from: u32, to: u32) {
+        let (from, to) = (self.payload(from), self.payload(to));
+        for (from, to) in from.zip(to) {
+            self.memory[to] ^= self.memory[from];
+        }
+    }
+
+    #[inline]
+    pub fn spare(&self, ppn: u32) -> Spare {
+        let at = self.spare_at + ppn as usize * SPARE_BYTES;
+        let bytes = &self.memory[at..at + SPARE_BYTES];
+        let stamp = u32_at(bytes, 4);
+        if stamp >> STATE_BITS != self.epoch(self.shape.erase_unit_of(ppn)) & (u32::MAX >> STATE_BITS) {
+            return Spare::ERASED;
+        }
+        let state = match stamp & ((1 << STATE_BITS) - 1) {
+            1 => PageState::Buffered,
+            2 => PageState::Programmed,
+            3 => PageState::Torn,
+            4 => PageState::Lost,
+            _ => return Spare::ERASED,
+        };
+        Spare { lpn: u32_at(bytes, 0), state, version: u64_at(bytes, 8) }
+    }
+
+    #[inline]
+    pub fn set_spare(&mut self, ppn: u32, spare: Spare) {
+        let stamp = self.epoch(self.shape.erase_unit_of(ppn)) << STATE_BITS | spare.state as u32;
+        let at = self.spare_at + ppn as usize * SPARE_BYTES;
+        let bytes = &mut self.memory[at..at + SPARE_BYTES];
+        bytes[..4].copy_from_slice(&spare.lpn.to_le_bytes());
+        bytes[8..].copy_from_slice(&spare.version.to_le_bytes());
+        // The stamp last: a process that is killed in between leaves an erased unit.
+        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        bytes[4..8].copy_from_slice(&stamp.to_le_bytes());
+    }
+
+    pub fn set_state(&mut self, ppn: u32, state: PageState) {
+        let spare = self.spare(ppn);
+        self.set_spare(ppn, Spare { state, ..spare });
+    }
+
+    #[inline]
+    fn epoch(&self, erase_unit: u32) -> u32 {
+        u32_at(&self.memory, self.records_at + erase_unit as usize * RECORD_BYTES)
+    }
+
+    pub fn record(&self, erase_unit: u32) -> EraseUnitRecord {
+        let at = self.records_at + erase_unit as usize * RECORD_BYTES;
+        let bytes = &self.memory[at..at + RECORD_BYTES];
+        EraseUnitRecord {
+            epoch: u32_at(bytes, 0),
+            stream: u32_at(bytes, 4),
+            programmed_at: u64_at(bytes, 8),
+            opened_at: u64_at(bytes, 16),
+            is_retired: u32_at(bytes, 24) != 0,
+        }
+    }
+
+    pub fn set_record(&mut self, erase_unit: u32, record: EraseUnitRecord) {
+        let at = self.records_at + erase_unit as usize * RECORD_BYTES;
+        let bytes = &mut self.memory[at..at + RECORD_BYTES];
+        bytes[..4].copy_from_slice(&record.epoch.to_le_bytes());
+        bytes[4..8].copy_from_slice(&record.stream.to_le_bytes());
+        bytes[8..16].copy_from_slice(&record.programmed_at.to_le_bytes());
+        bytes[16..24].copy_from_slice(&record.opened_at.to_le_bytes());
+        bytes[24..28].copy_from_slice(&u32::from(record.is_retired).to_le_bytes());
+    }
+
+    /// The drive's system blocks, for `journal`.
+    pub fn system(&self) -> &[u8] {
+        &self.memory[self.system.clone()]
+    }
+
+    pub fn system_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.system.clone()]
+    }
+}
+
+#[inline]
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+#[inline]
+pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape {
+        unit_bytes: 512,
+        user_units: 40,
+        erase_units: 4,
+        units_per_erase_unit: 16,
+        group_units: 4,
+        units_per_stripe: 0,
+        dies: 1,
+    };
+
+    #[test]
+    fn an_erase_makes_spare_bytes_old() {
+        let mut medium = Medium::in_memory(SHAPE, 0).unwrap();
+        let spare = Spare { lpn: 7, state: PageState::Programmed, version: 3 };
+        medium.set_spare(17, spare);
+        assert_eq!(medium.spare(17), spare);
+        assert_eq!(medium.spare(16), Spare::ERASED);
+        let record = medium.record(1);
+        medium.set_record(1, EraseUnitRecord { epoch: record.epoch + 1, ..record });
+        assert_eq!(medium.spare(17), Spare::ERASED);
+    }
+
+    #[test]
+    fn tables_do_not_overlap() {
+        let mut medium = Medium::in_memory(SHAPE, 100).unwrap();
+        for ppn in 0..SHAPE.physical_units() {
+            medium.data_mut(ppn).fill(0xff);
+        }
+        medium.system_mut().fill(0xff);
+        assert!((0..SHAPE.physical_units()).all(|ppn| medium.spare(ppn) == Spare::ERASED));
+        assert!((0..4).all(|erase_unit| medium.record(erase_unit) == EraseUnitRecord::default()));
+    }
+
+    #[test]
+    fn a_file_of_another_drive_is_refused() {
+        let path = std::env::temp_dir().join(format!("ssdlab-medium-{}", std::process::id()));
+        let open = |description: &str| Medium::in_file(&path, SHAPE, 0, description);
+        let (mut medium, is_old) = open("one").unwrap();
+        assert!(!is_old);
+        assert!(open("one").is_err_and(|error| error.to_string().contains("another process")));
+        medium.data_mut(3).fill(9);
+        drop(medium);
+        let (medium, is_old) = open("one").unwrap();
+        assert!(is_old && medium.data(3) == [9; 512]);
+        drop(medium);
+        assert!(open("two").is_err_and(|error| error.to_string().contains("another description")));
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,322 @@
+//! The simulated flash array with contents: what the translation layer decides is carried out on real data.
+//!
+//! Data lies by physical place and is moved when the translation layer copies it, so that only a right map finds it
+//! again. As on a real drive the units of a program group gather in the drive's memory until the group is full, and each
+//! has spare bytes that say whose it is; a read whose place holds another's data is an error, never handed on.
+//!
+//! Without power-loss protection an erase waits until everything that was decided before it is in flash. So an older
+//! copy of a unit stays until the newer one is safe, and a loss of power leaves one of the two.
+
+mod contents;
+mod faults;
+mod groups;
+mod journal;
+mod medium;
+mod recovery;
+mod transfer;
+
+pub use faults::{FlashFaults, Injected};
+pub use journal::{Journal, Trim};
+pub use medium::{EraseUnitRecord, Medium, NO_LPN, PageState, Shape, Spare};
+pub use recovery::Recovery;
+pub use transfer::Transfer;
+
+use crate::device::DeviceError;
+use groups::Groups;
+use serde::Serialize;
+use ssdlab_engine::ftl::numbers::Ppn;
+use ssdlab_engine::ledger::Cause;
+use ssdlab_engine::timing::recorder::Decision;
+use std::collections::VecDeque;
+
+/// What happened to the flash that no ledger of the translation layer counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Events {
+    pub program_failures: u64,
+    pub erase_failures: u64,
+    /// Reads that error correction could not mend, and those of them that parity mended.
+    pub uncorrectable_reads: u64,
+    pub reads_rebuilt_from_parity: u64,
+    /// Units whose contents are gone for good.
+    pub lost_units: u64,
+    /// Groups that had to be programmed before they were full, because the place of a waiting erase was needed.
+    pub early_programs: u64,
+}
+
+/// An erase that waits for programs, and how many had been decided on before it.
+struct WaitingErase {
+    erase_unit: u32,
+    programs_before: u64,
+}
+
+pub struct Nand {
+    medium: Medium,
+    /// What is in the drive's memory outlives a loss of power.
+    power_loss_protection: bool,
+    groups: Groups,
+    waiting_erases: VecDeque<WaitingErase>,
+    faults: Injected,
+    events: Events,
+    journal: Journal,
+    units_per_page: u32,
+    /// Units programmed so far, and how many they were at the last checkpoint.
+    programs: u64,
+    programs_at_checkpoint: u64,
+    /// Places that were passed over because of a loss of power, until they are told.
+    padding_units: u64,
+    /// Erase units that were opened since the last call for them.
+    opened: Vec<u32>,
+    /// Units that the host has written or trimmed so far.
+    version: u64,
+    /// Old contents of a unit of which the host writes a part.
+    old: Vec<u8>,
+    old_is: contents::Old,
+    /// Erase units that failed and must be given up, for the translation layer.
+    failed_erase_units: Vec<u32>,
+}
+
+impl Nand {
+    pub fn new(
+        medium: Medium,
+        journal: Journal,
+        units_per_page: u32,
+        power_loss_protection: bool,
+        faults: FlashFaults,
+        seed: u64,
+    ) -> Self {
+        let shape = *medium.shape();
+        Self {
+            journal,
+            units_per_page,
+            programs_at_checkpoint: 0,
+            padding_units: 0,
+            opened: Vec::new(),
+            power_loss_protection,
+            groups: Groups::new(shape.group_units, shape.dies),
+            waiting_erases: VecDeque::new(),
+            faults: Injected::new(faults, seed),
+            events: Events::default(),
+            programs: 0,
+            version: 0,
+            old: vec![0; shape.unit_bytes as usize],
+            old_is: contents::Old::Nothing,
+            failed_erase_units: Vec::new(),
+            medium,
+        }
+    }
+
+    pub fn medium(&self) -> &Medium {
+        &self.medium
+    }
+
+    pub fn medium_mut(&mut self) -> &mut Medium {
+        &mut self.medium
+    }
+
+    pub fn events(&self) -> Events {
+        self.events
+    }
+
+    pub fn has_power_loss_protection(&self) -> bool {
+        self.power_loss_protection
+    }
+
+    /// The next number of a write or trim.
+    pub fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    /// Carries out what the translation layer decided on for one request, in order and to the end. The error is the
+    /// first that the host must hear of.
+    pub fn carry_out(&mut self, decisions: &[Decision], transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
+        let mut answer = Ok(());
+        let mut next_unit = transfer.first_unit(self.medium.shape().unit_bytes);
+        let mut copied = None;
+        self.old_is = contents::Old::Nothing;
+        for &decision in decisions {
+            let done = match decision {
+                Decision::Read(ppn, Cause::Host) => self.read_for_host(ppn.0, transfer),
+                Decision::Read(ppn, Cause::ReadModifyWrite) => self.load_old(ppn.0),
+                Decision::Read(ppn, Cause::Gc | Cause::WearLeveling) => {
+                    copied = Some(ppn.0);
+                    Ok(())
+                }
+                // Those of the drive's own pages bring no data.
+                Decision::Read(..) => Ok(()),
+                Decision::Program(ppn, Cause::Host) => {
+                    let done = self.prepare(ppn.0).and_then(|()| self.write_for_host(ppn.0, next_unit, transfer));
+                    next_unit += 1;
+                    self.programmed(ppn.0);
+                    done
+                }
+                Decision::Program(ppn, Cause::Gc | Cause::WearLeveling) => {
+                    let from = copied.take().expect("a copy is a read followed by its program");
+                    let done = self.prepare(ppn.0);
+                    self.copy(from, ppn.0);
+                    self.programmed(ppn.0);
+                    done
+                }
+                Decision::Program(ppn, cause) => {
+                    let done = self.prepare(ppn.0);
+                    if cause == Cause::Parity {
+                        self.write_parity(ppn.0);
+                    }
+                    self.medium.set_spare(ppn.0, Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 });
+                    self.programmed(ppn.0);
+                    done
+                }
+                Decision::Erase(erase_unit) => {
+                    self.decide_erase(erase_unit.0);
+                    Ok(())
+                }
+                Decision::Open(..) => Ok(()),
+            };
+            if answer.is_ok() {
+                answer = done;
+            }
+        }
+        self.erase_what_waited();
+        answer
+    }
+
+    /// Before the first unit of an erase unit is programmed, and before one whose erase still waits.
+    fn prepare(&mut self, ppn: u32) -> Result<(), DeviceError> {
+        let Shape { units_per_erase_unit, .. } = *self.medium.shape();
+        if !ppn.is_multiple_of(units_per_erase_unit) {
+            return Ok(());
+        }
+        let erase_unit = ppn / units_per_erase_unit;
+        if self.waiting_erases.iter().any(|waiting| waiting.erase_unit == erase_unit) {
+            self.events.early_programs += 1;
+            self.finish_all_programs();
+            self.erase_what_waited();
+        }
+        self.opened.push(erase_unit);
+        self.medium.reserve(erase_unit).map_err(DeviceError::Store)
+    }
+
+    fn programmed(&mut self, ppn: u32) {
+        self.programs += 1;
+        let erase_unit = self.medium.shape().erase_unit_of(ppn);
+        let record = self.medium.record(erase_unit);
+        self.medium.set_record(erase_unit, EraseUnitRecord { programmed_at: self.programs, ..record });
+        if let Some(group) = self.groups.take(ppn, self.programs) {
+            self.program_group(group);
+        }
+    }
+
+    /// A full group goes to flash. Should that fail, its contents stay in memory until the block is given up.
+    fn program_group(&mut self, group: u32) {
+        let units = self.medium.shape().group_units;
+        let erase_unit = self.medium.shape().erase_unit_of(group * units);
+        if self.faults.program_fails() {
+            self.events.program_failures += 1;
+            self.failed_erase_units.push(erase_unit);
+            return;
+        }
+        for ppn in group * units..(group + 1) * units {
+            if self.medium.spare(ppn).state == PageState::Buffered {
+                self.medium.set_state(ppn, PageState::Programmed);
+            }
+        }
+    }
+
+    /// All that was decided on is in flash: full groups and, against the nature of flash, those that are not.
+    fn finish_all_programs(&mut self) {
+        for group in self.groups.finish_early() {
+            self.program_group(group);
+        }
+    }
+
+    fn decide_erase(&mut self, erase_unit: u32) {
+        if self.power_loss_protection {
+            self.erase(erase_unit);
+        } else {
+            self.waiting_erases.push_back(WaitingErase { erase_unit, programs_before: self.programs });
+        }
+    }
+
+    /// Carries out the erases before which all programs are in flash. Programs that are merely under way are waited for.
+    fn erase_what_waited(&mut self) {
+        while let Some(waiting) = self.waiting_erases.front()
+            && self.groups.are_full_up_to(waiting.programs_before)
+        {
+            let erase_unit = waiting.erase_unit;
+            self.groups.finish_full();
+            self.waiting_erases.pop_front();
+            self.erase(erase_unit);
+        }
+    }
+
+    fn erase(&mut self, erase_unit: u32) {
+        let record = self.medium.record(erase_unit);
+        self.medium.set_record(erase_unit, EraseUnitRecord { epoch: record.epoch + 1, ..record });
+        if self.faults.erase_fails() {
+            self.events.erase_failures += 1;
+            self.failed_erase_units.push(erase_unit);
+        }
+    }
+
+    /// Whether erase units failed that the translation layer must give up.
+    pub fn has_failures(&self) -> bool {
+        !self.failed_erase_units.is_empty()
+    }
+
+    pub fn take_failed(&mut self) -> Option<u32> {
+        self.failed_erase_units.pop()
+    }
+
+    /// Records which streams the erase units belong to that were opened since the last call, after so many units that
+    /// the host has written.
+    pub fn note_streams(&mut self, host_units: u64, stream_of: impl Fn(u32) -> u8) {
+        for erase_unit in self.opened.drain(..) {
+            let record = self.medium.record(erase_unit);
+            let stream = u32::from(stream_of(erase_unit));
+            self.medium.set_record(erase_unit, EraseUnitRecord { stream, opened_at: host_units, ..record });
+        }
+    }
+
+    /// Notes a trim of whole units; whoever calls sees to checkpoints before.
+    pub fn note_trim(&mut self, first: u32, units: u32) {
+        let version = self.next_version();
+        self.journal.note_trim(&mut self.medium, Trim { first, units, version });
+    }
+
+    /// Whether a checkpoint is due: the journal is full, or much has been programmed.
+    pub fn wants_checkpoint(&self) -> bool {
+        let interval = u64::from(self.medium.shape().physical_units()) / 4;
+        self.journal.is_full(&self.medium) || self.programs - self.programs_at_checkpoint > interval
+    }
+
+    pub fn save(&mut self, text: &[u8]) {
+        self.journal.save(&mut self.medium, text);
+    }
+
+    pub fn saved(&self) -> &[u8] {
+        self.journal.saved(&self.medium)
+    }
+
+    /// Records that the translation layer has given an erase unit up.
+    pub fn retire(&mut self, erase_unit: u32) {
+        let record = self.medium.record(erase_unit);
+        self.medium.set_record(erase_unit, EraseUnitRecord { is_retired: true, ..record });
+    }
+
+    /// Erases that the translation layer takes for done.
+    pub fn waiting_erases(&self) -> u32 {
+        self.waiting_erases.len() as u32
+    }
+
+    /// The first places of the groups that are not full and so keep what is in them from flash.
+    pub fn open_groups(&self) -> Vec<Ppn> {
+        let units = self.medium.shape().group_units;
+        self.groups.open().map(|group| Ppn(group * units)).collect()
+    }
+
+    /// Waits for the programs that are under way.
+    pub fn finish_programs(&mut self) {
+        self.groups.finish_full();
+        self.erase_what_waited();
+    }
+}

@@ -1,0 +1,197 @@
+//! What a loss of power leaves, and how the map is found again: by checkpoint and scan.
+
+use super::journal::Mark;
+use super::medium::{EraseUnitRecord, NO_LPN, PageState, Shape, Spare};
+use super::{Nand, WaitingErase};
+use serde::Serialize;
+use ssdlab_engine::ftl::numbers::{Lpn, Ppn, StreamId};
+use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit};
+use ssdlab_engine::random::Random;
+
+/// What came of finding the data again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Recovery {
+    /// Units that were being programmed, or still in memory, when the power went.
+    pub torn_units: u64,
+    pub checkpoint_units: u64,
+    /// Pages whose spare bytes were read.
+    pub scanned_pages: u64,
+    /// How long a drive would have taken for it, over all its dies and channels.
+    pub duration_ns: u64,
+}
+
+/// The state of an address that is being looked for.
+#[derive(Clone, Copy)]
+struct Winner {
+    ppn: u32,
+    version: u64,
+    is_readable: bool,
+}
+
+const NOWHERE: Winner = Winner { ppn: u32::MAX, version: 0, is_readable: false };
+
+impl Nand {
+    /// The power goes. With power-loss protection what is in memory is saved; without, it is lost, and programs that are
+    /// under way leave torn pages, some of them by chance.
+    pub fn lose_power(&mut self, random: &mut Random) -> (u64, Vec<u32>) {
+        let undone = self.waiting_erases.drain(..).map(|WaitingErase { erase_unit, .. }| erase_unit).collect();
+        if self.power_loss_protection {
+            return (0, undone);
+        }
+        let mut torn_units = 0;
+        // Half of the programs under way had come to their end.
+        for group in self.groups.under_way().collect::<Vec<_>>() {
+            if random.below(2) == 0 {
+                torn_units += self.tear(group, true);
+            }
+        }
+        (torn_units + self.tear_open_groups(), undone)
+    }
+
+    /// What a process that was killed had in its memory is lost as with the power.
+    pub fn tear_what_was_buffered(&mut self) -> u64 {
+        let Shape { group_units, .. } = *self.medium.shape();
+        let buffered = (0..self.medium.shape().physical_units())
+            .filter(|&ppn| self.medium.spare(ppn).state == PageState::Buffered);
+        let mut groups: Vec<u32> = buffered.map(|ppn| ppn / group_units).collect();
+        groups.dedup();
+        groups.into_iter().map(|group| self.tear(group, false)).sum()
+    }
+
+    fn tear_open_groups(&mut self) -> u64 {
+        self.groups.clear().into_iter().map(|group| self.tear(group, false)).sum()
+    }
+
+    /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's own
+    /// program.
+    fn tear(&mut self, group: u32, is_under_way: bool) -> u64 {
+        let units = self.medium.shape().group_units;
+        let mut torn_units = 0;
+        for ppn in group * units..(group + 1) * units {
+            let spare = self.medium.spare(ppn);
+            if !is_under_way && matches!(spare.state, PageState::Programmed | PageState::Lost) {
+                continue;
+            }
+            torn_units += u64::from(spare.state != PageState::Erased && spare.lpn != NO_LPN);
+            let half = self.medium.data(ppn).len() / 2;
+            self.medium.data_mut(ppn)[half..].fill(0x5a);
+            let was_empty = spare.state == PageState::Erased;
+            self.padding_units += u64::from(was_empty);
+            self.medium.set_spare(ppn, Spare { state: PageState::Torn, ..spare });
+        }
+        torn_units
+    }
+
+    /// Finds the data again. `undone` are erase units whose erase was decided on and never carried out.
+    pub fn recover(&mut self, undone: &[u32], torn_units: u64) -> (Found, Recovery) {
+        let shape = *self.medium.shape();
+        let mut recovery = Recovery { torn_units, ..Recovery::default() };
+        let mut winners = vec![NOWHERE; shape.user_units as usize];
+        self.version = self.journal.checkpoint_version(&self.medium);
+        for (lpn, ppn) in self.journal.checkpoint_map(&self.medium).enumerate() {
+            if ppn < shape.physical_units() {
+                recovery.checkpoint_units += 1;
+                consider(&mut winners, &self.medium.spare(ppn), ppn, Some(lpn as u32));
+            }
+        }
+        let mut erase_units = Vec::with_capacity(shape.erase_units as usize);
+        for erase_unit in 0..shape.erase_units {
+            let record = self.medium.record(erase_unit);
+            self.programs = self.programs.max(record.programmed_at);
+            let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
+            let known = if mark.epoch == record.epoch { mark.places } else { 0 };
+            let places = self.scan(erase_unit, known, &mut winners, &mut recovery);
+            let contents = match places {
+                _ if record.is_retired => FoundContents::Retired,
+                0 => FoundContents::Erased,
+                places => FoundContents::Written {
+                    stream: StreamId(record.stream as u8),
+                    places,
+                    order: record.programmed_at,
+                    opened_at: record.opened_at,
+                },
+            };
+            let is_erase_undone = !record.is_retired && undone.contains(&erase_unit);
+            erase_units.push(FoundEraseUnit { contents, erase_count: record.epoch, is_erase_undone });
+        }
+        let trims = self.journal.trims(&self.medium);
+        for trim in &trims {
+            self.version = self.version.max(trim.version);
+            for winner in &mut winners[trim.first as usize..(trim.first + trim.units) as usize] {
+                if winner.version < trim.version {
+                    *winner = NOWHERE;
+                }
+            }
+        }
+        let placed = (0..).map(Lpn).zip(&winners).filter(|(_, winner)| winner.ppn != u32::MAX);
+        let found = Found {
+            map: placed.map(|(lpn, winner)| (lpn, Ppn(winner.ppn))).collect(),
+            erase_units,
+            padding_units: std::mem::take(&mut self.padding_units),
+        };
+        (found, recovery)
+    }
+
+    /// Looks at the places of an erase unit from `known` on, up to the first that is erased. Returns how many there are.
+    fn scan(&mut self, erase_unit: u32, known: u32, winners: &mut [Winner], recovery: &mut Recovery) -> u32 {
+        let Shape { units_per_erase_unit, .. } = *self.medium.shape();
+        let first = erase_unit * units_per_erase_unit;
+        let mut place = known;
+        while place < units_per_erase_unit {
+            let ppn = first + place;
+            let spare = self.medium.spare(ppn);
+            if spare.state == PageState::Erased {
+                break;
+            }
+            self.version = self.version.max(spare.version);
+            consider(winners, &spare, ppn, None);
+            place += 1;
+        }
+        let units_per_page = self.units_per_page.max(1);
+        // One page at least, to see that nothing was programmed since.
+        recovery.scanned_pages += u64::from((place - known).div_ceil(units_per_page)).max(1);
+        place
+    }
+
+    /// Notes where everything is, so that less need be scanned. What is in memory without protection must have been
+    /// flushed.
+    pub fn checkpoint(&mut self, map: impl Iterator<Item = u32>) {
+        let shape = *self.medium.shape();
+        let marks: Vec<Mark> = (0..shape.erase_units)
+            .map(|erase_unit| {
+                let EraseUnitRecord { epoch, .. } = self.medium.record(erase_unit);
+                Mark { epoch, places: self.places(erase_unit) }
+            })
+            .collect();
+        self.journal.write_checkpoint(&mut self.medium, self.version, map, &marks);
+        self.programs_at_checkpoint = self.programs;
+    }
+
+    /// How many places of an erase unit are written: they are filled in order.
+    fn places(&self, erase_unit: u32) -> u32 {
+        let units = self.medium.shape().units_per_erase_unit;
+        let first = erase_unit * units;
+        let (mut low, mut high) = (0, units);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.medium.spare(first + middle).state == PageState::Erased { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+}
+
+/// Of two copies the one with the higher number counts; of equals, one that can be read.
+fn consider(winners: &mut [Winner], spare: &Spare, ppn: u32, expected: Option<u32>) {
+    if expected.is_some_and(|lpn| lpn != spare.lpn) {
+        return;
+    }
+    let is_readable = match spare.state {
+        PageState::Buffered | PageState::Programmed => true,
+        PageState::Lost => false,
+        PageState::Erased | PageState::Torn => return,
+    };
+    let Some(winner) = winners.get_mut(spare.lpn as usize) else { return };
+    if (spare.version, is_readable) >= (winner.version, winner.is_readable) || winner.ppn == u32::MAX {
+        *winner = Winner { ppn, version: spare.version, is_readable };
+    }
+}

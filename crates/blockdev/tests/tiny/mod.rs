@@ -1,0 +1,124 @@
+//! A drive so small that cleaning, wear and a full drive come within a hundred operations; and a slow, obvious model of
+//! what a device holds.
+
+use serde_json::json;
+use ssdlab_engine::random::Random;
+use ssdlab_engine::specification::Drive;
+use std::collections::BTreeMap;
+
+pub const UNIT: u64 = 512;
+
+/// What one tiny drive has different from another.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiny {
+    pub user_units: u64,
+    pub placement: &'static str,
+    pub victim: &'static str,
+    pub erase_unit: &'static str,
+    pub units_per_stripe: u32,
+    pub buffer_units: u64,
+}
+
+/// Two dies of two planes, ten blocks of eight pages of two units: 640 units, in superblocks of 64.
+impl Default for Tiny {
+    fn default() -> Self {
+        Self {
+            user_units: 320,
+            placement: "host-gc-split",
+            victim: "greedy",
+            erase_unit: "superblock",
+            units_per_stripe: 0,
+            buffer_units: 16,
+        }
+    }
+}
+
+impl Tiny {
+    pub fn drive(&self) -> Drive {
+        let text = json!({
+            "name": "tiny",
+            "nand": {
+                "cell": "tlc", "channels": 2, "dies_per_channel": 1, "planes_per_die": 2, "blocks_per_plane": 10,
+                "pages_per_block": 8, "page_bytes": 2 * UNIT, "read_us": 60.0, "program_us": 700.0, "erase_us": 5000.0,
+                "channel_mb_s": 800.0, "endurance_cycles": 3000
+            },
+            "ftl": {
+                "user_bytes": self.user_units * UNIT, "mapping_unit_bytes": UNIT, "erase_unit": self.erase_unit,
+                "victim": {"name": self.victim}, "placement": {"name": self.placement},
+                "wear_leveling": {"name": "none"}, "reserve_erase_units": 2, "spare_area": "dynamic"
+            },
+            "parity": {"units_per_stripe": self.units_per_stripe},
+            "faults": {"factory_bad_blocks": 0.0, "wear_out": false, "endurance_spread": 0.0},
+            "write_buffer": {"bytes": self.buffer_units * UNIT},
+            "controller": {"command_us": 5.0}
+        });
+        serde_json::from_value(text).expect("the tiny drive is a drive")
+    }
+}
+
+/// What each unit holds; zeroes where it holds nothing.
+#[derive(Default)]
+pub struct Model {
+    units: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Model {
+    pub fn read(&self, offset_bytes: u64, length_bytes: u64) -> Vec<u8> {
+        let mut data = vec![0; length_bytes as usize];
+        for (unit, from, part) in parts(offset_bytes, length_bytes) {
+            if let Some(held) = self.units.get(&unit) {
+                let length = part.len();
+                data[part].copy_from_slice(&held[from..from + length]);
+            }
+        }
+        data
+    }
+
+    pub fn write(&mut self, offset_bytes: u64, data: &[u8]) {
+        for (unit, from, part) in parts(offset_bytes, data.len() as u64) {
+            let held = self.units.entry(unit).or_insert_with(|| vec![0; UNIT as usize]);
+            held[from..from + part.len()].copy_from_slice(&data[part]);
+        }
+    }
+
+    pub fn trim(&mut self, offset_bytes: u64, length_bytes: u64) {
+        for unit in offset_bytes.div_ceil(UNIT)..(offset_bytes + length_bytes) / UNIT {
+            self.units.remove(&unit);
+        }
+    }
+}
+
+/// The units of a range, each with where in it the range begins and what part of the range lies in it.
+fn parts(offset_bytes: u64, length_bytes: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let end = offset_bytes + length_bytes;
+    (offset_bytes / UNIT..end.div_ceil(UNIT)).map(move |unit| {
+        let (from, to) = (offset_bytes.max(unit * UNIT), end.min((unit + 1) * UNIT));
+        (unit, (from - unit * UNIT) as usize, (from - offset_bytes) as usize..(to - offset_bytes) as usize)
+    })
+}
+
+/// A range within the device: usually a unit or a few, sometimes not on the borders of units.
+pub fn range(random: &mut Random, size_bytes: u64) -> (u64, u64) {
+    let units = size_bytes / UNIT;
+    // Half of all requests fall into an eighth of the drive, so that cleaning meets hot and cold data.
+    let units_near = if random.below(2) == 0 { units / 8 } else { units };
+    let offset_bytes = random.below(units_near) * UNIT;
+    let units_max = if random.below(8) == 0 { 40 } else { 3 };
+    let length_bytes = (1 + random.below(units_max)) * UNIT;
+    let length_bytes = length_bytes.min(size_bytes - offset_bytes);
+    if random.below(6) > 0 {
+        return (offset_bytes, length_bytes);
+    }
+    let skipped = random.below(UNIT);
+    (offset_bytes + skipped, 1 + random.below((length_bytes - skipped).max(1)))
+}
+
+/// Bytes that no other write has.
+pub fn contents(random: &mut Random, length_bytes: u64) -> Vec<u8> {
+    let mut data = Vec::with_capacity(length_bytes as usize + 8);
+    while (data.len() as u64) < length_bytes {
+        data.extend_from_slice(&random.bits().to_le_bytes());
+    }
+    data.truncate(length_bytes as usize);
+    data
+}

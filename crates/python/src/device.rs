@@ -1,0 +1,241 @@
+//! Drives for real programs: opened, mounted and served here, and asked by Python how they are.
+
+use crate::errors::{as_json, refuse, refuse_json};
+use crate::live::{cells_by, close_up};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::{Deserialize, Serialize};
+use ssdlab_blockdev::device::{self, DeviceError};
+use ssdlab_blockdev::drive::{Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice};
+use ssdlab_blockdev::fuse::{self, Panel};
+use ssdlab_blockdev::nand::{Events, Recovery};
+use ssdlab_blockdev::nbd::{self, Address};
+use ssdlab_blockdev::null::Null;
+use ssdlab_engine::simulation::Outcome;
+use ssdlab_engine::specification::Drive;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// A drive that keeps what is written to it.
+#[pyclass(frozen)]
+pub struct Device {
+    simulated: Arc<SimulatedDevice>,
+    /// What programs talk to: the drive, or one of its size that does nothing.
+    front: Arc<dyn device::Device>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opening {
+    #[serde(default)]
+    does_nothing: bool,
+    #[serde(default)]
+    drive: Options,
+}
+
+#[derive(Serialize)]
+struct State {
+    outcome: Outcome,
+    events: Events,
+    power_cycles: u64,
+    recovery: Option<Recovery>,
+    erase_units_needed: u32,
+    erase_units_when_new: u32,
+    free_erase_units: u32,
+    /// Nothing at virtual pace.
+    real_pace: Option<Achieved>,
+}
+
+#[pymethods]
+impl Device {
+    #[new]
+    fn open(py: Python<'_>, drive_json: &str, options_json: &str) -> PyResult<Self> {
+        let drive: Drive =
+            serde_json::from_str(drive_json).map_err(|error| refuse_json("drive", drive_json, &error))?;
+        let opening: Opening =
+            serde_json::from_str(options_json).map_err(|error| refuse_json("options", options_json, &error))?;
+        let simulated = py.detach(|| SimulatedDevice::new(&drive, &opening.drive)).map_err(|error| match error {
+            OpenError::Specification(error) => refuse(error),
+            OpenError::Store(error) => os_error(&error),
+        })?;
+        let simulated = Arc::new(simulated);
+        let capabilities = device::Device::capabilities(&*simulated);
+        let front: Arc<dyn device::Device> = if opening.does_nothing {
+            Arc::new(Null::new(capabilities.size_bytes, capabilities.unit_bytes))
+        } else {
+            simulated.clone()
+        };
+        Ok(Self { simulated, front })
+    }
+
+    /// What a run would give that ended now, and what no run counts, as JSON.
+    fn state(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&py.detach(|| state(&self.simulated)))
+    }
+
+    /// How the drive is, and what it has done since the last call, as JSON.
+    fn figures(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&py.detach(|| self.simulated.core().figures()))
+    }
+
+    fn cells<'py>(&self, py: Python<'py>, by: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let by = cells_by(by)?;
+        let mut cells = Vec::new();
+        py.detach(|| self.simulated.core().cells(by, &mut cells));
+        Ok(PyBytes::new(py, &cells))
+    }
+
+    fn marks(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&py.detach(|| self.simulated.core().marks()))
+    }
+
+    fn erase_unit(&self, py: Python<'_>, index: u32) -> PyResult<String> {
+        close_up(py.detach(|| self.simulated.core().close_up(index)), index)
+    }
+
+    /// Carries out a line as it is written to `control`.
+    fn command(&self, py: Python<'_>, line: &str) -> PyResult<()> {
+        let Some(command) = Command::parse(line) else {
+            return Err(PyValueError::new_err(format!("{line:?} is no command; there are {SYNTAX}")));
+        };
+        py.detach(|| self.simulated.carry_out(&command)).map_err(|error| failed(&error))
+    }
+
+    /// An orderly end: all of it in flash, the map noted, a file on its disk.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.simulated.core().close()).map_err(|error| failed(&error))
+    }
+
+    /// Mounts the drive at a folder; `render(state)` gives the text of `stats.json`.
+    fn mount(&self, py: Python<'_>, folder: PathBuf, threads: usize, render: Py<PyAny>) -> PyResult<Mount> {
+        let simulated = self.simulated.clone();
+        let statistics = move || {
+            let state = serde_json::to_string(&state(&simulated)).unwrap_or_default();
+            let text = Python::attach(|py| render.call1(py, (state,)).and_then(|text| text.extract::<String>(py)));
+            text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}\n", error.to_string())).into_bytes()
+        };
+        let simulated = self.simulated.clone();
+        let control = move |line: &str| {
+            let command = Command::parse(line).ok_or(libc::EINVAL)?;
+            simulated.carry_out(&command).map_err(|error| error.errno())
+        };
+        let panel = Panel { statistics: Box::new(statistics), control: Box::new(control) };
+        let mount = py.detach(|| fuse::mount(self.front.clone(), panel, &folder, threads));
+        Ok(Mount { mount: Mutex::new(mount.map_err(|error| os_error(&error))?) })
+    }
+
+    /// Serves the drive over NBD at a unix socket.
+    fn serve_at_socket(&self, py: Python<'_>, path: PathBuf) -> PyResult<Server> {
+        self.serve(py, Address::Unix(path))
+    }
+
+    /// Serves the drive over NBD at a TCP port; 0 takes a free one.
+    fn serve_at_port(&self, py: Python<'_>, host: String, port: u16) -> PyResult<Server> {
+        self.serve(py, Address::Tcp(host, port))
+    }
+}
+
+impl Device {
+    fn serve(&self, py: Python<'_>, address: Address) -> PyResult<Server> {
+        let server = py.detach(|| nbd::serve(self.front.clone(), address)).map_err(|error| os_error(&error))?;
+        Ok(Server { server: Mutex::new(server) })
+    }
+}
+
+fn state(device: &SimulatedDevice) -> State {
+    let core = device.core();
+    State {
+        outcome: core.outcome(),
+        events: core.nand().events(),
+        power_cycles: core.power_cycles(),
+        recovery: core.recovery(),
+        erase_units_needed: core.erase_units_needed(),
+        erase_units_when_new: core.nand().medium().shape().erase_units,
+        free_erase_units: core.ftl().free_erase_units(),
+        real_pace: device.achieved(),
+    }
+}
+
+/// A folder with a drive in it.
+#[pyclass(frozen)]
+pub struct Mount {
+    mount: Mutex<fuse::Mount>,
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+#[pymethods]
+impl Mount {
+    /// Waits so long, or until someone unmounts it; says whether it is over. Ctrl-C ends the wait.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e6));
+        while !self.mount().is_over() {
+            py.check_signals()?;
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            py.detach(|| std::thread::sleep(LOOK_EVERY));
+        }
+        Ok(true)
+    }
+
+    /// Unmounts it. An OSError says what keeps it busy.
+    fn unmount(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.mount().unmount()).map_err(|error| os_error(&error))
+    }
+}
+
+impl Mount {
+    fn mount(&self) -> MutexGuard<'_, fuse::Mount> {
+        self.mount.lock().expect("no call panics while it holds the mount")
+    }
+}
+
+/// A drive that is served over NBD.
+#[pyclass(frozen)]
+pub struct Server {
+    server: Mutex<nbd::Server>,
+}
+
+#[pymethods]
+impl Server {
+    /// The TCP port; nothing for a unix socket.
+    #[getter]
+    fn port(&self) -> Option<u16> {
+        match self.server().address() {
+            Address::Unix(_) => None,
+            Address::Tcp(_, port) => Some(*port),
+        }
+    }
+
+    /// How many clients have come so far.
+    #[getter]
+    fn connections(&self) -> u64 {
+        self.server().connections()
+    }
+
+    /// Shuts all connections and takes the socket away.
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.server().stop());
+    }
+}
+
+impl Server {
+    fn server(&self) -> MutexGuard<'_, nbd::Server> {
+        self.server.lock().expect("no call panics while it holds the server")
+    }
+}
+
+/// With its number, where it has one, so that Python makes the right kind of OSError of it.
+fn os_error(error: &std::io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string())),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+fn failed(error: &DeviceError) -> PyErr {
+    PyOSError::new_err((error.errno(), error.to_string()))
+}

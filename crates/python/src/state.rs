@@ -1,0 +1,118 @@
+//! Files that hold the state of a drive: a line that says what it is, then the rest under zstd with a checksum: the drive
+//! that it is of, as JSON, and what the engine wrote.
+
+use crate::errors::refuse;
+use pyo3::prelude::*;
+use ssdlab_engine::error::SpecificationError;
+use ssdlab_engine::simulation::{InitialState, Run, StateError};
+use ssdlab_engine::specification::Drive;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+
+const MAGIC: &str = concat!("ssdlab-state ", env!("CARGO_PKG_VERSION"), "\n");
+const FIRST_WORD: &[u8] = b"ssdlab-state ";
+const LEVEL: i32 = 3;
+
+/// Begins a run as `start` does, on a new drive or from the state in a file, which may be that of a drive whose erase
+/// units are `times` smaller.
+pub fn begin(
+    py: Python<'_>,
+    drive: &Drive,
+    from: Option<&str>,
+    times: u32,
+    start: impl FnOnce(Option<InitialState<'_>>) -> Result<Box<dyn Run>, SpecificationError> + Send,
+) -> PyResult<Box<dyn Run>> {
+    let Some(path) = from else {
+        return py.detach(|| start(None)).map_err(refuse);
+    };
+    py.detach(|| opened(path, drive, times, start)).map_err(|message| {
+        let message = format!("{path}: {message}");
+        refuse(SpecificationError::new("state", message, "a state that this version saved of this drive"))
+    })
+}
+
+fn opened(
+    path: &str,
+    drive: &Drive,
+    times: u32,
+    start: impl FnOnce(Option<InitialState<'_>>) -> Result<Box<dyn Run>, SpecificationError>,
+) -> Result<Box<dyn Run>, String> {
+    let mut file = BufReader::new(File::open(path).map_err(|error| error.to_string())?);
+    let mut magic = vec![0; MAGIC.len()];
+    let read = file.read(&mut magic).map_err(|error| error.to_string())?;
+    if !magic[..read].starts_with(FIRST_WORD) {
+        return Err("it is no saved state of a drive".into());
+    }
+    if magic[..read] != *MAGIC.as_bytes() {
+        let other = String::from_utf8_lossy(&magic[FIRST_WORD.len()..read]);
+        let other = other.split_whitespace().next().unwrap_or_default();
+        return Err(format!("it was saved by version {other}, and this is {}", env!("CARGO_PKG_VERSION")));
+    }
+    let mut input = zstd::stream::read::Decoder::new(file).map_err(|error| error.to_string())?;
+    check_drive(&mut input, drive, times)?;
+    let run = start(Some(InitialState { input: &mut input, times }))
+        .map_err(|error| if error.key == "state" { error.value } else { error.to_string() })?;
+    // The checksum stands at the very end.
+    io::copy(&mut input, &mut io::sink()).map_err(|error| format!("the state is damaged: {error}"))?;
+    Ok(run)
+}
+
+/// The drive must be the same to the last value; of one with smaller erase units only the size may differ.
+fn check_drive(input: &mut impl Read, drive: &Drive, times: u32) -> Result<(), String> {
+    let damaged = |error: &dyn std::fmt::Display| format!("the state is damaged: {error}");
+    let mut length = [0; 8];
+    input.read_exact(&mut length).map_err(|error| damaged(&error))?;
+    let mut text = Vec::new();
+    input.take(u64::from_le_bytes(length).min(1 << 20)).read_to_end(&mut text).map_err(|error| damaged(&error))?;
+    let saved: serde_json::Value = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
+    let own = serde_json::to_value(drive).expect("a drive becomes JSON");
+    match first_difference("", &saved, &own, times > 1) {
+        None => Ok(()),
+        Some((key, saved, own)) => Err(format!("the state is of another drive: {key} was {saved}, and is {own}")),
+    }
+}
+
+fn first_difference(
+    key: &str,
+    saved: &serde_json::Value,
+    own: &serde_json::Value,
+    is_magnified: bool,
+) -> Option<(String, String, String)> {
+    let of_size = ["nand.pages_per_block", "nand.erase_us", "ftl.user_bytes", "ftl.reserved_bytes"];
+    if is_magnified && of_size.contains(&key) {
+        return None;
+    }
+    match (saved.as_object(), own.as_object()) {
+        (Some(saved), Some(own)) if saved.len() == own.len() => own.iter().find_map(|(name, value)| {
+            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            first_difference(&key, saved.get(name).unwrap_or(&serde_json::Value::Null), value, is_magnified)
+        }),
+        _ if saved == own => None,
+        _ => Some((key.to_owned(), saved.to_string(), own.to_string())),
+    }
+}
+
+/// Writes the state of the drive at the end of a run. The file appears whole or not at all.
+pub fn save(py: Python<'_>, run: &mut dyn Run, drive: &Drive, path: &str) -> PyResult<()> {
+    let aside = format!("{path}.writing");
+    let written = py.detach(|| written(run, drive, &aside).map_err(|error| error.to_string()));
+    let moved = written.and_then(|()| std::fs::rename(&aside, path).map_err(|error| error.to_string()));
+    moved.map_err(|message| {
+        let _ = std::fs::remove_file(&aside);
+        let message = format!("{path}: {message}");
+        refuse(SpecificationError::new("state", message, "a place where it can be written"))
+    })
+}
+
+fn written(run: &mut dyn Run, drive: &Drive, path: &str) -> Result<(), StateError> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(MAGIC.as_bytes())?;
+    let mut out = zstd::stream::write::Encoder::new(file, LEVEL)?;
+    out.include_checksum(true)?;
+    let text = serde_json::to_vec(drive).expect("a drive becomes JSON");
+    out.write_all(&(text.len() as u64).to_le_bytes())?;
+    out.write_all(&text)?;
+    run.save_state(&mut out)?;
+    out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+"""A small process that outlives its parent by a moment: when the parent is gone, however it went, it takes away the
+mounts and loop devices that the parent left.
+
+A process that is killed cannot clean up, and what it leaves hangs: a folder that answers nothing, a loop device that
+nobody serves. The guardian waits for the end of a pipe that only the parent holds open, so it learns of any end. This
+file is run by itself, without the package, so that it starts fast and takes little memory.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+CLEAN = b"."
+"""What the parent writes when it has cleaned up itself."""
+
+
+def start(folder: str, loop: str | None) -> int:
+    """Starts one for a mount and its loop device, if there is one. Returns the end of the pipe to hold open."""
+    read_end, write_end = os.pipe()
+    subprocess.Popen(
+        [sys.executable, "-I", "-S", __file__, folder, loop or ""],
+        stdin=read_end,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # Ctrl-C in a terminal goes to all processes of its group; this one must still be there afterwards.
+        start_new_session=True,
+    )
+    os.close(read_end)
+    return write_end
+
+
+def stop(write_end: int) -> None:
+    """Tells it that nothing is left to do."""
+    with contextlib.suppress(OSError):
+        os.write(write_end, CLEAN)
+    os.close(write_end)
+
+
+def clean(folder: str, loop: str | None) -> None:
+    """Takes away what is there of a mount and its loop device. Says nothing: nobody listens."""
+    if loop:
+        for mounted_at in mounts_of(loop):
+            _run("umount", "--lazy", mounted_at)
+        _run("losetup", "--detach", loop)
+    if folder in mounted_folders():
+        for unmount in (("umount", "--lazy"), ("fusermount3", "-u", "-z"), ("fusermount", "-u", "-z")):
+            if _run(*unmount, folder):
+                break
+
+
+def mounts_of(device: str) -> list[str]:
+    """Folders at which a device is mounted."""
+    return [folder for source, folder in _mounts() if source == device]
+
+
+def mounted_folders() -> set[str]:
+    return {folder for source, folder in _mounts() if source == "ssdlab"}
+
+
+def _mounts() -> list[tuple[str, str]]:
+    fields = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+    return [(source, folder.encode().decode("unicode_escape")) for source, folder, *_ in fields]
+
+
+def _run(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=30).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _wait_and_clean(folder: str, loop: str) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    if sys.stdin.buffer.read(1) != CLEAN:
+        clean(folder, loop or None)
+
+
+if __name__ == "__main__":
+    _wait_and_clean(sys.argv[1], sys.argv[2])

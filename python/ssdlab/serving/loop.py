@@ -1,0 +1,50 @@
+"""A loop device over the drive's file, so that file systems can be made on it. Takes root."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from ssdlab.errors import RunFailed
+from ssdlab.serving.guardian import mounts_of
+
+# The kernel would put neighbouring requests together; an experiment wants them as the file system sent them.
+_NO_MERGES = "2"
+
+
+def check() -> None:
+    """Raises RunFailed with what is missing: permission, a program, the kernel's loop devices."""
+    if os.geteuid() != 0:
+        raise RunFailed("--loop attaches a loop device, which takes root; without it the drive is a file all the same")
+    if shutil.which("losetup") is None:
+        raise RunFailed("--loop needs losetup, of the package util-linux (mount on some systems)")
+    if not Path("/dev/loop-control").exists():
+        raise RunFailed("--loop: /dev/loop-control is missing; `modprobe loop` loads the kernel's loop devices")
+
+
+def attach(file: Path, sector_bytes: int = 4096) -> str:
+    """Attaches a free loop device to the file, past the page cache. Returns its name, such as /dev/loop3."""
+    command = ["losetup", "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RunFailed(f"losetup could not attach {file}: {done.stderr.strip()}")
+    name = done.stdout.strip()
+    queue = Path(f"/sys/block/{Path(name).name}/queue")
+    with contextlib.suppress(OSError):
+        (queue / "nomerges").write_text(_NO_MERGES)
+        # The kernel keeps a limit that somebody set while the device stood for another file.
+        (queue / "discard_max_bytes").write_text((queue / "discard_max_hw_bytes").read_text())
+    return name
+
+
+def detach(name: str) -> None:
+    """Unmounts what is mounted of the device and detaches it. Raises RunFailed when something keeps it."""
+    for folder in mounts_of(name):
+        subprocess.run(["umount", folder], capture_output=True)
+    still = mounts_of(name)
+    if still:
+        raise RunFailed(f"{name} is mounted at {', '.join(still)}, and a program uses it")
+    done = subprocess.run(["losetup", "--detach", name], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RunFailed(f"losetup could not detach {name}: {done.stderr.strip()}")

@@ -1,0 +1,130 @@
+"""SMART as a drive of this kind would report it: NVMe's health log in `smartctl -j`'s shape, and OCP's C0h log.
+
+NVM Express Base Specification 2.0, figure 207 (health information, log page 02h); OCP Datacenter NVMe SSD Specification
+2.0, section 4.8.6 (log page C0h); smartctl 7.3's JSON. What a simulation does not know, such as a temperature, is null.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SPARE_THRESHOLD_PERCENT = 10
+"""Below so much of the spare blocks left the first warning bit is set; a usual threshold."""
+
+_SPARE_IS_LOW = 0x01
+_IS_READ_ONLY = 0x08
+
+# NVMe counts data in thousands of 512 bytes, rounded up.
+_DATA_UNIT_BYTES = 512_000
+
+
+def logs(
+    ssdlab: Mapping[str, Any],
+    jobs: Sequence[Mapping[str, Any]],
+    state: Mapping[str, Any],
+    drive: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Both logs, from a result's `ssdlab` object and its jobs, the native module's state, the drive's specification.
+
+    The first is `smartctl -j`'s object with `nvme_smart_health_information_log`; `ocp_smart_log` is beside it.
+    """
+    events = state["events"]
+    health = {
+        "critical_warning": _warning(ssdlab, state),
+        "temperature": None,
+        "available_spare": _available_spare_percent(state),
+        "available_spare_threshold": SPARE_THRESHOLD_PERCENT,
+        "percentage_used": _percentage_used(ssdlab, drive),
+        "data_units_read": _data_units(ssdlab["host"]["read_bytes"]),
+        "data_units_written": _data_units(ssdlab["host"]["written_bytes"]),
+        "host_reads": sum(job["read"]["total_ios"] for job in jobs),
+        "host_writes": sum(job["write"]["total_ios"] for job in jobs),
+        "controller_busy_time": None,
+        "power_cycles": state["power_cycles"] + 1,
+        "power_on_hours": int((ssdlab["simulated_seconds"] or 0) // 3600),
+        "unsafe_shutdowns": state["power_cycles"],
+        "media_errors": events["lost_units"],
+        "num_err_log_entries": events["uncorrectable_reads"] + events["program_failures"] + events["erase_failures"],
+        "warning_temp_time": 0,
+        "critical_comp_time": 0,
+    }
+    return {
+        "json_format_version": [1, 0],
+        "smartctl": {"version": [7, 3], "exit_status": 0},
+        "device": {"name": drive["name"], "type": "nvme", "protocol": "NVMe"},
+        "model_name": f"ssdlab simulated drive {drive['name']}",
+        "user_capacity": {"bytes": ssdlab["capacity"]["user_bytes"]},
+        "nvme_namespaces": [_namespace(ssdlab, state, drive)],
+        "smart_status": {"passed": health["critical_warning"] == 0, "nvme": {"value": health["critical_warning"]}},
+        "nvme_smart_health_information_log": health,
+        "power_cycle_count": health["power_cycles"],
+        "power_on_time": {"hours": health["power_on_hours"]},
+        "ocp_smart_log": _ocp(ssdlab, state, drive),
+    }
+
+
+def _namespace(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mapping[str, Any]) -> dict[str, Any]:
+    """NVM Express Base Specification 2.0: the utilization is what is not deallocated."""
+    block_bytes = drive["ftl"]["mapping_unit_bytes"]
+    used_blocks, user_bytes = state["outcome"]["capacity"]["live_units"], ssdlab["capacity"]["user_bytes"]
+    size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
+    return {
+        "id": 1,
+        "size": size,
+        "capacity": size,
+        "utilization": {"blocks": used_blocks, "bytes": used_blocks * block_bytes},
+        "formatted_lba_size": block_bytes,
+    }
+
+
+def _ocp(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mapping[str, Any]) -> dict[str, Any]:
+    events, wear, nand = state["events"], ssdlab["wear"], ssdlab["nand"]
+    erase_counts = wear["erase_count"]
+    return {
+        "physical_media_units_written_bytes": nand["programmed_bytes"]["total"],
+        "physical_media_units_read_bytes": nand["read_bytes"],
+        "bad_user_nand_blocks": {"raw": wear["bad_blocks_grown"], "normalized": _available_spare_percent(state)},
+        "bad_system_nand_blocks": None,
+        "xor_recovery_count": events["reads_rebuilt_from_parity"],
+        "uncorrectable_read_error_count": events["uncorrectable_reads"],
+        "soft_ecc_error_count": None,
+        "end_to_end_correction_counts": None,
+        "system_data_percent_used": _percentage_used(ssdlab, drive),
+        "refresh_counts": None,
+        "user_data_erase_counts": {"min": erase_counts["min"], "max": erase_counts["max"]},
+        "thermal_throttling": None,
+        "pcie_correctable_error_count": None,
+        "incomplete_shutdowns": state["power_cycles"],
+        "percent_free_blocks": _percent_free_blocks(state),
+        "capacitor_health": None,
+        "unaligned_io": None,
+        "security_version_number": None,
+        "total_nuse": state["outcome"]["capacity"]["live_units"],
+        "plp_start_count": None,
+    }
+
+
+def _warning(ssdlab: Mapping[str, Any], state: Mapping[str, Any]) -> int:
+    is_low = _available_spare_percent(state) < SPARE_THRESHOLD_PERCENT
+    return (_SPARE_IS_LOW if is_low else 0) | (_IS_READ_ONLY if ssdlab["failure"] else 0)
+
+
+def _available_spare_percent(state: Mapping[str, Any]) -> int:
+    """Erase units that may still be lost, of those that the drive could lose when it was new."""
+    needed = state["erase_units_needed"]
+    new = state["erase_units_when_new"] - needed
+    left = state["outcome"]["capacity"]["erase_units"] - needed
+    return 100 if new <= 0 else max(0, 100 * left // new)
+
+
+def _percentage_used(ssdlab: Mapping[str, Any], drive: Mapping[str, Any]) -> int:
+    """The mean erase count over the rated one; may pass 100, and stays at 255 as NVMe has it."""
+    return min(255, int(100 * ssdlab["wear"]["erase_count"]["mean"] / drive["nand"]["endurance_cycles"]))
+
+
+def _percent_free_blocks(state: Mapping[str, Any]) -> int:
+    capacity = state["outcome"]["capacity"]
+    return int(100 * state["free_erase_units"] // max(1, capacity["erase_units"]))
+
+
+def _data_units(size: int) -> int:
+    return -(-size // _DATA_UNIT_BYTES)

@@ -1,0 +1,56 @@
+"""Losses of power under programs, drives that outlive their process, and what SMART says of it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from running_drives import MountMaker
+
+pytestmark = pytest.mark.fuse
+
+
+def test_what_was_synced_is_there_when_the_power_comes_back(mount: MountMaker) -> None:
+    mounted = mount()
+    data = os.urandom(1 << 20)
+    with mounted.drive.open("r+b", buffering=0) as file:
+        file.write(data)
+        os.fsync(file.fileno())
+        mounted.command("power-cut")
+        file.seek(0)
+        assert file.read(1 << 20) == data
+    statistics = mounted.statistics()["ssdlab"]
+    assert statistics["device"]["power_cycles"] == 1
+    assert statistics["device"]["recovery"]["scanned_pages"] >= 64
+    assert statistics["device"]["recovery"]["duration_ns"] > 0
+    health = statistics["smart"]["nvme_smart_health_information_log"]
+    assert health["unsafe_shutdowns"] == 1
+    assert health["critical_warning"] == 0
+    assert health["available_spare"] == 100
+    # Thousands of 512 bytes, rounded up: 2048 sectors are three.
+    assert health["data_units_written"] == 3
+    assert health["temperature"] is None
+    assert statistics["smart"]["ocp_smart_log"]["physical_media_units_written_bytes"] >= 1 << 20
+    assert statistics["smart"]["smart_status"]["passed"]
+
+
+def test_a_drive_in_a_file_outlives_a_kill_and_an_orderly_end(mount: MountMaker, tmp_path: Path) -> None:
+    store = str(tmp_path / "flash")
+    data = os.urandom(1 << 20)
+    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        mounted = mount("--store", store)
+        with mounted.drive.open("r+b", buffering=0) as file:
+            if number != signal.SIGKILL:
+                assert file.read(1 << 20) == data
+                file.seek(0)
+            file.write(data)
+            os.fsync(file.fileno())
+        mounted.end(number)
+        assert mounted.is_gone()
+    command = ["mount", str(tmp_path / "other"), "--drive", "generic-tlc-480", "--scale", "1/256", "--store", store]
+    done = subprocess.run([sys.executable, "-m", "ssdlab", *command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "another drive" in done.stderr
