@@ -1,51 +1,19 @@
 """What the tests of replaying share: small drives, traces written line by line, the program as a user calls it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Program = Callable[..., subprocess.CompletedProcess[str]]
+from small_drives import Program, drive_file, program_in
+
 Request = tuple[str, int, int]
 """(read, write or trim; offset; length), in bytes."""
 
-_DRIVE = """
-name = "{name}"
-description = "for the tests of replaying"
-[nand]
-cell = "slc"
-channels = 1
-dies_per_channel = 1
-planes_per_die = 1
-blocks_per_plane = {blocks}
-pages_per_block = {pages}
-page_bytes = 4096
-read_us = 25.0
-program_us = 200.0
-erase_us = 1500.0
-channel_mb_s = 200
-endurance_cycles = 3000
-[ftl]
-user_bytes = {user_bytes}
-mapping_unit_bytes = 4096
-erase_unit = "block"
-victim = "greedy"
-placement = "single"
-reserve_erase_units = 1
-wear_leveling = "none"
-spare_area = "dynamic"
-[sources]
-"nand.*" = {{ kind = "assumed", source = "made up for a test" }}
-"ftl.*" = {{ kind = "assumed", source = "made up for a test" }}
-"""
-
 # 256 units for the host: cleaning begins within a hundred writes.
-TINY = _DRIVE.format(name="tiny-one", blocks=24, pages=16, user_bytes=1 << 20)
-SMALL = _DRIVE.format(name="small-one", blocks=320, pages=16, user_bytes=16 << 20)
+TINY = drive_file("tiny-one", blocks=24, pages=16, user_bytes=1 << 20)
+SMALL = drive_file("small-one", blocks=320, pages=16, user_bytes=16 << 20)
 
 
 @pytest.fixture
@@ -72,25 +40,15 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def ssdlab(folder: Path) -> Program:
     """Calls the program in the folder; `stdin` is given as bytes."""
-
-    def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-        ended = subprocess.run(
-            [sys.executable, "-m", "ssdlab", *arguments],
-            capture_output=True,
-            input=stdin,
-            cwd=folder,
-            timeout=120,
-            env=os.environ | {"COLUMNS": "100"},
-        )
-        out, err = ended.stdout.decode(), ended.stderr.decode()
-        return subprocess.CompletedProcess(ended.args, ended.returncode, out, err)
-
-    return call
+    return program_in(folder, columns=100)
 
 
 @pytest.fixture
 def replayed(folder: Path) -> Callable[..., Any]:
-    """Replays in this process, without a report: (files, drive, further options of `specify`) -> the result."""
+    """Replays in this process, without a report: (files, drive, further options of `specify`) -> the result.
+
+    Without a clock, unless `timed` is said.
+    """
     from ssdlab import drive
     from ssdlab.runs import run_many
     from ssdlab.traces.recording import opened
@@ -106,7 +64,7 @@ def replayed(folder: Path) -> Callable[..., Any]:
     ) -> Any:
         with opened([str(folder / name) for name in names], None, skip_bad) as recording:
             resolved = drive(folder / on, settings=settings)
-            [(_, result)] = run_many([specify(recording, resolved, volume=volume, **options)])
+            [(_, result)] = run_many([specify(recording, resolved, volume=volume, **{"timed": False, **options})])
             return result
 
     return call

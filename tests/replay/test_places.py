@@ -9,7 +9,6 @@ from ssdlab.errors import InputError
 from ssdlab.traces.plan import volumes_of
 from ssdlab.traces.recording import opened
 from ssdlab.traces.specification import DriveWrites
-from ssdlab.traces.variant import counts_of
 
 # What `tiny.toml` offers.
 TINY_BYTES = 1 << 20
@@ -28,9 +27,9 @@ def test_folding_is_the_modulus(replayed: Any, write_trace: Any) -> None:
     write_trace("twin.log", twin)
     folded, strict = replayed("far.log"), replayed("twin.log", address_map="strict")
     assert folded.ledger == strict.ledger
-    assert counts_of(folded)["split"] == len(twin) - len(far) > 0
-    assert counts_of(folded)["moved"] == sum(at >= TINY_BYTES for _, at, _ in far)
-    assert counts_of(folded)["writes"] == len(far)
+    assert folded.trace_counts["split"] == len(twin) - len(far) > 0
+    assert folded.trace_counts["moved"] == sum(at >= TINY_BYTES for _, at, _ in far)
+    assert folded.trace_counts["writes"] == len(far)
     assert folded.jobs[-1].write.total_ios == len(twin)
 
 
@@ -56,8 +55,8 @@ def test_packing_follows_the_first_touch(replayed: Any, write_trace: Any) -> Non
         replayed("far.log", address_map="compact", precondition="none"),
         replayed("twin.log", address_map="strict", precondition="none"),
     )
-    assert counts_of(packed)["placed_units"] == len(places)
-    assert counts_of(packed)["trimmed_nowhere_bytes"] == 1 << 30
+    assert packed.trace_counts["placed_units"] == len(places)
+    assert packed.trace_counts["trimmed_nowhere_bytes"] == 1 << 30
     assert packed.ledger.host_written_bytes == strict.ledger.host_written_bytes
     assert packed.ledger.programmed_units == strict.ledger.programmed_units
     assert packed.wear == strict.wear
@@ -82,7 +81,7 @@ def test_repeating_reaches_the_steady_state(replayed: Any, write_trace: Any) -> 
     write_trace("random.log", [("write", index * index * 7 % 256 * UNIT, UNIT) for index in range(300)])
     result = replayed("random.log", until_steady=True)
     assert result.steady_state.reached
-    assert counts_of(result)["passes"] >= 5
+    assert result.trace_counts["passes"] >= 5
 
 
 @pytest.fixture

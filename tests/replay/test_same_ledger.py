@@ -11,7 +11,6 @@ import pytest
 
 import ssdlab
 from ssdlab.traces.specification import DriveWrites
-from ssdlab.traces.variant import counts_of
 
 Request = tuple[str, int, int]
 UNIT = 4096
@@ -112,7 +111,7 @@ def test_a_repeated_trace_is_the_trace_written_out_again(replayed: Any, write_tr
         written += length if operation == "write" else 0
         if written >= amount:
             break
-    assert counts_of(repeated)["passes"] == -(-count // len(requests)) > 1
+    assert repeated.trace_counts["passes"] == -(-count // len(requests)) > 1
     assert last_job(repeated).ledger.host_written_bytes == written, "to the request"
     write_trace("cut.log", (requests * 5)[:count])
     assert replayed("cut.log").ledger == repeated.ledger

@@ -8,6 +8,7 @@ mod cursor;
 mod error;
 mod formats;
 mod input;
+pub mod passes;
 pub mod profile;
 mod reader;
 mod recognition;

@@ -153,6 +153,23 @@ impl Profile {
         }
     }
 
+    /// The units that are written most, as (unit, writes), at most so many: those of equal rank are all there or none.
+    pub fn hottest(&self, units_max: usize) -> Vec<(u64, u32)> {
+        let counts = || self.volumes.iter().map(|volume| &volume.write_counts);
+        let mut left = units_max as u64;
+        let mut writes_min = u32::MAX;
+        for &(writes, units) in UpdateFrequencies::of(counts()).histogram.iter().rev() {
+            if units > left {
+                break;
+            }
+            left -= units;
+            writes_min = writes;
+        }
+        let mut found: Vec<_> = counts().flat_map(|counts| counts.written_at_least(writes_min)).collect();
+        found.sort_unstable_by_key(|&(unit, writes)| (std::cmp::Reverse(writes), unit));
+        found
+    }
+
     pub fn report(&self) -> ProfileReport {
         ProfileReport {
             operations: self.operations.clone(),

@@ -3,13 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ssdlab.comparison.axes import Planned
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, parse_bytes
+from ssdlab.targets import simulated
+from ssdlab.targets.preconditioning import saved_state
 from ssdlab.targets.simulated import Precondition
-from ssdlab.traces.recording import Map, Recording
+from ssdlab.targets.specification import InitialState
+from ssdlab.traces.miniature import sample_of, shuffle_of
+from ssdlab.traces.profile import Profile, profile_of
+from ssdlab.traces.recording import Arrival, Map, Recording, Sample
 from ssdlab.traces.specification import DriveWrites, TraceSpecification, specify
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
 
 RUNS_MAX = 100
 """Beyond this a report says nothing any more, and every run reads the whole trace."""
@@ -24,6 +34,18 @@ class Choices:
     until_steady: bool = False
     precondition: Precondition = "fill"
     loop_until: DriveWrites | None = None
+    timed: bool = True
+    arrival: Arrival = "trace"
+    time_scale: float = 1.0
+    iodepth: int | None = None
+    initial_state: InitialState | None = None
+    """That each drive begins in; before it nothing is written."""
+    steady_in: Path | None = None
+    """Each drive begins in the state that the trace settles in, which is kept in this folder."""
+    sample_region_bytes: int | None = None
+    """Of the sample of the addresses that goes with a drive that is made smaller; None: the whole trace does."""
+    shuffled: bool = False
+    """Whether passes after the first take pieces of the trace in an order of their own."""
 
 
 def volumes_of(recording: Recording, named: Sequence[str], *, each: bool) -> list[str | None]:
@@ -55,7 +77,14 @@ def replays(
         )
     found = []
     for volume in volumes:
+        profile = profile_of(recording, volume) if choices.sample_region_bytes else None
         for variant in planned:
+            sample, scaled = _sample(profile, variant, choices), choices.time_scale
+            state = choices.initial_state
+            if choices.steady_in is not None:
+                state = steady_state(recording, volume, variant.drive, choices, choices.steady_in, sample)
+            capacity = variant.drive.capacity
+            erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
             specification = specify(
                 recording,
                 variant.drive,
@@ -65,11 +94,61 @@ def replays(
                 until_steady=choices.until_steady,
                 precondition=choices.precondition,
                 loop_until=choices.loop_until,
+                timed=choices.timed,
+                arrival=choices.arrival,
+                time_scale=scaled / sample.one_in if sample else scaled,
+                iodepth=choices.iodepth,
+                initial_state=state,
+                sample=sample,
+                shuffle=shuffle_of(erase_unit_bytes, choices.seed) if choices.shuffled else None,
             )
             parts = [f"volume {volume}"] if len(volumes) > 1 else []
             parts += [variant.label] if len(planned) > 1 or not parts else []
             found.append((replace(variant, label=", ".join(parts)), specification))
     return found
+
+
+def steady_state(
+    recording: Recording,
+    volume: str | None,
+    drive: "ResolvedDrive",
+    choices: Choices,
+    folder: Path,
+    sample: Sample | None = None,
+) -> InitialState:
+    """The state that the trace, repeated without a clock on the filled drive, settles in by SNIA's rule.
+
+    Raises InputError where the trace writes nothing or does not settle.
+    """
+    settling = specify(
+        recording,
+        drive,
+        volume=volume,
+        address_map=choices.address_map,
+        seed=choices.seed,
+        until_steady=True,
+        timed=False,
+        sample=sample,
+    )
+    path = folder / f"{settling.hash()[:16]}.state"
+    result = simulated.run(settling, save_state=path)
+    if result.steady_state is None or not result.steady_state.reached:
+        raise InputError(f"--precondition steady: {drive.name} does not settle under this trace; use fill")
+    return saved_state(path)
+
+
+def _sample(profile: Profile | None, variant: Planned, choices: Choices) -> Sample | None:
+    """Of the ratio of the drive's scale. Raises InputError where that is none of one in a whole number."""
+    scale = variant.drive.scale
+    if profile is None or choices.sample_region_bytes is None:
+        return None
+    if scale.numerator != 1:
+        pages = variant.drive.file.nand.pages_per_block / scale
+        raise InputError(
+            f"--sample takes one region in a whole number, and {variant.drive.name} is made smaller to {scale}; "
+            f"take a --scale of 1/n whose n divides its {pages:g} pages of a block"
+        )
+    return sample_of(profile, scale.denominator, region_bytes=choices.sample_region_bytes, seed=choices.seed)
 
 
 def notes(
@@ -84,7 +163,14 @@ def notes(
         found.append(f"{survey.untold:,} requests that do not say whether they read or write were left out")
     wanted = [volume for volume in survey.volumes if None in volumes or volume.name in volumes]
     end_bytes = max(volume.end_bytes_max for volume in wanted)
-    smaller = [variant.drive for variant in planned if variant.drive.capacity.user_bytes < end_bytes]
+    sampled_by = {
+        variant.label: round(1 / variant.drive.scale) if choices.sample_region_bytes else 1 for variant in planned
+    }
+    smaller = [
+        variant.drive
+        for variant in planned
+        if variant.drive.capacity.user_bytes * sampled_by[variant.label] < end_bytes
+    ]
     if choices.address_map == "compact":
         found.append("addresses are packed in the order of first touch; a trim of what was never touched has no effect")
     elif smaller:
@@ -94,7 +180,11 @@ def notes(
             "addresses are folded, taken modulo the size; --map compact packs them instead, --map strict refuses"
         )
     if any(variant.drive.scale != 1 for variant in planned):
-        found.append("the drive is scaled, the trace is not")
+        found.append(
+            "a sample of the trace's addresses goes with the scaled drive"
+            if choices.sample_region_bytes
+            else "the drive is scaled, the trace is not; --sample takes as small a part of its addresses"
+        )
     return found
 
 

@@ -61,6 +61,8 @@ class Profile:
     """(writes of a unit, units that were written so often)"""
     update_curve: Sequence[tuple[float, float]]
     """(share of the written units, hottest first; share of the unit writes that they take)"""
+    hottest: Sequence[tuple[int, int]]
+    """(unit, writes) of at most 4096 units, most written first"""
 
     @property
     def requests(self) -> int:
@@ -85,6 +87,6 @@ def profile_of(recording: Recording, volume: str | None) -> Profile:
         plain[operation] = Totals(**plain[operation])
     plain["volumes"] = [Volume(**entry) for entry in plain["volumes"]]
     plain["units"] = Units(**plain["units"])
-    for name in ("updates", "update_curve"):
+    for name in ("updates", "update_curve", "hottest"):
         plain[name] = [tuple(entry) for entry in plain[name]]
     return Profile(**plain)

@@ -22,7 +22,7 @@ def as_json(profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_pro
     """A list with an object for each (volume, or None for all together; profile; theory)."""
     return json.dumps(
         [
-            {"volume": name, **asdict(profile)}
+            {"volume": name, **{key: value for key, value in asdict(profile).items() if key != "hottest"}}
             | {
                 "theory": {
                     "over_provisioning": list(over_provisionings),

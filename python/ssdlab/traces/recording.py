@@ -14,14 +14,77 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from ssdlab.errors import InputError, near
 from ssdlab.targets import engine
 
 Map = Literal["fold", "compact", "strict"]
+Arrival = Literal["trace", "closed"]
+"""With a clock: at the recorded times, or each when another is complete."""
+
+
+class When(TypedDict):
+    """When a trace's requests come to the drive."""
+
+    arrival: Arrival
+    time_scale: float
+    """The recorded times are multiplied by it."""
+    iodepth: int
+    """The most that are outstanding at a time."""
+
+
+_AT_ONCE: When = {"arrival": "closed", "time_scale": 1.0, "iodepth": 1}
 
 STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One region of so many neighbours, chosen by hash: a smaller address space that is like the whole one.
+
+    It goes with a drive that is smaller in the same ratio (`--scale`). `seed` says which regions.
+    """
+
+    one_in: int
+    region_bytes: int
+    seed: int
+    hot: tuple[tuple[int, int, float], ...] = ()
+    """Regions that stand for their groups: (group, which of its regions, share of its requests that is kept)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the native module is told."""
+        hot = [list(entry) for entry in self.hot]
+        return {"one_in": self.one_in, "region_bytes": self.region_bytes, "seed": self.seed, "hot": hot}
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """Passes after the first take pieces of the trace, which write so much, in an order drawn for every pass.
+
+    A drive under the same requests in the same order for ever would settle into their period.
+    """
+
+    piece_bytes: int
+    seed: int
+
+    def to_dict(self) -> dict[str, int]:
+        """As the native module is told."""
+        return {"piece_bytes": self.piece_bytes, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A volume of a file that shares a drive with others, and where it begins there."""
+
+    volume: str
+    base_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the native module is told."""
+        return {"volume": self.volume, "base_bytes": self.base_bytes}
+
+
 # More than fits a message is counted.
 _VOLUMES_SHOWN = 12
 
@@ -69,15 +132,33 @@ class Recording:
     format: str | None
     """A name of `formats`; None: each file's beginning tells."""
     skip_bad_max: int
+    placed: tuple[tuple[Placed, ...], ...] | None = None
+    """For each file its volumes that are taken; None: all, at their own addresses."""
 
     def engine_json(
-        self, *, volume: str | None = None, address_map: Map = "fold", loop_until_written_bytes: int | None = None
+        self,
+        *,
+        volume: str | None = None,
+        address_map: Map = "fold",
+        loop_until_written_bytes: int | None = None,
+        when: When = _AT_ONCE,
+        sample: Sample | None = None,
+        shuffle: Shuffle | None = None,
     ) -> str:
         """The trace as the native module is told of it."""
-        files = [{"path": path, "name": name} for path, name in zip(self.paths, self.names, strict=True)]
+        files = [
+            {"path": path, "name": name, **places}
+            for path, name, places in zip(self.paths, self.names, self.places(), strict=True)
+        ]
         trace = {"files": files, "format": self.format, "skip_bad_max": self.skip_bad_max}
         said = {"volume": volume, "map": address_map, "loop_until_written_bytes": loop_until_written_bytes}
-        return json.dumps(trace | said, ensure_ascii=False)
+        return json.dumps(trace | said | when | chosen(sample, shuffle), ensure_ascii=False)
+
+    def places(self) -> list[dict[str, Any]]:
+        """What is said of each file's volumes where they are placed; nothing where they are not."""
+        if self.placed is None:
+            return [{} for _ in self.paths]
+        return [{"placed": [place.to_dict() for place in places]} for places in self.placed]
 
     @cached_property
     def survey(self) -> Survey:
@@ -136,6 +217,12 @@ def formats() -> list[dict[str, Any]]:
     """All formats that are known: name, aliases, description."""
     known: list[dict[str, Any]] = json.loads(engine.trace_formats())
     return known
+
+
+def chosen(sample: Sample | None, shuffle: Shuffle | None) -> dict[str, dict[str, Any]]:
+    """What is said of them where they are chosen."""
+    said = {"sample": sample, "shuffle": shuffle}
+    return {name: choice.to_dict() for name, choice in said.items() if choice is not None}
 
 
 @contextmanager

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.errors import InputError
 from ssdlab.targets import simulated
 from ssdlab.targets.simulated import Precondition
-from ssdlab.targets.specification import Reporting, Specification
-from ssdlab.traces.recording import Map, Recording
+from ssdlab.targets.specification import InitialState, Reporting, Specification
+from ssdlab.traces.recording import Arrival, Map, Recording, Sample, Shuffle, When, chosen
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 JOB_NAME = "replay"
 """The trace's name among the jobs of a result."""
+
+OPEN_DEPTH = 256
+"""The most requests outstanding by default where they arrive at the recorded times: far more than most drives need."""
+
+CLOSED_DEPTH = 32
+"""The same where each comes when another is complete: what SATA allows."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,24 @@ def specify(
     until_steady: bool = False,
     precondition: Precondition = "fill",
     loop_until: DriveWrites | None = None,
+    timed: bool = True,
+    arrival: Arrival = "trace",
+    time_scale: float = 1.0,
+    iodepth: int | None = None,
+    initial_state: InitialState | None = None,
+    sample: Sample | None = None,
+    shuffle: Shuffle | None = None,
+    fill_bytes: int | None = None,
 ) -> TraceSpecification:
     """Resolves a replay of one volume (None: of all, each at its own addresses) on a drive.
+
+    With a `sample` only that part of the addresses is replayed; the drive should be smaller in the same ratio. The fill
+    before it writes the whole drive, or the first `fill_bytes` of it.
+
+    With a clock (`timed`) requests arrive at the recorded times, multiplied by `time_scale`, or (`arrival="closed"`)
+    each when another is complete; `iodepth` is the most that are outstanding; None: `OPEN_DEPTH` or `CLOSED_DEPTH`.
+
+    The drive is new, written in sequence first (`precondition="fill"`), or in a state that was saved.
 
     Raises InputError when the trace reaches past the end of the drive and the map is strict, or when it is to be
     repeated and writes nothing.
@@ -72,7 +94,7 @@ def specify(
     who = recording.names[0] + (
         f", volume {volume}" if volume is not None and len(recording.survey.volumes) > 1 else ""
     )
-    if address_map == "strict" and end_bytes_max > user_bytes:
+    if address_map == "strict" and end_bytes_max > user_bytes * (sample.one_in if sample else 1):
         raise InputError(
             f"{who}: reaches to byte {end_bytes_max:,}, the drive {drive.name} has {user_bytes:,}; "
             "take a larger drive, or --map fold or compact"
@@ -81,27 +103,38 @@ def specify(
         option = "--until steady" if until_steady else "--loop-until"
         raise InputError(f"{who}: writes nothing, so {option} would never end")
     written_bytes = loop_until.on(user_bytes) if loop_until else None
-    files = zip(recording.digests, recording.survey.formats, strict=True)
-    before = [simulated._fill(user_bytes, seed)] if precondition == "fill" else []
+    depth = iodepth or (OPEN_DEPTH if arrival == "trace" else CLOSED_DEPTH)
+    when: When = {"arrival": arrival, "time_scale": time_scale, "iodepth": depth}
+    files = zip(recording.digests, recording.survey.formats, recording.places(), strict=True)
+    is_filled = precondition == "fill" and initial_state is None
+    before = [simulated.fill_job(fill_bytes or user_bytes, seed)] if is_filled else []
     return TraceSpecification(
         engine={
             "seed": seed,
             "drive": drive.specification(),
-            "timed": False,
-            "until": simulated._until("steady" if until_steady else "job", drive),
+            "timed": timed,
+            "until": simulated.until_of("steady" if until_steady else "job", drive),
             "series_points_max": simulated.SERIES_POINTS_MAX,
             "jobs": before,
         },
         reporting=tuple(Reporting({}, group=group) for group in range(len(before) + 1)),
         scale=str(drive.scale),
         trace={
-            "files": [{"sha256": digest, "format": name} for digest, name in files],
+            "files": [{"sha256": digest, "format": name, **places} for digest, name, places in files],
             "volume": volume,
             "map": address_map,
             "skip_bad_max": recording.skip_bad_max,
             "loop_until_written_bytes": written_bytes,
+            **(when if timed else {}),
+            **chosen(sample, shuffle),
         },
+        initial_state=initial_state,
         trace_json=recording.engine_json(
-            volume=volume, address_map=address_map, loop_until_written_bytes=written_bytes
+            volume=volume,
+            address_map=address_map,
+            loop_until_written_bytes=written_bytes,
+            when=when,
+            sample=sample,
+            shuffle=shuffle,
         ),
     )

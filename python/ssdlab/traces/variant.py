@@ -5,15 +5,8 @@ from typing import Any
 
 from ssdlab.comparison.variant import Variant
 from ssdlab.planning.expectation import Expectation
-from ssdlab.results import Result
 
 _REASON = "a trace is no stream of independent writes; --profile says what theory makes of its update frequencies"
-
-
-def counts_of(result: Result) -> dict[str, Any]:
-    """The key that a replay's outcome has more than that of a run of jobs."""
-    counts: dict[str, Any] = result._outcome["trace"]
-    return counts
 
 
 @dataclass(frozen=True)
@@ -25,8 +18,10 @@ class ReplayedVariant(Variant):
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What became of the trace's requests: `Counts` in `crates/python/src/trace/source.rs`."""
-        return counts_of(self.result)
+        """What became of the trace's requests."""
+        counts = self.result.trace_counts
+        assert counts is not None, "the result is a replay's"
+        return counts
 
     def to_dict(self) -> dict[str, Any]:
         """The result's JSON, with the trace in the specification and what became of it under `ssdlab.trace`."""

@@ -60,6 +60,17 @@ fn a_hand_counted_trace() {
 }
 
 #[test]
+fn the_hottest_come_first_and_ties_together() {
+    let mut profile = Profile::new();
+    let writes = |unit: u64, times: usize| vec![record(Operation::Write, 0, unit * UNIT_BYTES, 100); times];
+    [(70, 5), (3, 2), (4, 2), (9, 9), (1, 1)].iter().for_each(|&(unit, times)| profile.add(&writes(unit, times)));
+    assert_eq!(profile.hottest(2), [(9, 9), (70, 5)]);
+    assert_eq!(profile.hottest(3), [(9, 9), (70, 5)], "one of the two that tie is none");
+    assert_eq!(profile.hottest(4), [(9, 9), (70, 5), (3, 2), (4, 2)]);
+    assert!(Profile::new().hottest(4).is_empty());
+}
+
+#[test]
 fn an_empty_profile_invents_nothing() {
     let report = profile_of(&[]);
     assert_eq!(report.requests(), 0);

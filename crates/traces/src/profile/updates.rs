@@ -23,6 +23,14 @@ impl WriteCounts {
             }
         }
     }
+
+    /// The units that were written at least so often, as (unit, writes).
+    pub fn written_at_least(&self, writes_min: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.chunks.iter().flat_map(move |(chunk, counts)| {
+            let units = counts.iter().enumerate().map(move |(at, &count)| (chunk * UNITS_PER_CHUNK + at as u64, count));
+            units.filter(move |&(_, count)| count >= writes_min)
+        })
+    }
 }
 
 /// How many units were written how often.

@@ -1,0 +1,140 @@
+"""Runs the fuzzers one after the other: libFuzzer on the trace readers, atheris on the parsers of jobs and of scripts.
+
+usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target. What is found lies in out/fuzz/, a failing
+input as crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CORPUS = ROOT / "fuzz/corpus"
+OUT = ROOT / "out/fuzz"
+PROGRAMS = ROOT / "target/fuzz"
+TRACES = ("text-traces", "binary-traces", "compressed-traces")
+TEXTS = ("jobs", "scripts")
+SECONDS = 600
+INPUT_BYTES_MAX = 2048
+# Only short inputs are kept: the corpus is part of the repository.
+KEPT_BYTES_MAX = 600
+# What a nightly compiler's -Z sanitizer would switch on, but for the sanitizer: a stable compiler takes these too.
+COVERAGE = (
+    "--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1 -Cllvm-args=-sanitizer-coverage-level=4 "
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table "
+    "-Cllvm-args=-sanitizer-coverage-trace-compares"
+)
+
+
+def host() -> str:
+    """The machine's target triple. Only with one named do build scripts go without the flags."""
+    said = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"^host: (\S+)$", said, re.MULTILINE)
+    assert found, said
+    return found[1]
+
+
+def command_of(target: str, triple: str) -> list[str]:
+    """The program that fuzzes the target, without libFuzzer's arguments."""
+    if target in TEXTS:
+        # libFuzzer starts itself anew to merge, by the name that it was called by; Python alone is not it.
+        program = OUT / f"run-{target}"
+        script = f'exec {sys.executable} {ROOT}/fuzz/job_files.py {target} "$0" "$@"'
+        program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")
+        program.chmod(0o755)
+        return [str(program)]
+    return [str(PROGRAMS / triple / "release" / target)]
+
+
+def dictionary(target: str) -> Path:
+    """Words of the target's language, for libFuzzer to put in."""
+    if target != "jobs":
+        return ROOT / "fuzz" / ("scripts.dict" if target == "scripts" else "traces.dict")
+    from ssdlab.jobs import OPTIONS
+
+    path = OUT / "jobs.dict"
+    path.write_text("".join(f'"{name}="\n' for option in OPTIONS for name in option.names))
+    return path
+
+
+def unpack(target: str) -> Path:
+    """The kept corpus and whatever else makes good inputs, as files in a folder."""
+    folder = OUT / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = CORPUS / f"{target}.hex"
+    inputs = [bytes.fromhex(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    if target in TEXTS:
+        suffix = {"jobs": "fio", "scripts": "files"}[target]
+        inputs += [path.read_bytes() for path in sorted(ROOT.glob(f"*/**/*.{suffix}")) if "out" not in path.parts]
+    else:
+        inputs += [b"?" + path.read_bytes() for path in sorted((ROOT / "crates/traces/tests/fixtures").iterdir())]
+    for number, content in enumerate(inputs):
+        (folder / f"{number:04}").write_bytes(content)
+    return folder
+
+
+def keep(target: str, command: list[str], folders: list[Path]) -> None:
+    """Writes the smallest set of short inputs that reaches all that was reached."""
+    short, least = OUT / "short" / target, OUT / "least" / target
+    for folder in (short, least):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            path.unlink()
+    found = {path.read_bytes() for folder in folders for path in folder.iterdir()}
+    for number, content in enumerate(sorted(content for content in found if len(content) <= KEPT_BYTES_MAX)):
+        (short / str(number)).write_bytes(content)
+    merge = [*command, "-set_cover_merge=1", "-use_counters=0", str(least), str(short)]
+    subprocess.run(merge, check=True, capture_output=True)
+    lines = {path.read_bytes().hex() for path in least.iterdir()}
+    assert lines, f"{target}: nothing is left of {len(found)} inputs"
+    text = "".join(f"{line}\n" for line in sorted(lines, key=lambda line: (len(line), line)) if line)
+    (CORPUS / f"{target}.hex").write_text(text)
+    print(f"{target}: kept {len(lines)} inputs")
+
+
+def fuzz(target: str, seconds: int, triple: str) -> bool:
+    """Fuzzes the target for so long, and says what came of it. False when an input broke something."""
+    found = OUT / "found" / target
+    found.mkdir(parents=True, exist_ok=True)
+    seeds = unpack(target)
+    command = command_of(target, triple)
+    limits = [f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES_MAX}", "-timeout=20", "-rss_limit_mb=1500"]
+    options = [f"-dict={dictionary(target)}", f"-artifact_prefix={OUT}/crash-{target}-", "-print_final_stats=1"]
+    log = OUT / f"{target}.log"
+    with log.open("w") as output:
+        arguments = [*command, *limits, *options, str(found), str(seeds)]
+        ended = subprocess.run(arguments, stdout=output, stderr=subprocess.STDOUT)
+    text = log.read_text(errors="replace")
+    done = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+)", text)
+    if ended.returncode != 0 or not done:
+        print(f"{target}: failed; see {log.relative_to(ROOT)}\n{text[-2000:]}")
+        return False
+    print(f"{target}: {int(done[-1][0]):,} inputs in {seconds} s, {int(done[-1][1]):,} edges reached, nothing broke")
+    if os.environ.get("SSDLAB_FUZZ_KEEP"):
+        keep(target, command, [found, seeds])
+    return True
+
+
+def main() -> None:
+    """Builds what is needed and runs the targets; ends with 1 when an input broke one."""
+    words = sys.argv[1:]
+    seconds = int(words.pop(0)) if words and words[0].isdigit() else SECONDS
+    targets = words or [*TRACES, *TEXTS]
+    unknown = [target for target in targets if target not in (*TRACES, *TEXTS)]
+    if unknown:
+        sys.exit(f"{', '.join(unknown)}: no such target; there are {', '.join((*TRACES, *TEXTS))}")
+    OUT.mkdir(parents=True, exist_ok=True)
+    triple = host()
+    if any(target in TRACES for target in targets):
+        build = ["cargo", "build", "--release", "--locked", "--target", triple]
+        flags = {"RUSTFLAGS": COVERAGE, "CARGO_TARGET_DIR": str(PROGRAMS)}
+        subprocess.run(build, cwd=ROOT / "fuzz", check=True, env=os.environ | flags)
+    # All of them, whatever becomes of the first.
+    broken = [target for target in targets if not fuzz(target, seconds, triple)]
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
