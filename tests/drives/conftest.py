@@ -21,6 +21,11 @@ POLICIES: Known = {
         "class-spare": Policy("placement", "class-spare", "own spare", "a paper", {"classes": 2, "borders": []}),
     },
     "wear_leveling": {"none": Policy("wear_leveling", "none", "nothing", "")},
+    "pacing": {"proportional": Policy("pacing", "proportional", "evenly", "", {"catch_up": 0.25})},
+    "die_choice": {
+        "round-robin": Policy("die_choice", "round-robin", "in turn", ""),
+        "one-block": Policy("die_choice", "one-block", "one at a time", ""),
+    },
 }
 
 

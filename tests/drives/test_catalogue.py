@@ -62,6 +62,17 @@ def test_catalogue_files_are_one_per_drive_and_end_with_a_newline(name: str) -> 
         ("generic-tlc-480", 480, 480),
         ("generic-nvme-960", 960, 1024),
         ("generic-qlc-1000", 1000, 1024),
+        ("generic-sata-mlc-256", 256, 256),
+        ("generic-sata-tlc-500", 500, 512),
+        ("generic-sata-dc-480", 480, 512),
+        ("generic-nvme-tlc-1000", 1000, 1024),
+        ("generic-nvme-qlc-2000", 2000, 2048),
+        ("generic-nvme-dc-3840", 3840, 4096),
+        ("agility2-100gb", 100, 128),
+        ("agility2-120gb", 120, 128),
+        ("x25m-g2-160gb", 160, 160),
+        ("nova-v128", 128, 128),
+        ("c300-128gb", 128, 128),
         ("pny-120gb", 120, 128),
         ("competitor-128gb", 128, 128),
     ],
@@ -101,6 +112,14 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "erase_us": 5000.0,
             "channel_mb_s": 800.0,
             "endurance_cycles": 3000,
+            "pages_per_program": 1,
+            "suspend": False,
+            "program_suspend_us": 0.0,
+            "erase_suspend_us": 0.0,
+            "resume_us": 0.0,
+            "suspends_per_operation_max": 0,
+            "cache_program": False,
+            "cache_read": False,
         },
         "ftl": {
             "user_bytes": 480103981056,
@@ -111,9 +130,45 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "wear_leveling": {"name": "none"},
             "reserve_erase_units": 2,
             "spare_area": "dynamic",
+            "reserved_bytes": 0,
+            "pacing": {"name": "proportional", "catch_up": 0.25},
+            "die_choice": {"name": "round-robin"},
         },
-        "write_buffer": {"bytes": 8 * 2**20},
-        "controller": {"command_us": 5.0},
+        "write_buffer": {"bytes": 8 * 2**20, "power_loss_protection": True},
+        "controller": {"command_us": 5.0, "commands_per_second_max": 0},
+        "host_link": {"interface": "none", "mb_s": None, "duplex": None, "command_us": 0.0},
+        "housekeeping": {
+            "idle_after_ms": 0.0,
+            "erased_pool_bytes": 0,
+            "defragment": False,
+            "wear_leveling": False,
+            "read_disturb_reads": 0,
+            "retention_days": 0.0,
+        },
+        "slc_cache": {
+            "static_bytes": 0,
+            "dynamic_bytes_max": 0,
+            "dynamic_free_share": 0.0,
+            "when_full": "direct",
+            "read_us": 25.0,
+            "program_us": 200.0,
+            "erase_us": 3000.0,
+        },
+        "map_cache": {
+            "bytes": 0,
+            "entries_per_map_page": 1024,
+            "entry_bytes": 4,
+            "eviction": "lru",
+            "form": "page",
+            "miss_us": 0.0,
+        },
+        "read_ahead": {"window_bytes": 0, "segment_bytes": 131072},
+        "data_reduction": {
+            "compression": False,
+            "deduplication": False,
+            "packing_bytes": 512,
+            "index_bytes_per_unit": 0,
+        },
         "parity": {"units_per_stripe": 0},
         "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
     }
@@ -132,8 +187,8 @@ def test_the_textbook_drive_is_the_textbook_s() -> None:
 @pytest.mark.parametrize("name", ["textbook", "tiny"])
 def test_drives_for_theory_and_for_tests_have_no_write_buffer(name: str) -> None:
     drive = resolve(load(name))
-    assert drive.specification()["write_buffer"] == {"bytes": 0}
-    assert drive.specification()["controller"] == {"command_us": 5.0}
+    assert drive.specification()["write_buffer"]["bytes"] == 0
+    assert drive.specification()["controller"]["command_us"] == 5.0
 
 
 def test_the_tiny_drive_is_tiny() -> None:

@@ -56,7 +56,7 @@ def test_json_of_drives() -> None:
     one = json.loads(output("drives", "tiny", "--json"))
     assert one["capacity"]["over_provisioning"] == 0.6
     assert {"key": "nand.channels", "value": 1, "unit": "channels"}.items() <= one["values"][1].items()
-    assert sum(one["sources"].values()) == 20
+    assert sum(one["sources"].values()) == 21
 
 
 def test_changes_without_a_drive_are_refused() -> None:

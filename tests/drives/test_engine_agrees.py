@@ -53,9 +53,18 @@ def outcome(drive: ResolvedDrive) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["tiny", "textbook", "pny-120gb", "generic-nvme-960"])
-def test_capacities_are_the_engine_s(name: str) -> None:
-    drive = resolve(load(name), scale=Fraction(1, 64) if name.startswith(("pny", "generic")) else None)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *((name, {}) for name in ("tiny", "textbook", "pny-120gb", "generic-nvme-960")),
+        *((name, {"ftl.reserved_bytes": "4096"}) for name in ("tiny", "textbook", "pny-120gb", "generic-nvme-960")),
+        ("pny-120gb", {"slc_cache.static_bytes": "1GB"}),
+        ("generic-nvme-960", {"slc_cache.static_bytes": "4GB", "slc_cache.dynamic_bytes_max": "30GB"}),
+    ],
+)
+def test_capacities_are_the_engine_s(name: str, settings: dict[str, str]) -> None:
+    scale = Fraction(1, 64) if name.startswith(("pny", "generic")) else None
+    drive = resolve(load(name), settings=settings, scale=scale)
     expected = {
         "mapping_unit_bytes": drive.capacity.mapping_unit_bytes,
         "physical_units": drive.capacity.physical_units,

@@ -172,10 +172,10 @@ def test_an_erase_costs_a_page_the_same_at_any_scale() -> None:
 
 def test_the_write_buffer_is_not_scaled_and_a_setting_may_have_a_unit() -> None:
     drive = load("generic-tlc-480")
-    assert resolve(drive, scale=Fraction(1, 16)).specification()["write_buffer"] == {"bytes": 8 * 2**20}
+    assert resolve(drive, scale=Fraction(1, 16)).specification()["write_buffer"]["bytes"] == 8 * 2**20
     settings = {"write_buffer.bytes": "1MiB", "controller.command_us": "8"}
     changed = resolve(drive, settings=settings).specification()
-    assert (changed["write_buffer"], changed["controller"]) == ({"bytes": 2**20}, {"command_us": 8.0})
+    assert (changed["write_buffer"]["bytes"], changed["controller"]["command_us"]) == (2**20, 8.0)
 
 
 def test_scale_and_over_provisioning_together() -> None:
@@ -212,3 +212,105 @@ def test_a_scale_out_of_range_is_refused(scale: Fraction) -> None:
 def test_an_unscaled_drive_says_so() -> None:
     assert resolve(load("textbook")).scale == resolve(load("textbook"), scale=Fraction(1)).scale == 1
     assert resolve(load("textbook")).endurance_cycles == 3000
+
+
+def test_flash_held_out_is_no_part_of_t_at_any_scale() -> None:
+    settings = {"ftl.reserved_bytes": "20GiB"}
+    plain = resolve(load("generic-tlc-480")).capacity
+    drive = resolve(load("generic-tlc-480"), settings=settings)
+    # 768 pages of 16 KiB in each of 64 planes are 768 MiB: 20 GiB are 26.7 erase units, rounded up.
+    held_out = 27
+    assert drive.capacity.erase_units == plain.erase_units - held_out
+    assert drive.capacity.held_out_bytes == held_out * 768 * 2**20
+    assert drive.capacity.flash_bytes == plain.physical_bytes
+    assert drive.capacity.user_bytes == plain.user_bytes
+    assert drive.capacity.over_provisioning < plain.over_provisioning
+    scaled = resolve(load("generic-tlc-480"), settings=settings, scale=Fraction(1, 48))
+    assert scaled.capacity.erase_units == drive.capacity.erase_units
+    assert scaled.capacity.over_provisioning == pytest.approx(drive.capacity.over_provisioning, rel=1e-4)
+    with_op = resolve(load("generic-tlc-480"), settings=settings, over_provisioning=0.05).capacity
+    assert with_op.user_bytes == pytest.approx(drive.capacity.physical_bytes / 1.05, rel=1e-6)
+
+
+def test_a_drive_that_keeps_all_of_its_flash_to_itself_is_refused() -> None:
+    with pytest.raises(InputError, match=r"ftl\.reserved_bytes = 549755813888 and slc_cache"):
+        resolve(load("generic-tlc-480"), settings={"ftl.reserved_bytes": "512GiB"})
+
+
+def test_idle_work_keeps_its_proportion_to_a_smaller_drive() -> None:
+    settings = {
+        "housekeeping.erased_pool_bytes": "5GB",
+        "housekeeping.read_disturb_reads": "96000",
+        "housekeeping.idle_after_ms": "20",
+    }
+    drive = resolve(load("generic-tlc-480"), settings=settings, scale=Fraction(1, 48)).file.housekeeping
+    # 5 GB are 7 erase units of 768 MiB, rounded up.
+    assert drive.erased_pool_bytes == 7 * 16 * 2**20
+    assert drive.read_disturb_reads == 2000
+    assert drive.idle_after_ms == 20.0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("data_reduction.packing_bytes", "500", "should be a power of two from 32 to"),
+        ("data_reduction.packing_bytes", "16", "should be a power of two from 32 to"),
+        ("data_reduction.index_bytes_per_unit", "200", "should be at most a quarter"),
+        ("ftl.reserve_erase_units", "1", "should be 2 or more with data reduction"),
+        ("housekeeping.defragment", "true", "does not go with data reduction"),
+    ],
+)
+def test_data_reduction_that_cannot_be_done_is_refused(key: str, value: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolve(load("generic-tlc-480"), settings={"data_reduction.compression": "true", key: value})
+    resolve(load("generic-tlc-480"), settings={key: value} if "data_reduction" in key else {})
+
+
+def test_an_index_takes_its_part_of_what_the_host_may_use() -> None:
+    settings = {"data_reduction.compression": "true", "data_reduction.index_bytes_per_unit": "64"}
+    plain, reducing = (
+        resolve(load("generic-tlc-480")).capacity,
+        resolve(load("generic-tlc-480"), settings=settings).capacity,
+    )
+    assert reducing.user_units_max == plain.user_units_max * 4096 // (4096 + 64)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("housekeeping.wear_leveling", "true", r"needs ftl\.wear_leveling = 'static'"),
+        ("housekeeping.erased_pool_bytes", "600GB", r"erased_pool_bytes = 600000000000 should be less than"),
+        ("housekeeping.idle_after_ms", "-1", "should be greater than or equal to 0"),
+    ],
+)
+def test_idle_work_that_cannot_be_done_is_refused(key: str, value: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolve(load("generic-tlc-480"), settings={key: value})
+
+
+def test_a_cache_of_its_own_is_no_part_of_t_and_stays_as_many_erase_units() -> None:
+    settings = {"slc_cache.static_bytes": "6GB", "slc_cache.dynamic_bytes_max": "20GB"}
+    plain = resolve(load("generic-tlc-480")).capacity
+    drive = resolve(load("generic-tlc-480"), settings=settings)
+    # 256 of 768 pages of 16 KiB in 64 planes: 256 MiB in SLC mode. 6 GB are 22.4 erase units, 20 GB are 74.5.
+    assert drive.capacity.erase_units == plain.erase_units - 23
+    assert drive.capacity.open_erase_units == plain.open_erase_units + 2
+    scaled = resolve(load("generic-tlc-480"), settings=settings, scale=Fraction(1, 16))
+    assert scaled.capacity.erase_units == drive.capacity.erase_units
+    assert scaled.file.slc_cache.static_bytes == 23 * 16 * 2**20
+    assert scaled.file.slc_cache.dynamic_bytes_max == 75 * 16 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nand.cell": "slc"}, r"nand\.cell = 'slc' should hold more than one bit"),
+        ({"ftl.placement": "single"}, r"ftl\.placement = 'single' should be 'host-gc-split'"),
+        ({"nand.pages_per_block": "5"}, "should be at least 6"),
+        ({"slc_cache.static_bytes": "160GiB"}, r"slc_cache\.static_bytes = 171798691840 should leave one"),
+        ({"slc_cache.when_full": "wait"}, "should be 'direct' or 'fold'"),
+    ],
+)
+def test_a_cache_that_cannot_be_is_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolve(load("generic-tlc-480"), settings={"slc_cache.static_bytes": "6GB"} | settings)

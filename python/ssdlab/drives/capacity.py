@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ssdlab.drives.policies import open_erase_units
+from ssdlab.drives.policies import open_blocks_per_stream, open_erase_units
 from ssdlab.drives.schema import DriveFile
 
 
@@ -12,6 +12,8 @@ class Capacity:
     """Sizes of a drive. T is `physical_units`, U is `user_units`; a unit is a mapping unit."""
 
     mapping_unit_bytes: int
+    # T and what is held out of it: all of the flash.
+    flash_units: int
     physical_units: int
     user_units: int
     planes: int
@@ -25,12 +27,28 @@ class Capacity:
     open_erase_units: int
     # Units that can hold data once parity and factory bad blocks are off.
     data_units: int
+    # Of the map pages that lie in flash among the data; 0: the map takes none of it.
+    entries_per_map_page: int
+    # What the index of a drive that reduces data takes beside each unit.
+    index_bytes_per_unit: int
     # The capacity on the label of the drive, whatever share of it the host uses now.
     sold_bytes: int
 
     @property
     def physical_bytes(self) -> int:
         return self.physical_units * self.mapping_unit_bytes
+
+    @property
+    def flash_bytes(self) -> int:
+        return self.flash_units * self.mapping_unit_bytes
+
+    @property
+    def held_out_bytes(self) -> int:
+        return self.flash_bytes - self.physical_bytes
+
+    @property
+    def blocks_per_erase_unit(self) -> int:
+        return self.blocks * self.units_per_erase_unit // self.flash_units
 
     @property
     def user_bytes(self) -> int:
@@ -59,7 +77,11 @@ class Capacity:
     def user_units_max(self) -> int:
         """The most that the host may use while cleaning still has one whole erase unit to gain; 0 or less: none."""
         held_back = self.reserve_erase_units + self.open_erase_units + 1
-        return self.data_units - held_back * self.data_units_per_erase_unit
+        units = self.data_units - held_back * self.data_units_per_erase_unit
+        units = units * self.mapping_unit_bytes // (self.mapping_unit_bytes + self.index_bytes_per_unit)
+        entries = self.entries_per_map_page
+        # Each map page in flash takes a unit beside those that it names.
+        return units * entries // (entries + 1) if entries else units
 
 
 def capacity_of(drive: DriveFile, *, sold_bytes: int | None = None) -> Capacity:
@@ -75,11 +97,16 @@ def capacity_of(drive: DriveFile, *, sold_bytes: int | None = None) -> Capacity:
     units_per_erase_unit = units_per_block * blocks_per_erase_unit
     stripe = drive.parity.units_per_stripe
     data_units_per_erase_unit = units_per_erase_unit - (-(-units_per_erase_unit // stripe) if stripe else 0)
-    erase_units = blocks // blocks_per_erase_unit
+    flash_erase_units = blocks // blocks_per_erase_unit
+    static_slc = -(-drive.slc_cache.static_bytes // slc_bytes_per_erase_unit(drive))
+    erase_units = flash_erase_units - _held_out_erase_units(drive, units_per_erase_unit) - static_slc
     good_share = 1 - Fraction(str(drive.faults.factory_bad_blocks))
+    dies = nand.channels * nand.dies_per_channel
+    open_blocks = open_blocks_per_stream(ftl.erase_unit, dies, ftl.die_choice.name)
     return Capacity(
         mapping_unit_bytes=ftl.mapping_unit_bytes,
-        physical_units=blocks * units_per_block,
+        flash_units=blocks * units_per_block,
+        physical_units=erase_units * units_per_erase_unit,
         user_units=ftl.user_bytes // ftl.mapping_unit_bytes,
         planes=planes,
         blocks=blocks,
@@ -87,7 +114,35 @@ def capacity_of(drive: DriveFile, *, sold_bytes: int | None = None) -> Capacity:
         units_per_erase_unit=units_per_erase_unit,
         data_units_per_erase_unit=data_units_per_erase_unit,
         reserve_erase_units=ftl.reserve_erase_units,
-        open_erase_units=open_erase_units(ftl.placement),
-        data_units=int(erase_units * good_share * data_units_per_erase_unit),
+        open_erase_units=open_erase_units(ftl.placement) * open_blocks + _open_for_cache(drive),
+        data_units=int((erase_units - flash_erase_units * (1 - good_share)) * data_units_per_erase_unit),
+        entries_per_map_page=drive.map_cache.entries_per_map_page if drive.map_cache.bytes else 0,
+        index_bytes_per_unit=drive.data_reduction.index_bytes_per_unit if drive.data_reduction.is_on else 0,
         sold_bytes=sold_bytes or drive.market.sold_bytes or ftl.user_bytes,
     )
+
+
+def _held_out_erase_units(drive: DriveFile, units_per_erase_unit: int) -> int:
+    """Whole erase units that hold no host data: the drive's own."""
+    return -(-drive.ftl.reserved_bytes // (units_per_erase_unit * drive.ftl.mapping_unit_bytes))
+
+
+BITS_PER_CELL = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+
+
+def slc_bytes_per_erase_unit(drive: DriveFile) -> int:
+    """What an erase unit holds in SLC mode, parity taken off; 1 where the question makes no sense, and is refused."""
+    nand, ftl = drive.nand, drive.ftl
+    planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
+    blocks = planes if ftl.erase_unit == "superblock" else 1
+    pages = nand.pages_per_block // BITS_PER_CELL[nand.cell]
+    units = pages * (nand.page_bytes // ftl.mapping_unit_bytes) * blocks
+    stripe = drive.parity.units_per_stripe
+    data_units = units - (-(-units // stripe) if stripe else 0)
+    return max(1, data_units * ftl.mapping_unit_bytes)
+
+
+def _open_for_cache(drive: DriveFile) -> int:
+    """Erase units that an SLC cache holds open: what is written past it, and one in SLC mode."""
+    cache = drive.slc_cache
+    return int(cache.is_on) + int(cache.dynamic_bytes_max > 0)

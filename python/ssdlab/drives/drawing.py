@@ -56,11 +56,11 @@ def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
     rows = [
         (
             "drive",
-            capacity.physical_bytes,
+            capacity.flash_bytes,
             f"{_count(nand.channels, 'channel')} x {_count(nand.dies_per_channel, 'die')}"
             f" x {_count(nand.planes_per_die, 'plane')}",
         ),
-        ("die", capacity.physical_bytes // dies, f"{_count(nand.planes_per_die, 'plane')} {_PLANE}"),
+        ("die", capacity.flash_bytes // dies, f"{_count(nand.planes_per_die, 'plane')} {_PLANE}"),
         ("plane", nand.blocks_per_plane * block_bytes, _count(nand.blocks_per_plane, "block")),
         ("block", block_bytes, _count(nand.pages_per_block, "page")),
         (

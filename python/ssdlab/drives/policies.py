@@ -11,6 +11,9 @@ from typing import Any
 from ssdlab.drives.schema import POLICY_KINDS, PolicyChoice, PolicyKind
 from ssdlab.errors import InputError, near
 
+# The die choice that keeps one block open at a time.
+ONE_BLOCK = "one-block"
+
 Known = dict[PolicyKind, dict[str, "Policy"]]
 
 
@@ -87,7 +90,15 @@ def open_erase_units(placement: PolicyChoice) -> int:
         case "class-spare":
             borders = parameters.get("borders")
             return len(borders) + 1 if isinstance(borders, list) and borders else _whole(parameters.get("classes"))
+        case "host-streams":
+            # Cleaning has an erase unit of its own, unless it keeps the identifiers apart.
+            return _whole(parameters.get("identifiers")) + (not parameters.get("persistently_isolated"))
     return 2
+
+
+def open_blocks_per_stream(erase_unit: str, dies: int, die_choice: str) -> int:
+    """How many erase units each stream has open: a single block on every die, unless one is filled at a time."""
+    return dies if erase_unit == "block" and die_choice != ONE_BLOCK else 1
 
 
 def _whole(value: object) -> int:

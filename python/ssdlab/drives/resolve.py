@@ -8,13 +8,15 @@ from typing import Any
 
 from ssdlab.drives import consistency, policies
 from ssdlab.drives import settings as drive_settings
-from ssdlab.drives.capacity import Capacity, capacity_of
+from ssdlab.drives.capacity import Capacity, capacity_of, slc_bytes_per_erase_unit
 from ssdlab.drives.schema import POLICY_KINDS, DriveFile, Source
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_count, format_scale, format_share
 
 # Below this an erase unit is no longer a large population of units, and the ratios of the big drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
+# Sizes that the engine takes as whole erase units.
+_IN_ERASE_UNITS = (("ftl", "reserved_bytes"), ("housekeeping", "erased_pool_bytes"))
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class ResolvedDrive:
             "ftl": ftl,
             "write_buffer": self.file.write_buffer.model_dump(),
             "controller": self.file.controller.model_dump(),
+            "host_link": self.file.host_link.model_dump(),
+            "housekeeping": self.file.housekeeping.model_dump(),
+            "slc_cache": self.file.slc_cache.model_dump(),
+            "map_cache": self.file.map_cache.model_dump(),
+            "read_ahead": self.file.read_ahead.model_dump(),
+            "data_reduction": self.file.data_reduction.model_dump(),
             "parity": self.file.parity.model_dump(),
             "faults": self.file.faults.model_dump(),
         }
@@ -99,7 +107,9 @@ def _with_scale(drive: DriveFile, full: Capacity, scale: Fraction, where: str) -
     """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it.
 
     The smaller block is erased in as much less time, so that an erase costs a page what it does in the full drive, and
-    throughput holds. The write buffer stays as it is: it holds milliseconds of writes, whatever the size of the drive.
+    throughput holds. What is held out, the SLC cache and what idle cleaning keeps erased are as many erase units as
+    before; the map cache keeps its share of the map; times of idle work stay as they are. So do write buffer and
+    read-ahead: they hold milliseconds of requests, whatever the size of the drive.
     """
     pages = drive.nand.pages_per_block
     units_per_page_row = full.units_per_erase_unit // pages
@@ -122,6 +132,31 @@ def _with_scale(drive: DriveFile, full: Capacity, scale: Fraction, where: str) -
     for key, (full_value, value) in changes.items():
         said = f"{full_value:g} in the full drive, made smaller: --scale {format_scale(scale)}"
         smaller = _replaced(smaller, "nand", key, value, Source(kind="assumed", source=said))
+    # As many erase units as in the full drive, where a size is made of whole ones.
+    for table, key in _IN_ERASE_UNITS:
+        size = getattr(getattr(drive, table), key)
+        if size:
+            bytes_per_erase_unit = full.units_per_erase_unit * full.mapping_unit_bytes
+            scaled_size = -(-size // bytes_per_erase_unit) * bytes_per_erase_unit * scaled_pages // pages
+            said = f"{size} in the full drive, made smaller: --scale {format_scale(scale)}"
+            smaller = _replaced(smaller, table, key, scaled_size, Source(kind="assumed", source=said))
+    for key in ("static_bytes", "dynamic_bytes_max"):
+        size = getattr(drive.slc_cache, key)
+        if size:
+            scaled_size = -(-size // slc_bytes_per_erase_unit(drive)) * slc_bytes_per_erase_unit(smaller)
+            said = f"{size} in the full drive, made smaller: --scale {format_scale(scale)}"
+            smaller = _replaced(smaller, "slc_cache", key, scaled_size, Source(kind="assumed", source=said))
+    reads = drive.housekeeping.read_disturb_reads
+    if reads:
+        said = f"{reads} in the full drive, in a smaller block: --scale {format_scale(scale)}"
+        scaled_reads = max(1, round(reads * scaled_pages / pages))
+        source = Source(kind="assumed", source=said)
+        smaller = _replaced(smaller, "housekeeping", "read_disturb_reads", scaled_reads, source)
+    cache = drive.map_cache
+    if cache.bytes:
+        cache_bytes = max(round(cache.bytes * scaled_pages / pages), cache.entries_per_map_page * cache.entry_bytes)
+        said = f"{cache.bytes} in the full drive, made smaller: --scale {format_scale(scale)}"
+        smaller = _replaced(smaller, "map_cache", "bytes", cache_bytes, Source(kind="assumed", source=said))
     physical_units = capacity_of(smaller).physical_units
     user_units = physical_units * full.user_units // full.physical_units
     smaller = _replaced(

@@ -57,7 +57,7 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
 def _typed(key: str, name: str, text: str, annotation: Any) -> Any:
     wanted = {annotation, *get_args(annotation)}
     value = _parse(text)
-    if int in _flat(wanted) and name.endswith("bytes") and isinstance(value, str):
+    if int in _flat(wanted) and "bytes" in name.split("_") and isinstance(value, str):
         try:
             return parse_bytes(value)
         except InputError as error:
