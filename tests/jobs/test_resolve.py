@@ -220,3 +220,13 @@ def test_amounts_past_64_bits_are_refused() -> None:
         one("loops=2000000000", user_bytes=1 << 40)
     with pytest.raises(InputError, match="number_ios"):
         one("number_ios=0xffffffffffffffff\nloops=2")
+
+
+def test_zones_that_do_not_fit_the_smallest_file_are_refused_by_line() -> None:
+    """A fuzzer's find: the check looked at a single file only, and the engine then failed without a line number."""
+    files = "rw=randwrite\nrandom_distribution=zoned_abs:60/8m:40/8m\nfilename=a:b\nsize=24m\n"
+    with pytest.raises(
+        InputError, match=r"line 3: random_distribution=.*16,777,216 .* 12,582,912 of its smallest file"
+    ):
+        one(files)
+    assert len(one(files.replace("24m", "32m"))["files"]["ranges"]) == 2

@@ -56,6 +56,16 @@ EXACT = [
     "rw=write\nfilesize=256k\nsize=128k",
     "rw=write\nfilesize=256k\nsize=50%",
     "rw=randwrite\nfilesize=256k\nio_size=512k",
+    "rw=read\nzonemode=strided\nzonesize=16k\nzonerange=64k\nzoneskip=192k\nsize=512k",
+    "rw=read\nzonemode=strided\nzonesize=16k\nsize=512k\noffset=64k",
+    "rw=write\nbs=12k\nzonemode=strided\nzonesize=16k\nzonerange=32k\nzoneskip=68k\nsize=128k",
+    "rw=randread\nzonemode=strided\nzonesize=64k\nzonerange=16k\nzoneskip=192k\nsize=512k\nloops=2",
+    "rw=randwrite\nzonemode=strided\nzonesize=8k\nzonerange=64k\nzoneskip=36k\nio_size=1m\nnorandommap",
+    "rw=randread\nbs=4k,64k\nbs_is_seq_rand=1\nsize=1m\nnorandommap",
+    "rw=randread\nbs=64k,4k\nbs_is_seq_rand=1\nsize=1m\nnorandommap",
+    "rw=write\nbs=4k,64k\nbs_is_seq_rand=1\nsize=256k",
+    "rw=write\nbs=12k,4k\nbs_is_seq_rand=1\nsize=256k",
+    "rw=read\nbs=64k,4k\nbs_is_seq_rand=1\nsize=256k\nio_size=512k",
     "rw=randread\nzero_buffers\nbuffer_compress_percentage=50\nrefill_buffers\nlog_avg_msec=10",
 ]
 # On files of fio's own making.
@@ -86,6 +96,8 @@ CHANCE = [
     ("rw=randwrite\nbssplit=4k/50:6k/20:64k/30\nba=4k\nio_size=64m\nnorandommap", 3),
     ("rw=randwrite\nbssplit=4k/50:16k/50\nloops=40", 3),
     ("rw=randrw\npercentage_random=20,80\nbs=4k,8k\nio_size=32m\nnorandommap", 4),
+    ("rw=randread\npercentage_random=50\nbs=4k,64k\nbs_is_seq_rand=1\nio_size=64m\nnorandommap", 4),
+    ("rw=randread:4\nbssplit=4k/50:8k/50,16k/50:32k/50\nbs_is_seq_rand=1\nio_size=64m\nnorandommap", 4),
 ]
 
 

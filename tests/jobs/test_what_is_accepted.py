@@ -14,6 +14,10 @@ FIO = shutil.which("fio") or ""
 pytestmark = pytest.mark.skipif(not FIO, reason="fio is not installed")
 
 ACCEPTED = [
+    "[a]\nthinktime=1\nthinktime_iotime=1s\nthinktime_blocks_type=issue\nrate=1m\nrate_ignore_thinktime=1\n",
+    "[a]\niodepth=8\niodepth_low=2\niodepth_batch_complete_min=4\n[b]\nexitall\nexit_what=stonewall\n",
+    "[a]\nzonemode=strided\nzonesize=64k\nzonerange=128k\nzoneskip=1m\n[b]\nzonemode=none\nzoneskip=8k\n",
+    "[a]\nbs=4k,64k\nbs_is_seq_rand=1\n",
     "[a]\nrw=randwrite:8\n",
     "[a]\nbsrange=4k-64k\n",
     "[a]\nrw=randwrite\nsize=1m\n",
@@ -41,6 +45,8 @@ ACCEPTED = [
     "[a]\nruntime=5sec\nramp_time=10 ms\n",
     "[a]\nrandom_distribution=zipf\nrate=0\nverify=0\nthinktime=0\n",
     "[a]\nruntime=60s\ntime_based\nramp_time=5\nwrite_bw_log\n",
+    "[a]\nrate=1m,\nrate_iops=,500\nrate_process=poisson\n[b]\nwait_for=a\nstartdelay=5-10\n",
+    "[a]\nthinktime=1ms\nthinktime_spin=5\nthinktime_blocks=1k\nfsync=32\nsync=dsync\nrw=write\n",
     "[a]\nioengine=sync\nwait_for_previous\nfill_fs=0\nunified_rw_reporting=mixed\n",
 ]
 REFUSED = [
@@ -102,9 +108,10 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nsize=150%\n",
     "[a]\nnumjobs=0\n",
     # Right in fio, and refused here because the run would mean something else.
-    "[a]\nrate=1m\n",
-    "[a]\nthinktime=1ms\n",
-    "[a]\n[b]\nwait_for=a\n",
+    "[a]\nrate_min=1m\n",
+    "[a]\nthinktime_blocks=0\n",
+    "[a]\nstartdelay=-1\n",
+    "[a]\nthinktime=-1\n",
     "[a]\nverify=crc32c\n",
     # Read as something else than they say, as far as a number goes.
     "[a]\nrandom_distribution=zipf:1.2/0.25\n",
@@ -122,6 +129,8 @@ ACCEPTED_BY_FIO_ALONE = [
 ]
 # In fio's manual, and refused by fio 3.33; and what is ours.
 ACCEPTED_BY_US_ALONE = [
+    "[a]\nsteadystate=snia-pts:iops\nss_dur=5m\n[b]\nss=snia-pts:bw\n",
+    "[a]\nfdp=1\nplids=0,2\nplid_select=random\n",
     "[a]\nrandom_distribution=zoned:90/10:10/90,50/50:50/50\n",
     "[a]\nrandom_distribution=zoned_abs:100/1g,100/2g\n",
     "[a]\nzipf_like_fio=1\n",

@@ -11,8 +11,8 @@ from ssdlab.errors import InputError
 from ssdlab.jobs import like_fio
 from ssdlab.jobs.distributions import Distribution
 from ssdlab.jobs.jobfile import Section
-from ssdlab.jobs.layout import scaled_bytes
 from ssdlab.jobs.option import Option
+from ssdlab.jobs.scaling import scaled_bytes
 from ssdlab.jobs.table import DIRECTORY, DISTRIBUTION, FILE_SERVICE, FILENAME, RW, ZIPF_LIKE_FIO
 
 # fio's skewed choices of a file are drawn over so many steps a file.
@@ -32,6 +32,8 @@ class Blocks:
     align: dict[str, int]
     size_bytes: int | None
     """The job's range; None where it is in several files."""
+    smallest_bytes: int
+    """The range in the smallest of the files."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ def distribution(
         }
         for each in absolute.values():
             needed_bytes = sum(zone["span_bytes"] for zone in each)
-            room_bytes = blocks.size_bytes
-            if room_bytes is not None and needed_bytes > room_bytes and not section.get(RW).sequential:
-                problem = (
-                    f"has zones of {needed_bytes:,} bytes in all, more than the {room_bytes:,} that the job works on"
+            room_bytes = blocks.smallest_bytes
+            if needed_bytes > room_bytes and not section.get(RW).sequential:
+                where = "that the job works on" if blocks.size_bytes is not None else "of its smallest file"
+                raise complain(
+                    DISTRIBUTION, f"has zones of {needed_bytes:,} bytes in all, more than the {room_bytes:,} {where}"
                 )
-                raise complain(DISTRIBUTION, problem)
         return {"name": "zoned-absolute", "zones": absolute}, []
     return {"name": "random"}, []
 

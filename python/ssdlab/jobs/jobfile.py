@@ -4,7 +4,7 @@ What the values amount to on a drive of a given size is `resolve.py`'s work.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 from ssdlab.errors import InputError, near
 from ssdlab.jobs.lines import RawOption, RawSection, read_text, split_sections
+from ssdlab.jobs.logs import output
 from ssdlab.jobs.option import Effect, Option
 from ssdlab.jobs.table import BY_NAME, GROUP_REPORTING, KB_BASE, NAME
 from ssdlab.jobs.values import Refused
+from ssdlab.targets.specification import Reporting
 
 T = TypeVar("T")
 
@@ -93,6 +95,25 @@ class JobFile:
         jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale))
         self._drive_notes.update(dict.fromkeys(notes))
         return jobs
+
+    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+        """What fio would say of each job beside its numbers, in the order of the jobs that `resolve` gave."""
+        reporting: list[Reporting] = []
+        sections = iter(self.sections)
+        group = -1
+        stage = None
+        section = None
+        for number, job in enumerate(engine_jobs, start=1):
+            # Clones count from 0, so that a section begins with each 0, whatever the names.
+            if job["clone"] == 0:
+                section = next(sections)
+            assert section is not None
+            if job["stage"] != stage or (job["clone"] == 0 and "new_group" in section.settings):
+                group, stage = group + 1, job["stage"]
+            # fio reports only the options that were given a value: no `stonewall`, no `group_reporting`.
+            options = {name: text for name, text in section.options.items() if text}
+            reporting.append(Reporting(options, group, section.group_reporting, output(section, number)))
+        return reporting
 
 
 def load(path: str | Path, *, environment: Mapping[str, str] | None = None) -> JobFile:
@@ -174,7 +195,10 @@ def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
     replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
         raw = setting.raw
-        effect = BY_NAME[raw.key].effect
+        option = BY_NAME[raw.key]
+        effect = option.effect
+        if effect in (Effect.PACE, Effect.CONTENT) and (setting.value == option.default or raw.text == "0"):
+            continue
         # Only a line of an included file needs its file's name.
         line = f"line {raw.line}" if raw.source == source else raw.where
         if effect.value and effect is not Effect.UNSUPPORTED:

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 from ssdlab.errors import InputError
 from ssdlab.jobs.jobfile import JobFile, Section
+from ssdlab.jobs.scaling import ALIGN_BYTES, scaled_bytes
 from ssdlab.jobs.table import FILENAME, FILESIZE, NRFILES, NUMJOBS, OFFSET, OFFSET_INCREMENT, SIZE
-
-ALIGN_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -107,10 +106,3 @@ def _place(uses: dict[str, _Use], user_bytes: int) -> dict[str, File]:
         placed[name] = File(at, size_bytes, use.given_bytes)
         at += aligned(size_bytes)
     return placed
-
-
-def scaled_bytes(size_bytes: int, scale: Fraction, step: int) -> int:
-    """A size under the scale: in whole steps and never 0, or as it is when nothing is scaled."""
-    if scale == 1 or size_bytes == 0:
-        return size_bytes
-    return max(step, round(size_bytes * scale / step) * step)

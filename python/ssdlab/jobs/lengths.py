@@ -5,9 +5,10 @@ plus the most, cut down to whole multiples of the least, and what is above the m
 multiples of its least length too. With `bs_unaligned` neither is; here a length then is a multiple of a drive's sector.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from ssdlab.jobs.patterns import LengthRange, SizeShare
+from ssdlab.jobs.patterns import LengthRange, Pattern, SizeShare
 from ssdlab.jobs.values import SECTOR_BYTES
 
 # So many lengths fill an engine's table of 64 KiB; every result repeats them.
@@ -42,3 +43,24 @@ def of_mix(entries: Iterable[SizeShare], *, unaligned: bool) -> tuple[SizeShare,
 def least(lengths: Iterable[SizeShare]) -> int:
     """The shortest of them."""
     return min(entry.size_bytes for entry in lengths)
+
+
+def table_names(pattern: Pattern, *, by_order: bool) -> tuple[str, ...]:
+    """Whose lengths, of reads, writes or trims, the requests have. `by_order` is `bs_is_seq_rand`: whatever their
+    direction, requests in sequence have those of reads, and random ones those of writes."""
+    if not by_order:
+        return pattern.transfers
+    return ("read",) if pattern.sequential else ("write", "read")
+
+
+def tables(sizes: Mapping[str, Iterable[SizeShare]], pattern: Pattern, *, by_order: bool) -> dict[str, Any]:
+    """The engine's `block_sizes`, and `following_block_sizes` where those of requests in a row are others."""
+
+    def plain(name: str) -> list[dict[str, Any]]:
+        return [{"bytes": entry.size_bytes, "percent": float(entry.percent)} for entry in sizes[name]]
+
+    if not by_order:
+        return {"block_sizes": {name: plain(name) for name in sizes}}
+    keys = ["block_sizes"] if pattern.sequential else ["block_sizes", "following_block_sizes"]
+    names = table_names(pattern, by_order=True)
+    return {key: dict.fromkeys(sizes, plain(name)) for key, name in zip(keys, names, strict=True)}

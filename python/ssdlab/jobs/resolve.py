@@ -11,15 +11,21 @@ from fractions import Fraction
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.jobs import distribute, lengths
+from ssdlab.jobs import distribute, lengths, logs
+from ssdlab.jobs.contents import contents
+from ssdlab.jobs.ending import EXITALL, ending
 from ssdlab.jobs.jobfile import JobFile, Section
-from ssdlab.jobs.layout import File, files_of, scaled_bytes
+from ssdlab.jobs.layout import File, files_of
 from ssdlab.jobs.option import Option
+from ssdlab.jobs.pace import pace
 from ssdlab.jobs.patterns import SizeShare
+from ssdlab.jobs.placement import placement
+from ssdlab.jobs.scaling import scaled_bytes
 from ssdlab.jobs.seeds import clone_seed
 from ssdlab.jobs.table import (
     BLOCKALIGN,
     BS,
+    BS_IS_SEQ_RAND,
     BS_UNALIGNED,
     BSSPLIT,
     DISTRIBUTION,
@@ -47,6 +53,7 @@ from ssdlab.jobs.table import (
     TIME_BASED,
 )
 from ssdlab.jobs.values import LARGEST, SECTOR_BYTES
+from ssdlab.jobs.zones import zones
 
 DIRECTIONS = ("read", "write", "trim")
 # A scaled drive is rounded down to whole erase units; a job as large as the drive may be that much too large for it.
@@ -66,6 +73,7 @@ def resolve(
     notes: list[str] = []
     stage = 0
     files = files_of(job_file, user_bytes, seed, scale)
+    exits_all = any(section.get(EXITALL) for section in job_file.sections)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:
             stage += 1
@@ -74,9 +82,13 @@ def resolve(
             raise InputError(f"{job_file.source}: asks for {len(jobs) + clones:,} jobs; allowed are {JOBS_MAX:,}")
         for clone in range(clones):
             resolver = _Resolver(job_file.source, section, files[index], scale, clone, len(jobs) + 1)
+            earlier = {other.name for other in job_file.sections[:index]} - {section.name}
             seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
             job, its_notes = resolver.job()
-            jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, "seed": seeded})
+            its_pace = pace(section, clone, seed, section.get(IODEPTH), earlier, resolver.error)
+            more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
+            more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
+            jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, **more, "seed": seeded})
             notes.extend(its_notes)
     return jobs, tuple(dict.fromkeys(notes))
 
@@ -111,10 +123,14 @@ class _Resolver:
         ranges = [self._range(file, sizes) for file in self.files]
         start_bytes = min(each.offset_bytes for each in ranges)
         end_bytes = max(each.offset_bytes + each.size_bytes for each in ranges)
-        blocks = distribute.Blocks(self._least_by_direction(sizes), align, self._only(ranges))
+        smallest_bytes = min(each.size_bytes for each in ranges)
+        blocks = distribute.Blocks(self._least_by_direction(sizes), align, self._only(ranges), smallest_bytes)
         clone = distribute.Clone(self.clone, self.thread_number)
-        distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self._error)
+        distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self.error)
         pass_bytes = self._limited_by_size(sum(each.pass_bytes for each in ranges))
+        its_zones = self._zones(sizes)
+        if its_zones:
+            end_bytes = self.files[0].offset_bytes + self.files[0].size_bytes
         return {
             "direction": pattern.direction,
             "sequential": pattern.sequential,
@@ -124,10 +140,7 @@ class _Resolver:
             "io_bytes": self._io_bytes(pass_bytes, sizes),
             "number_ios": self._number_ios(ranges, sizes),
             "loops": 1,
-            "block_sizes": {
-                name: [{"bytes": entry.size_bytes, "percent": float(entry.percent)} for entry in sizes[name]]
-                for name in DIRECTIONS
-            },
+            **lengths.tables(sizes, pattern, by_order=section.get(BS_IS_SEQ_RAND)),
             "block_align_bytes": align,
             "distribution": distribution,
             "random_map": self._has_random_map(sizes, align),
@@ -137,6 +150,7 @@ class _Resolver:
             else {"ios": pattern.ios_per_place, "then": section.get(RW_SEQUENCER)},
             "random_percent": self._random_percent(),
             "files": self._files(ranges),
+            **its_zones,
             "iodepth": section.get(IODEPTH),
             "runtime_ns": section.get(RUNTIME) or None,
             # Without a runtime fio goes on as if nothing was said.
@@ -151,7 +165,24 @@ class _Resolver:
         try:
             return lengths.of_range(getattr(self.section.get(BS), direction), unaligned=unaligned)
         except ValueError as error:
-            raise self._error(BS, f"makes {error}") from None
+            raise self.error(BS, f"makes {error}") from None
+
+    def _transferred(self, sizes: dict[str, tuple[SizeShare, ...]]) -> set[int]:
+        """All lengths that a request of the job may have."""
+        pattern = self.section.get(RW)
+        names = lengths.table_names(pattern, by_order=self.section.get(BS_IS_SEQ_RAND))
+        return {entry.size_bytes for name in names for entry in sizes[name]}
+
+    def _zones(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, Any]:
+        pattern = self.section.get(RW)
+        hindrance = "several files" if len(self.files) > 1 else ""
+        if pattern.skip_bytes or pattern.ios_per_place != 1:
+            hindrance = "a number behind rw"
+        if not pattern.sequential and (self.section.get(DISTRIBUTION).name != "random" or self._random_percent()):
+            hindrance = "a random_distribution or percentage_random"
+        least_bytes = max(lengths.least(sizes[name]) for name in pattern.transfers)
+        found = zones(self.section, least_bytes, self.scale, hindrance, self.error)
+        return {} if found is None else {"zones": found}
 
     def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
         given: int | None = getattr(self.section.get(BLOCKALIGN), direction)
@@ -203,7 +234,9 @@ class _Resolver:
     def _range(self, file: File, sizes: dict[str, tuple[SizeShare, ...]]) -> _Range:
         """What the job works on within a file; offsets are those of the drive."""
         shortest = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
-        longest, step = max(shortest), min(shortest)
+        if self.section.get(RW).sequential:
+            shortest = self._transferred(sizes)
+        longest, step = max(self._transferred(sizes)), min(shortest)
         offset_bytes = self._offset_bytes(file, step)
         room_bytes = file.size_bytes - offset_bytes
         wanted_bytes = self._wanted_bytes(file, offset_bytes, room_bytes, step, longest)
@@ -241,10 +274,10 @@ class _Resolver:
             offset_bytes = -(-offset_bytes // align) * align
         for option, given in ((OFFSET, amount), (OFFSET_INCREMENT, increment)):
             if (given.size_bytes or 0) % SECTOR_BYTES:
-                raise self._error(option, f"is not a multiple of {SECTOR_BYTES} bytes, a drive's sector")
+                raise self.error(option, f"is not a multiple of {SECTOR_BYTES} bytes, a drive's sector")
         if offset_bytes + step > file.size_bytes:
             problem = f"leaves no room for a block of {step:,} bytes: {self._what()} has {file.size_bytes:,} bytes"
-            raise self._error(OFFSET_INCREMENT if self.clone and each_bytes else OFFSET, problem, offset_bytes)
+            raise self.error(OFFSET_INCREMENT if self.clone and each_bytes else OFFSET, problem, offset_bytes)
         return offset_bytes
 
     def _wanted_bytes(self, file: File, offset_bytes: int, room_bytes: int, step: int, longest: int) -> int:
@@ -261,7 +294,7 @@ class _Resolver:
         if wanted_bytes > room_bytes:
             after = f", {offset_bytes:,} of them before the offset" if offset_bytes else ""
             problem = f"is more than {self._what()} has: {file.size_bytes:,} bytes{after}"
-            raise self._error(SIZE if file.given_bytes is None else FILESIZE, problem, wanted_bytes)
+            raise self.error(SIZE if file.given_bytes is None else FILESIZE, problem, wanted_bytes)
         if file.given_bytes is not None and amount.percent and amount.percent != 100:
             of_file_bytes = (wanted_bytes + offset_bytes) * amount.percent // 100
             wanted_bytes = min(of_file_bytes, wanted_bytes) // step * step
@@ -297,9 +330,9 @@ class _Resolver:
         else:
             total_bytes = max(self._loops() * min(pass_bytes, limit_bytes), limit_bytes)
         if total_bytes > LARGEST:
-            raise self._error(LOOPS, f"makes more than {LARGEST:,} bytes of requests")
-        lengths = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
-        step = lengths.pop() if len(lengths) == 1 else 1
+            raise self.error(LOOPS, f"makes more than {LARGEST:,} bytes of requests")
+        lengths_used = self._transferred(sizes)
+        step = lengths_used.pop() if len(lengths_used) == 1 else 1
         return -(-max(total_bytes, 1) // step) * step
 
     def _number_ios(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
@@ -309,13 +342,13 @@ class _Resolver:
             return of_passes
         total = max(1, round(given * self.scale)) * self._loops()
         if total > LARGEST:
-            raise self._error(NUMBER_IOS, f"makes more than {LARGEST:,} requests with loops={self._loops()}")
+            raise self.error(NUMBER_IOS, f"makes more than {LARGEST:,} requests with loops={self._loops()}")
         return total if of_passes is None else min(total, of_passes)
 
     def _ios_with_holes(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
         """With holes fio goes on behind the end of a whole device at its start, but ends at the end of a part of it."""
         pattern = self.section.get(RW)
-        lengths_used = {entry.size_bytes for name in pattern.transfers for entry in sizes[name]}
+        lengths_used = self._transferred(sizes)
         if not pattern.sequential or pattern.skip_bytes <= 0 or len(lengths_used) > 1:
             return None
         if self.section.get(IO_SIZE) != IO_SIZE.default or all(each.is_whole_file for each in ranges):
@@ -335,9 +368,9 @@ class _Resolver:
         sized = self.section.setting(SIZE)
         limit = f"{size_bytes:,} bytes that the job works on"
         limit += f" ({sized.written}, line {sized.raw.line})" if sized is not None else ", the drive from the offset on"
-        raise self._error(used, f"has blocks of {block_bytes:,} bytes, longer than the {limit}")
+        raise self.error(used, f"has blocks of {block_bytes:,} bytes, longer than the {limit}")
 
-    def _error(self, option: Option[Any], problem: str, value_bytes: int | None = None) -> InputError:
+    def error(self, option: Option[Any], problem: str, value_bytes: int | None = None) -> InputError:
         setting = self.section.setting(option)
         where = f"{self.source}, line {self.section.line}" if setting is None else setting.raw.where
         what = f"{option.name}, which is not given," if setting is None else setting.written

@@ -7,6 +7,7 @@ engines.
 
 from typing import Any
 
+from ssdlab.jobs import contents, ending, logs, pace, placement, zones
 from ssdlab.jobs.distributions import Distribution, distribution
 from ssdlab.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.jobs.option import Effect, Option
@@ -67,6 +68,10 @@ BSRANGE = Option(
 BS_UNALIGNED = Option(
     "bs_unaligned", flag, "lengths need not be multiples of the least; here they stay multiples of a sector", _A,
     False, ("blocksize_unaligned",),
+)  # fmt: skip
+BS_IS_SEQ_RAND = Option(
+    "bs_is_seq_rand", truth, "of a pair of lengths the first is for requests in sequence, the second for random ones",
+    _A, False,
 )  # fmt: skip
 BLOCKALIGN = Option(
     "ba", per_direction(block_bytes), "random offsets are multiples of this; default: the least length", _A,
@@ -139,24 +144,26 @@ def _rest(
     return Option(names[0], parse, meaning, effect, None, names[1:], neutral, reason=reason)
 
 
-_R, _M, _T, _C, _O, _U = (
-    Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.CONTENT, Effect.OUTPUT, Effect.UNSUPPORTED,
+_R, _M, _T, _D, _O, _U = (
+    Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT, Effect.UNSUPPORTED,
 )  # fmt: skip
 _OFF = (False, 0, "0", "none", "")
-_CLOCKED = "it says when requests are sent or until when, and the simulated host does not keep to that"
-_TRACED = "a trace brings its own requests, which a job does not read"
-_ZONES = "the simulated drive has no zones, and a stride between them is not drawn"
+_CLOCKED = "it says when requests are sent or until when, in a way that the simulated host does not keep to"
+_TRACED = (
+    "a job makes its requests itself; `ssdlab replay` takes them from a trace, fio's iolog and blktrace among them"
+)
+_ZONES = "the simulated drive has no zones"
 _VERIFIED = "the drive stores no data that could be checked, and fio would read it all once more"
-_PLACED = "the simulated drive takes no placement from the host"
 _FLOWS = "jobs of a stage take turns by their depths, not by flows"
 _DEVICE = "it is about a file system or a device that is not there"
 
 OPTIONS: tuple[Option[Any], ...] = (
-    RW, RW_SEQUENCER, PERCENTAGE_RANDOM, BS, BSRANGE, BSSPLIT, BS_UNALIGNED, BLOCKALIGN, RWMIXREAD, RWMIXWRITE,
-    SIZE, IO_SIZE, OFFSET, OFFSET_INCREMENT, OFFSET_ALIGN, NUMBER_IOS, LOOPS,
+    RW, RW_SEQUENCER, PERCENTAGE_RANDOM, BS, BSRANGE, BSSPLIT, BS_UNALIGNED, BS_IS_SEQ_RAND, BLOCKALIGN,
+    RWMIXREAD, RWMIXWRITE, SIZE, IO_SIZE, OFFSET, OFFSET_INCREMENT, OFFSET_ALIGN, NUMBER_IOS, LOOPS,
     FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
     RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
-    GROUP_REPORTING, DIRECTORY,
+    GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
+    *ending.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a group of the report", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
@@ -171,11 +178,8 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, COUNT, "files open at a time", "openfiles"),
     _rest(_M, any_text, "allocate the file first", "fallocate"),
     _rest(_M, any_text, "advice to the kernel", "fadvise_hint"),
-    _rest(_M, COUNT, "an fsync every so many writes", "fsync"),
-    _rest(_M, COUNT, "an fdatasync every so many writes", "fdatasync"),
     _rest(_M, COUNT, "a barrier every so many writes", "write_barrier"),
     _rest(_M, any_text, "sync_file_range every so many writes", "sync_file_range"),
-    _rest(_M, any_text, "synchronous writes", "sync"),
     _rest(_M, truth, "an fsync at the end", "end_fsync"),
     _rest(_M, truth, "an fsync when a file is closed", "fsync_on_close"),
     _rest(_M, truth, "whether files keep their blocks", "overwrite"),
@@ -221,11 +225,8 @@ OPTIONS: tuple[Option[Any], ...] = (
         "cmdprio_class", "cmdprio_bssplit", "cmd_type", "readfua", "writefua", "sg_write_mode", "stream_id", "thp",
     )),
     # What the host does by itself.
-    _rest(_T, duration_ns, "do not count the first part", "ramp_time"),
     _rest(_T, COUNT, "requests handed over at a time", "iodepth_batch", "iodepth_batch_submit"),
-    _rest(_T, COUNT, "least completions to fetch", "iodepth_batch_complete_min", "iodepth_batch_complete"),
     _rest(_T, COUNT, "most completions to fetch", "iodepth_batch_complete_max"),
-    _rest(_T, COUNT, "depth at which to fill up again", "iodepth_low"),
     _rest(_T, truth, "wait for requests that overlap", "serialize_overlap"),
     _rest(_T, words("inline", "offload"), "who hands requests over", "io_submit_mode"),
     _rest(_T, any_text, "most latency", "max_latency"),
@@ -233,32 +234,19 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_T, truth, "fewer looks at the clock", "gtod_reduce"),
     _rest(_T, COUNT, "processor that reads the clock", "gtod_cpu"),
     # What the data are.
-    _rest(_C, flag, "zeroes", "zero_buffers"),
-    _rest(_C, flag, "new data in every request", "refill_buffers"),
-    _rest(_C, truth, "slightly new data in every request", "scramble_buffers"),
-    _rest(_C, any_text, "a pattern", "buffer_pattern"),
-    _rest(_C, percentage, "how compressible", "buffer_compress_percentage"),
-    _rest(_C, COUNT, "extent of what compresses", "buffer_compress_chunk"),
-    _rest(_C, percentage, "how much repeats", "dedupe_percentage"),
-    _rest(_C, words("repeat", "working_set"), "what repeats", "dedupe_mode"),
-    _rest(_C, percentage, "extent of what repeats", "dedupe_working_set_percentage"),
-    _rest(_C, truth, "repeats across jobs", "dedupe_global"),
+    _rest(_D, COUNT, "extent of what compresses", "buffer_compress_chunk"),
+    _rest(_D, words("repeat", "working_set"), "what repeats", "dedupe_mode"),
+    _rest(_D, percentage, "extent of what repeats", "dedupe_working_set_percentage"),
+    _rest(_D, truth, "repeats across jobs", "dedupe_global"),
     # Logs and statistics.
     *(_rest(_O, anything, "a log or how it is kept", name) for name in (
-        "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_entries", "log_avg_msec",
-        "log_hist_msec",
-        "log_hist_coarseness", "log_max_value", "log_offset", "log_prio", "log_compression", "log_compression_cpus",
+        "log_entries", "log_max_value", "log_prio", "log_compression", "log_compression_cpus",
         "log_store_compressed", "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id", "write_iolog",
     )),
-    _rest(_O, truth, "one log a job", "per_job_logs"),
     _rest(_O, COUNT, "window of bandwidth", "bwavgtime"),
     _rest(_O, COUNT, "window of IOPS", "iopsavgtime"),
     _rest(_O, truth, "histogram of errors", "block_error_percentiles"),
     _rest(_O, truth, "keep statistics", "stats"),
-    _rest(_O, truth, "percentiles of completion latency", "clat_percentiles"),
-    _rest(_O, truth, "percentiles of latency", "lat_percentiles"),
-    _rest(_O, truth, "percentiles of submission latency", "slat_percentiles"),
-    _rest(_O, any_text, "which percentiles", "percentile_list"),
     _rest(_O, COUNT, "digits in the report", "significant_figures"),
     _rest(_O, truth, "the disk's own statistics", "disk_util"),
     _rest(_O, truth, "no latency", "disable_lat"),
@@ -267,30 +255,15 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_O, truth, "no bandwidth", "disable_bw_measurement", "disable_bw"),
     _rest(_O, words("0", "8", "1"), "bits or bytes in the report", "unit_base"),
     # What would change the run and cannot be obeyed yet.
-    _rest(_U, any_text, "wait for one job", "wait_for", reason=_CLOCKED),
     _rest(_U, any_text, "all files of a folder", "opendir", reason=_DEVICE),
-    _rest(_U, truth, "lengths for sequence and random", "bs_is_seq_rand", neutral=_OFF,
-          reason="requests take their lengths by direction only"),
     _rest(_U, truth, "write until the device is full", "fill_device", "fill_fs", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "only make the files", "create_only", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF, reason=_DEVICE),
-    _rest(_U, any_text, "begin later", "startdelay", neutral=_OFF, reason=_CLOCKED),
-    _rest(_U, flag, "end all jobs with the first", "exitall", neutral=_OFF, reason=_CLOCKED),
-    _rest(_U, words("group", "stonewall", "all"), "which jobs end together", "exit_what", neutral=("group",),
-          reason=_CLOCKED),
-    _rest(_U, duration_ns, "pause between requests", "thinktime", neutral=_OFF, reason=_CLOCKED),
-    _rest(_U, duration_ns, "busy part of the pause", "thinktime_spin", neutral=_OFF, reason=_CLOCKED),
-    _rest(_U, COUNT, "requests between pauses", "thinktime_blocks", neutral=(1,), reason=_CLOCKED),
-    _rest(_U, words("complete", "issue"), "what counts between pauses", "thinktime_blocks_type", neutral=("complete",),
-          reason=_CLOCKED),
-    _rest(_U, duration_ns, "time between pauses", "thinktime_iotime", neutral=_OFF, reason=_CLOCKED),
-    *(_rest(_U, COUNTS, "limit of the rate", *names, neutral=(NO_COUNTS,), reason=_CLOCKED) for names in (
-        ("rate",), ("rate_min", "ratemin"), ("rate_iops",), ("rate_iops_min",),
+    *(_rest(_U, COUNTS, "end when the rate falls below", *names, neutral=(NO_COUNTS,), reason=_CLOCKED) for names in (
+        ("rate_min", "ratemin"), ("rate_iops_min",),
     )),
-    _rest(_U, words("linear", "poisson"), "how a rate is spread", "rate_process", neutral=("linear",), reason=_CLOCKED),
     _rest(_U, COUNT, "window of a rate's limit", "rate_cycle", "ratecycle", neutral=(1000,), reason=_CLOCKED),
-    _rest(_U, truth, "pauses outside the rate", "rate_ignore_thinktime", neutral=_OFF, reason=_CLOCKED),
     _rest(_U, duration_ns, "depth to suit a latency", "latency_target", neutral=_OFF, reason=_CLOCKED),
     *(_rest(_U, any_text, "of latency_target", name, neutral=_OFF, reason=_CLOCKED) for name in (
         "latency_window", "latency_percentile", "latency_run",
@@ -300,9 +273,9 @@ OPTIONS: tuple[Option[Any], ...] = (
         ("replay_scale", ("1",)), ("replay_align", _OFF), ("replay_time_scale", ("100",)), ("replay_skip", ()),
         ("merge_blktrace_file", ()), ("merge_blktrace_scalars", ()), ("merge_blktrace_iters", ()),
     )),
-    *(_rest(_U, any_text, "zones of a device or a stride", name, neutral=_OFF, reason=_ZONES) for name in (
-        "zonemode", "zonesize", "zonecapacity", "zonerange", "zoneskip", "read_beyond_wp", "max_open_zones",
-        "job_max_open_zones", "ignore_zone_limits", "zone_reset_threshold", "zone_reset_frequency",
+    *(_rest(_U, any_text, "zones of a device", name, neutral=_OFF, reason=_ZONES) for name in (
+        "zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
+        "zone_reset_threshold", "zone_reset_frequency",
     )),
     _rest(_U, any_text, "check what was written", "verify", neutral=_OFF, reason=_VERIFIED),
     _rest(_U, any_text, "check against a pattern", "verify_pattern", reason=_VERIFIED),
@@ -320,14 +293,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_U, anything, "weight in a flow", "flow", neutral=_OFF, reason=_FLOWS),
     _rest(_U, COUNT, "wait in a flow", "flow_sleep", neutral=_OFF, reason=_FLOWS),
     _rest(_U, COUNT, "imbalance of a flow", "flow_watermark", neutral=_OFF, reason=_FLOWS),
-    _rest(_U, any_text, "end at a steady state", "steadystate", "ss", reason=_CLOCKED),
-    _rest(_U, duration_ns, "length of a steady state", "steadystate_duration", "ss_dur", neutral=_OFF, reason=_CLOCKED),
-    _rest(_U, duration_ns, "time before a steady state", "steadystate_ramp_time", "ss_ramp", neutral=_OFF,
-          reason=_CLOCKED),
     # Newer than 3.33.
-    *(_rest(_U, anything, "placement of data by the host", name, neutral=_OFF, reason=_PLACED) for name in (
-        "fdp", "fdp_pli", "plids", "plid_select", "fdp_pli_select", "dataplacement", "dp_scheme",
-    )),
     _rest(_U, truth, "precondition in one pass", "sprandom", neutral=_OFF,
           reason="it is newer than fio 3.33 and its order of requests is not known here"),
 )  # fmt: skip

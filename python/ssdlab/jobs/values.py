@@ -46,6 +46,8 @@ _POWERS = {"": 0, "b": 0} | {
 _SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, such as 4k"
 _TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
 _SECOND_NS = 10**9
+# The engine counts nanoseconds in 64 bits and keeps away from their end.
+_NANOSECONDS_MAX = 30 * 365 * 86400 * _SECOND_NS
 _UNITS_NS = {
     **dict.fromkeys(("us", "usec"), 1000),
     **dict.fromkeys(("ms", "msec"), 10**6),
@@ -181,10 +183,19 @@ def anything(text: str | None, _kilobyte: int) -> str:
 
 def duration_ns(text: str | None, _kilobyte: int) -> int:
     """A time such as `60`, `60s`, `5m`, in nanoseconds; without a unit it is seconds."""
+    return _nanoseconds(text, "s", "60, 60s, 500ms or 5m")
+
+
+def microseconds_ns(text: str | None, _kilobyte: int) -> int:
+    """A time such as `100`, `100us`, `5ms`, in nanoseconds; without a unit it is microseconds."""
+    return _nanoseconds(text, "us", "100, 100us, 5ms or 1s")
+
+
+def _nanoseconds(text: str | None, unit: str, examples: str) -> int:
     match = _TIME.fullmatch(required(text))
-    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or "s").lower()] if match else LARGEST + 1
-    if nanoseconds > LARGEST:
-        raise Refused("a time, such as 60, 60s, 500ms or 5m")
+    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or unit).lower()] if match else _NANOSECONDS_MAX + 1
+    if nanoseconds > _NANOSECONDS_MAX:
+        raise Refused(f"a time, such as {examples}, at most 30 years")
     return nanoseconds
 
 
