@@ -1,0 +1,35 @@
+"""The published experiments, repeated: a folder each, one contract, one way to run, print and draw them.
+
+A study is a folder of this package that holds
+
+- `study.py` with one object `STUDY`, a `Study`: name, title, source, assumptions, job files, `run`;
+- its job files (`*.fio`): the steps of the experiment as data, so that another target can run the very same ones;
+- `figures.csv` with the published figures and their source, read by `published`;
+- `README.md`, a short page: what was done, what is assumed and why, what came out.
+
+and a line in `registry.py`. `study.py` is imported to list the studies, so it imports what is heavy inside `run`.
+
+`run(context)` gets a `Context` and gives a `StudyResult`:
+
+    def run(context: Context) -> StudyResult:
+        scale = context.scale("1/16")                       # None with --full
+        job = context.job(FOLDER / "random-writes.fio", MINUTES="240")   # ${MINUTES} in the file
+        specifications = {label: specify(job, ssdlab.drive(name, scale=scale), seed=context.seed) for ...}
+        results = context.simulate(specifications)          # in worker processes, with progress
+        rows = [Row("steady state, 7 % over 0 %", published=Range(80, 100), simulated=..., unit="%")]
+        figures = [published_lines(name=..., title="a finding in one sentence", ...)]
+        return StudyResult(finding="...", rows=rows, figures=figures, series={"over-time": frame})
+
+Rules. A simulated figure comes from the engine and a drive file alone. A row tells how many parameters of the drive
+file were fitted to published points (`fitted_parameters`) and what the model says with nothing fitted (`unfitted`). A
+row that a target cannot measure has `simulated=None` and a `note` why. A deviation is a share of the published
+figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages themselves);
+`tolerance`, in the same measure, says how near it has to come. The title of a figure is its finding. Charts name no
+colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws lines with their spread over seeds and
+published marks.
+"""
+
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Assumption, Range, Row, Study, StudyResult, Table, joined, published
+
+__all__ = ["Assumption", "Context", "Range", "Row", "Study", "StudyResult", "Table", "joined", "published"]

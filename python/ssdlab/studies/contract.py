@@ -1,0 +1,158 @@
+"""What a study is and what it gives: plain values. How they are printed, written and drawn is in other files."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
+
+    from ssdlab.report.figure import Figure
+    from ssdlab.studies.context import Context
+
+
+@dataclass(frozen=True)
+class Range:
+    """A published figure that is a range: "80 to 100 %", or with `high=None` "over 80 %"."""
+
+    low: float
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure, published and simulated. `in_points`: the deviation is a difference in `unit`, not a share."""
+
+    what: str
+    published: float | Range | None
+    """None: nothing was published; the row is there for what it explains."""
+    simulated: float | None
+    """None: not measured; `note` says why."""
+    unit: str
+    tolerance: float | None = None
+    """How near it has to come: 0.05 for 5 %, or a number of points; None: nothing is demanded."""
+    in_points: bool = False
+    fitted_parameters: int = 0
+    """Parameters of drive file or workload that were fitted to published points and move this figure."""
+    unfitted: float | None = None
+    """What the model says with nothing fitted; None where nothing was."""
+    spread: tuple[float, float] | None = None
+    """Least and greatest over the seeds, where several were run."""
+    group: str = ""
+    """The heading under which the row stands; rows of a group follow each other."""
+    note: str = ""
+
+    @property
+    def deviation(self) -> float | None:
+        """Of the simulated figure from the published one; from the nearer end of a range, 0 inside it."""
+        return self.deviation_of(self.simulated)
+
+    def deviation_of(self, value: float | None) -> float | None:
+        """The same for another value, such as `unfitted`."""
+        if self.published is None or value is None:
+            return None
+        nearest = self.published
+        if isinstance(nearest, Range):
+            high = nearest.high if nearest.high is not None else max(value, nearest.low)
+            nearest = min(max(value, nearest.low), high)
+        if self.in_points:
+            return value - nearest
+        return value / nearest - 1 if nearest else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the deviation is within the tolerance; None without either."""
+        if self.tolerance is None or self.deviation is None:
+            return None
+        # A deviation of exactly the tolerance holds, whatever the last bit of a division says.
+        return abs(self.deviation) <= self.tolerance * (1 + 1e-9) + 1e-12
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `result.json` has it. A range is {"min", "max"}; `deviation` is a share, or in the unit with points."""
+        figure: Any = self.published
+        if isinstance(figure, Range):
+            figure = {"min": figure.low, "max": figure.high}
+        return {
+            "group": self.group,
+            "what": self.what,
+            "published": figure,
+            "simulated": self.simulated,
+            "unit": self.unit,
+            "deviation": self.deviation,
+            "deviation_in": "unit" if self.in_points else "share",
+            "tolerance": self.tolerance,
+            "holds": self.holds,
+            "fitted_parameters": self.fitted_parameters,
+            "unfitted": self.unfitted,
+            "unfitted_deviation": self.deviation_of(self.unfitted),
+            "spread": None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]},
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What the source leaves open, what the study takes instead, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A further table of a study's page: cells are text, or numbers that are shown with three significant digits."""
+
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | None]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study found."""
+
+    finding: str
+    """The answer in one or two sentences; it opens the page."""
+    rows: Sequence[Row]
+    figures: "Sequence[Figure]" = ()
+    series: "Mapping[str, polars.DataFrame]" = field(default_factory=dict)
+    """Frames by name, each written as `series-NAME.parquet`; a column's name carries its unit."""
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    """What a reader should know beside the assumptions, a sentence each."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published experiment and how it is repeated."""
+
+    name: str
+    """As in `ssdlab study NAME`; its folder is the same with underscores."""
+    title: str
+    """What it asks, in a line."""
+    source: str
+    assumptions: Sequence[Assumption]
+    jobs: Sequence[str]
+    """The job files of its folder, in the order in which one drive meets them: the steps, for any target."""
+    run: "Callable[[Context], StudyResult]"
+
+
+def published(path: Path) -> list[dict[str, str]]:
+    """The rows of a study's `figures.csv`: comma-separated, a header, comments behind `#` at the start of a line."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if line.strip() and not line.startswith("#")))
+
+
+def joined(parts: Sequence[StudyResult]) -> StudyResult:
+    """The result of a study that has several parts, in their order."""
+    return StudyResult(
+        finding=" ".join(part.finding for part in parts),
+        rows=[row for part in parts for row in part.rows],
+        figures=[figure for part in parts for figure in part.figures],
+        series={name: frame for part in parts for name, frame in part.series.items()},
+        tables=[table for part in parts for table in part.tables],
+        notes=[note for part in parts for note in part.notes],
+    )

@@ -1,0 +1,1 @@
+"""The study `free-space-fusionio`: see README.md beside this file."""

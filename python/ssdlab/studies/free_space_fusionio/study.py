@@ -1,0 +1,39 @@
+"""The MySQL performance blog's curve of 2010: random writes against space in use, on two striped Fusion-io devices."""
+
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Assumption, Study, StudyResult
+
+
+def run(context: Context) -> StudyResult:
+    """The curve, what each point says of the others, and what a copy costs."""
+    from ssdlab.studies.free_space_fusionio import curve
+
+    return curve.run(context)
+
+
+STUDY = Study(
+    name="free-space-fusionio",
+    title="How does the speed of random writes depend on the free space of two striped Fusion-io cards?",
+    source='"Free space and write performance", MySQL performance blog, 2010 (ioDrive Duo 320 GB SLC)',
+    assumptions=(
+        Assumption(
+            "all flash is what the card sells: 298 GiB",
+            "What it holds beyond that was not published. More of it and dearer copies trade against each other.",
+        ),
+        Assumption(
+            "fresh writes run at the rated 600 MB/s a device",
+            "The data sheet's 500 to 600 MB/s, as reviews of 2008 quote it; the program time is set to give it.",
+        ),
+        Assumption(
+            "the whole is two devices side by side",
+            "Both see the same share of uniform random writes, so one is simulated with half of the files at half of "
+            "the depth, and its speed doubled. A simulation of two members under one host is within 1.5 % of that.",
+        ),
+        Assumption(
+            "free space is erased space",
+            "Files are written on a formatted card; what they do not use was never written and serves as spare area.",
+        ),
+    ),
+    jobs=("random-writes.fio",),
+    run=run,
+)

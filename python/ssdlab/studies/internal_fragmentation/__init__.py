@@ -1,0 +1,1 @@
+"""The study `internal-fragmentation`: see README.md beside this file."""

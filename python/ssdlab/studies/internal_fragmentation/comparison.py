@@ -1,0 +1,166 @@
+"""The ten drives side by side: rows, tables, and what a model fitted to three cells says of the two others."""
+
+from typing import TYPE_CHECKING
+
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Row, StudyResult, Table
+from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, STEPS, Fragmented
+from ssdlab.studies.internal_fragmentation.reading import SCALE, Readings, readings, specification
+
+if TYPE_CHECKING:
+    import polars
+
+HELD_OUT = "toshiba-xg5-512gb"
+HELD_OUT_CELLS = ("after_200", "after_800")
+HELD_OUT_TOLERANCE = 0.10
+_NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+WORDS = dict(zip(CELLS, ("fresh", *(f"after {step} MiB" for step in STEPS[1:])), strict=True))
+
+
+def run(context: Context) -> StudyResult:
+    """Every drive as fitted and with nothing fitted; XG5 also as fitted to three of its five cells."""
+    import ssdlab
+    from ssdlab.studies.internal_fragmentation import pictures
+
+    scale = context.scale(SCALE)
+    specifications = {}
+    for each in DRIVES:
+        fitted = ssdlab.drive(each.drive, scale=scale)
+        unfitted = ssdlab.drive(each.drive, scale=scale, settings=each.unfitted())
+        specifications[each.drive] = specification(fitted, context.seed)
+        specifications[_unfitted(each)] = specification(unfitted, context.seed)
+    taken = {label: readings(result) for label, result in context.simulate(specifications).items()}
+    rows = [row for each in DRIVES for row in _rows(each, taken)] + _held_out_rows()
+    slowed = [each for each in DRIVES if _slowdown(taken[each.drive]) > 1.2]
+    worst = max(slowed, key=lambda each: _slowdown(taken[each.drive]))
+    return StudyResult(
+        finding=f"{_NUMBERS[len(slowed)]} of the ten drives read the rewritten file slower, {_short(worst)} "
+        f"{_slowdown(taken[worst.drive]):.1f} times; on the others the way to the host hides it. Rewriting in "
+        "order restores the speed.",
+        rows=rows,
+        figures=pictures.figures(taken),
+        series={"readings": _frame(taken)},
+        tables=[_touched_table(taken)],
+        notes=[
+            "The published times have one decimal: of 1.8 s that is 3 %.",
+            "The 5200's rise to 12.2 s after 800 MiB and its fall to 10.7 s after 4000 are not explained. The model "
+            "has such a rise on the P4500: a fresh segment lies on few dies, one rewritten in part on old and new "
+            "pages, a wholly rewritten one on all dies. With the 5200's four channels and two planes it has none.",
+            "Two of the ten fits choose the form of the map as well; that, and the choice of the window where it is "
+            "not the usual one, count as fitted parameters.",
+            "The dies of 256 Gbit in PM981 and PM1725b are assumed: with half as many of 512 Gbit and a window of "
+            "512 KiB they come as near, so the times cannot tell the two apart.",
+            "The fitted read time stands for what a die does in all: two planes that read side by side look like one "
+            "that is twice as fast.",
+        ],
+    )
+
+
+def _rows(each: Fragmented, taken: dict[str, Readings]) -> list[Row]:
+    fitted, unfitted = taken[each.drive], taken[_unfitted(each)]
+    rows = [
+        Row(
+            WORDS[cell],
+            seconds,
+            fitted.cells[index],
+            "s",
+            tolerance=each.tolerance,
+            fitted_parameters=each.fitted_parameters,
+            unfitted=unfitted.cells[index],
+            group=each.published_as,
+            note=each.note if cell == "after_800" or (cell == "after_50" and "PM983" in each.published_as) else "",
+        )
+        for index, (cell, seconds) in enumerate(zip(CELLS, each.seconds, strict=True))
+    ]
+    rows.append(Row("an hour later", None, fitted.an_hour_later, "s", group=each.published_as))
+    rows.append(
+        Row("rewritten in order: over fresh", 1.0, fitted.remedied / fitted.cells[0], "", 0.05, group=each.published_as)
+    )
+    return rows
+
+
+def _held_out_rows() -> list[Row]:
+    from ssdlab.drives import load
+    from ssdlab.planning.fit import fit
+    from ssdlab.studies.internal_fragmentation.fitting import model
+
+    (each,) = (each for each in DRIVES if each.drive == HELD_OUT)
+    drive = load(each.drive)
+    known = tuple(cell for cell in CELLS if cell not in HELD_OUT_CELLS)
+    published: dict[str, float] = dict(zip(CELLS, each.seconds, strict=True))
+    found = fit(model(drive, each.free, known), each.free, [published[cell] for cell in known])
+    predicted = model(drive, each.free, HELD_OUT_CELLS)(found.values)
+    return [
+        Row(
+            WORDS[cell],
+            published[cell],
+            seconds,
+            "s",
+            tolerance=HELD_OUT_TOLERANCE,
+            fitted_parameters=each.fitted_parameters,
+            group="Toshiba XG5, predicted from its three other cells",
+        )
+        for cell, seconds in zip(HELD_OUT_CELLS, predicted, strict=True)
+    ]
+
+
+def _touched_table(taken: dict[str, Readings]) -> Table:
+    columns = (
+        "drive",
+        "pages, fresh",
+        "rewritten",
+        "on the busiest die, fresh",
+        "rewritten",
+        "map pages, rewritten",
+        "segments",
+    )
+    rows: list[list[str | float | None]] = []
+    for each in DRIVES:
+        first, last = taken[each.drive].touched[0], taken[each.drive].touched[-1]
+        rows.append(
+            [
+                _short(each),
+                first["pages"],
+                last["pages"],
+                first["busiest_die_pages"],
+                last["busiest_die_pages"],
+                last["map_pages"],
+                last["segments"],
+            ]
+        )
+    caption = (
+        "A MiB of a sequential reading, fresh and after the last pass of 4000 MiB. The busiest die of each segment "
+    )
+    caption += "reads its pages one after another."
+    return Table("What a reading touches", columns, rows, caption)
+
+
+def _frame(taken: dict[str, Readings]) -> "polars.DataFrame":
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                "drive": each.drive,
+                "rewritten_mib": sum(STEPS[: index + 1]),
+                "published_seconds": each.seconds[index],
+                "seconds": taken[each.drive].cells[index],
+                "unfitted_seconds": taken[_unfitted(each)].cells[index],
+                **{f"{key}_per_mib": value for key, value in taken[each.drive].touched[index].items()},
+            }
+            for each in DRIVES
+            for index in range(len(STEPS))
+        ]
+    )
+
+
+def _slowdown(of: Readings) -> float:
+    return of.cells[-1] / of.cells[0]
+
+
+def _unfitted(each: Fragmented) -> str:
+    return f"{each.drive}, nothing fitted"
+
+
+def _short(each: Fragmented) -> str:
+    return each.published_as.split(" (")[0]

@@ -1,0 +1,26 @@
+"""The study's steps as a model that a fit can call: values of keys in, seconds of readings out."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ssdlab.studies.internal_fragmentation.drives import CELLS
+
+if TYPE_CHECKING:
+    from ssdlab.drives import DriveFile
+    from ssdlab.planning.fit import Model, Parameter
+
+
+def model(drive: "DriveFile", free: "Sequence[Parameter]", cells: Sequence[str]) -> "Model":
+    """The seconds of these cells at given values of the free keys, each by a run of the engine."""
+    from ssdlab.drives import resolve
+    from ssdlab.studies.internal_fragmentation.reading import SCALE, readings, specification
+    from ssdlab.targets import simulated
+
+    def seconds(values: Sequence[float]) -> list[float]:
+        settings = {each.name: repr(float(value)) for each, value in zip(free, values, strict=True)}
+        result = simulated.run(specification(resolve(drive, settings=settings, scale=Fraction(SCALE))))
+        taken = readings(result).cells
+        return [taken[CELLS.index(cell)] for cell in cells]
+
+    return seconds

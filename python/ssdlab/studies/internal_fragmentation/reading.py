@@ -1,0 +1,55 @@
+"""The steps on one drive, and what its readings took: for the study, and for the fits of drive files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.studies.internal_fragmentation.drives import FOLDER, STEPS
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+    from ssdlab.results import Result
+    from ssdlab.targets.specification import Specification
+
+JOB = "rewrites.fio"
+SCALE = "1/16"
+FILE_BYTES = 4 << 30
+READINGS = 3
+AN_HOUR_LATER, REMEDIED = "read-after-an-hour", "read-after-remedy"
+
+
+def specification(drive: "ResolvedDrive", seed: int = 1) -> "Specification":
+    """All steps of the article on this drive."""
+    from ssdlab import jobs
+    from ssdlab.targets.simulated import specify
+
+    return specify(jobs.load(FOLDER / JOB), drive, seed=seed)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Seconds that the readings of the 4 GiB file took, and what the readings touched, a MiB."""
+
+    cells: tuple[float, ...]
+    """By step: the mean of three readings."""
+    an_hour_later: float
+    remedied: float
+    touched: tuple[Mapping[str, float], ...]
+    """By step: segments, pages, dies, busiest_die_pages, map_pages of the last of the three readings."""
+
+
+def readings(result: "Result") -> Readings:
+    """What a run of the steps gives, as of the full file."""
+    scale = Fraction(result.specification.scale)
+    taken = {job.name: float(job.seconds or 0.0) / float(scale) for job in result.jobs}
+    stages = {job.name: job.stage for job in result.jobs}
+    counts: dict[int, dict[str, Any]] = {stage["stage"]: stage["read_ahead"] or {} for stage in result.stages}
+    mib = FILE_BYTES / 2**20 * float(scale)
+    names = [[f"read-{step or 'fresh'}-{number}" for number in range(1, READINGS + 1)] for step in STEPS]
+    return Readings(
+        cells=tuple(sum(taken[name] for name in of_step) / READINGS for of_step in names),
+        an_hour_later=taken[AN_HOUR_LATER],
+        remedied=taken[REMEDIED],
+        touched=tuple({key: count / mib for key, count in counts[stages[last]].items()} for *_, last in names),
+    )

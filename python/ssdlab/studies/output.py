@@ -1,0 +1,70 @@
+"""The files of a study, all or none: report.html, its pictures as SVG and PNG, result.json, series as Parquet."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ssdlab.results.files import staged
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Study, StudyResult
+from ssdlab.studies.page import PAGE_NAME, all_page, scale_notice, study_page
+from ssdlab.targets.specification import Specification
+
+
+def write(study: Study, result: StudyResult, context: Context, directory: Path, command_line: str) -> list[str]:
+    """Writes the files of one study into `directory` and returns their names, the page last."""
+    with staged(directory) as place:
+        names = []
+        for name, text in (("result.json", _json(study_dict(study, result, context))),):
+            (place / name).write_text(text, encoding="utf-8")
+            names.append(name)
+        for name, frame in result.series.items():
+            frame.write_parquet(place / f"series-{name}.parquet")
+            names.append(f"series-{name}.parquet")
+        for figure in result.figures:
+            for name, content in figure.files():
+                (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
+                names.append(name)
+        page = study_page(study, result, context.specifications, command_line)
+        (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
+        return [*names, PAGE_NAME]
+
+
+def write_all(results: Sequence[tuple[Study, StudyResult, Context]], directory: Path, command_line: str) -> list[str]:
+    """The page of all studies and their rows in one file; each study's own files are in the folder of its name."""
+    specifications: list[Specification] = [
+        each for _, _, context in results for each in context.specifications.values()
+    ]
+    page = all_page([(study, result) for study, result, _ in results], scale_notice(specifications), command_line)
+    with staged(directory) as place:
+        content = [study_dict(*each) for each in results]
+        (place / "result.json").write_text(_json(content), encoding="utf-8")
+        (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
+    return ["result.json", PAGE_NAME]
+
+
+def study_dict(study: Study, result: StudyResult, context: Context) -> dict[str, Any]:
+    """The JSON object of a study: rows as data, what was assumed, and the specification of every run."""
+    return {
+        "study": study.name,
+        "title": study.title,
+        "source": study.source,
+        "seed": context.seed,
+        "full": context.full,
+        "finding": result.finding,
+        "rows": [row.to_dict() for row in result.rows],
+        "tables": [asdict(table) for table in result.tables],
+        "assumptions": [asdict(assumption) for assumption in study.assumptions],
+        "notes": list(result.notes),
+        "specifications": {label: _specified(each) for label, each in context.specifications.items()},
+    }
+
+
+def _specified(specification: Specification) -> Mapping[str, Any]:
+    return specification.to_dict() | {"sha256": specification.hash()}
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

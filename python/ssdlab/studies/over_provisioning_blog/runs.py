@@ -1,0 +1,136 @@
+"""The runs of the study: which accounts of the drive, on which file systems, and what each run of sysbench wrote."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from ssdlab.studies.context import Context
+
+if TYPE_CHECKING:
+    from ssdlab.results import Result
+
+FOLDER = Path(__file__).parent
+DRIVE = "intel-545s-256gb"
+SCALE = "1/16"
+SECONDS = 10
+RUNS = 36
+# The naive account falls so late that it takes more.
+RUNS_NAIVE = 80
+RUNS_SMALL = 8
+SEEDS = 3
+WRITES_A_FLUSH = 2
+WRITES_A_ROUND = 100
+
+NAIVE = "all hidden spare area is free"
+RESERVE = "a reserve, T near U"
+POOL = "dirty spare area, 5 GB kept erased"
+CACHE = "SLC cache of 5 GB"
+ACCOUNTS: Mapping[str, Mapping[str, str]] = {
+    NAIVE: {},
+    RESERVE: {"ftl.reserved_bytes": "15.7GB"},
+    POOL: {"housekeeping.erased_pool_bytes": "5GB", "housekeeping.idle_after_ms": "100"},
+    CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "housekeeping.idle_after_ms": "100"},
+}
+USED_BEFORE = "overwrite test_file.* 60GiB random bs=64KiB"
+
+WHOLE = "without over-provisioning"
+PARTITIONED = "over-provisioned"
+TRIMMED = "after fstrim"
+SMALL_WHOLE = "small test, whole drive"
+SMALL_PARTITIONED = "small test, over-provisioned"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One simulation."""
+
+    account: str
+    state: str
+    writes_a_flush: int = WRITES_A_FLUSH
+    seed: int = 1
+
+    @property
+    def label(self) -> str:
+        return f"{self.account}, {self.state}, flush every {self.writes_a_flush}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What sysbench wrote, run by run, in bytes of the full drive."""
+
+    written_bytes: Sequence[float]
+
+    def speeds(self) -> list[float]:
+        """10^6 bytes a second, of each run."""
+        return [size / SECONDS / 1e6 for size in self.written_bytes]
+
+    def written_gb(self) -> list[float]:
+        """10^9 bytes up to the end of each run."""
+        return [sum(self.written_bytes[: count + 1]) / 1e9 for count in range(len(self.written_bytes))]
+
+    def first(self) -> float:
+        """The speed of the first three runs."""
+        return sum(self.speeds()[:3]) / 3
+
+    def last(self) -> float:
+        """The speed of the last twelve, as a share of the first."""
+        speeds = self.speeds()[-12:]
+        return sum(speeds) / len(speeds) / self.first()
+
+    def fall_gb(self) -> float | None:
+        """10^9 bytes written before the first run that is slower than 0.6 of the first ones; None: there is none."""
+        before = 0.0
+        for speed, size in zip(self.speeds(), self.written_bytes, strict=True):
+            if speed < 0.6 * self.first():
+                return before / 1e9
+            before += size
+        return None
+
+
+def keys(context: Context) -> list[Key]:
+    """Every simulation of the study."""
+    wanted = [Key(RESERVE, state, seed=seed) for state in (WHOLE, PARTITIONED) for seed in context.seeds(SEEDS)]
+    wanted += [Key(RESERVE, state, seed=context.seed) for state in (TRIMMED, SMALL_WHOLE, SMALL_PARTITIONED)]
+    for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
+        for account in ACCOUNTS:
+            wanted += [Key(account, state, writes, context.seed) for state in (WHOLE, PARTITIONED)]
+    return list(dict.fromkeys(wanted))
+
+
+def simulate(context: Context) -> dict[Key, Runs]:
+    """All of them, in worker processes."""
+    import ssdlab
+    from ssdlab import filesystem
+    from ssdlab.targets.simulated import specify
+
+    scale = context.scale(SCALE)
+    specifications = {}
+    for key in keys(context):
+        drive = ssdlab.drive(DRIVE, scale=scale, settings=ACCOUNTS[key.account])
+        script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
+        specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
+    results = context.simulate(specifications)
+    return {key: _runs(results[key.label], scale or Fraction(1)) for key in keys(context)}
+
+
+def _script(key: Key, scale: Fraction) -> str:
+    """The steps of the experiment. A drive made smaller writes as fast as the full one: its runs are shorter."""
+    name = {PARTITIONED: "over-provisioned", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
+    is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
+    text = (FOLDER / f"{name.get(key.state, 'unpartitioned')}.files").read_text(encoding="utf-8")
+    return Template(text).substitute(
+        USED=USED_BEFORE if key.account == POOL else "",
+        TRIMMED="fstrim" if key.state == TRIMMED else "",
+        FILE_SYSTEM="186GiB" if key.state == SMALL_PARTITIONED else "100%",
+        RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if key.account == NAIVE else RUNS),
+        SECONDS=f"{float(SECONDS * scale):.6f}",
+        WRITES=str(key.writes_a_flush),
+    )
+
+
+def _runs(result: "Result", scale: Fraction) -> Runs:
+    jobs = [job for job in result.jobs if job.name == "sysbench rndwr"]
+    return Runs([job.ledger.host_written_bytes / float(scale) for job in jobs])

@@ -1,0 +1,129 @@
+"""The page of a study, and the one of all studies: finding, rows, pictures, assumptions."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+
+from ssdlab.report import page
+from ssdlab.report.wording import unbroken
+from ssdlab.studies import wording
+from ssdlab.studies.contract import Row, Study, StudyResult, Table
+from ssdlab.targets.specification import Specification
+
+PAGE_NAME = "report.html"
+
+
+def study_page(
+    study: Study, result: StudyResult, specifications: Mapping[str, Specification], command_line: str
+) -> page.Page:
+    """One study: its pictures first, since they are what people look at."""
+    after = [page.Section("Published and simulated", rows_html(result.rows))]
+    after += [_table_section(table) for table in result.tables]
+    after.append(page.Section("What is assumed", page.definition_list([(a.what, a.why) for a in study.assumptions])))
+    notes = [*result.notes, *(f"{row.what}: {row.note}" for row in result.rows if row.note)]
+    if notes:
+        after.append(page.Section("Notes", "".join(f"<p>{escape(unbroken(note))}</p>" for note in notes)))
+    after.append(page.Section("Source", f"<p>{escape(study.source)}</p>"))
+    after.append(page.Section("Run it again", page.command(command_line)))
+    blocks = (page.details(label, _json(specification)) for label, specification in specifications.items())
+    after.append(page.Section("Full specification of every run", "\n".join(blocks)))
+    return page.Page(
+        title=study.title,
+        subtitle=f"Study {study.name}; {wording.verdict(result.rows)}",
+        summary=unbroken(result.finding),
+        notices=scale_notice(specifications.values()),
+        figures=result.figures,
+        after=after,
+    )
+
+
+def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str], command_line: str) -> page.Page:
+    """All studies on one page: findings, rows and pictures; a study's own page has the rest."""
+    before = []
+    for study, result in results:
+        link = f'<p><a href="{escape(study.name)}/{PAGE_NAME}">Its own page</a></p>'
+        html = f"<p>{escape(unbroken(result.finding))}</p>{rows_html(result.rows)}{link}"
+        before.append(page.Section(study.title, html))
+    figures = [
+        # Names are file names and the pictures' identities on the page, so they carry their study's.
+        replace(figure, name=f"{study.name}-{figure.name}")
+        for study, result in results
+        for figure in result.figures
+    ]
+    rows = [row for _, result in results for row in result.rows]
+    return page.Page(
+        title="The published experiments, repeated",
+        subtitle=f"{len(results)} studies; {wording.verdict(rows)}",
+        summary="What was measured on real drives, and what the simulated ones say, row by row.",
+        notices=list(scales),
+        before=before,
+        figures=figures,
+        after=[page.Section("Run it again", page.command(command_line))],
+    )
+
+
+def rows_html(rows: Sequence[Row]) -> str:
+    """The rows as a table that scrolls sideways where the screen is narrow."""
+    fitted = any(row.fitted_parameters or row.unfitted is not None for row in rows)
+    headings = ["published", "simulated", "unit", "deviation", "demanded"]
+    headings += ["parameters fitted", "with nothing fitted"] if fitted else []
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    body, group = "", ""
+    for row in rows:
+        if row.group != group:
+            group = row.group
+            body += f'<tr><th scope="rowgroup" colspan="{len(headings) + 1}">{escape(group)}</th></tr>\n'
+        cells = [
+            wording.published(row),
+            _with_spread(row),
+            row.unit,
+            wording.deviation(row),
+            wording.tolerance(row),
+        ]
+        cells += [str(row.fitted_parameters), wording.unfitted(row)] if fitted else []
+        texts = "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in cells)
+        body += f'<tr><th scope="row" class="what">{escape(unbroken(row.what))}</th>{texts}</tr>\n'
+    return (
+        '<div class="scroll" role="region" aria-label="Published and simulated" tabindex="0"><table>\n'
+        f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+    )
+
+
+def scale_notice(specifications: Iterable[Specification]) -> list[str]:
+    """What a reader must know where drives were made smaller."""
+    scales = sorted({each.scale for each in specifications} - {"1"})
+    if not scales:
+        return []
+    return [
+        f"Simulated at a scale of {' and '.join(scales)}: smaller drives and workloads of the same ratios. Shares, WAF "
+        "and speeds hold for the full drives; bytes and times are given for the full drive. --full simulates those."
+    ]
+
+
+def _with_spread(row: Row) -> str:
+    if row.spread is None:
+        return wording.simulated(row)
+    return f"{wording.simulated(row)} ({wording.number(row.spread[0])} to {wording.number(row.spread[1])})"
+
+
+def _table_section(table: Table) -> page.Section:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    body = ""
+    for first, *rest in table.rows:
+        cells = "".join(f"<td>{escape(unbroken(_cell(cell)))}</td>" for cell in rest)
+        body += f'<tr><th scope="row" class="what">{escape(unbroken(_cell(first)))}</th>{cells}</tr>\n'
+    caption = f"<figcaption>{escape(unbroken(table.caption))}</figcaption>" if table.caption else ""
+    html = (
+        f'<div class="scroll" role="region" aria-label="{escape(table.heading)}" tabindex="0"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n{caption}"
+    )
+    return page.Section(table.heading, html)
+
+
+def _cell(cell: str | float | None) -> str:
+    return cell if isinstance(cell, str) else wording.number(cell)
+
+
+def _json(specification: Specification) -> str:
+    return json.dumps(specification.to_dict(), indent=2, ensure_ascii=False)

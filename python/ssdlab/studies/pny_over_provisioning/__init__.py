@@ -1,0 +1,1 @@
+"""The study `pny-over-provisioning`: see README.md beside this file."""

@@ -1,0 +1,22 @@
+"""The two drives of the white paper, and what the parts of the study share."""
+
+from pathlib import Path
+
+from ssdlab.studies.contract import published
+
+FOLDER = Path(__file__).parent
+DRIVES = {"PNY 120 GB, 7 % OP": "pny-120gb", "competitor 128 GB, 0 % OP": "competitor-128gb"}
+PNY, COMPETITOR = DRIVES
+BYTES_PER_GB = 10**9
+
+
+def figure(what: str) -> tuple[float, float]:
+    """The published figure of that name: its two ends, equal where it is one number."""
+    (row,) = (row for row in published(FOLDER / "figures.csv") if row["what"] == what)
+    return float(row["low"]), float(row["high"])
+
+
+def written_gb(drive: str) -> tuple[float, float]:
+    """Published gigabytes written (to NAND, by the host) of a drive of `DRIVES`."""
+    name = drive.split(",")[0].replace(" GB", "GB")
+    return figure(f"NAND writes {name}")[0], figure(f"host writes {name}")[0]

@@ -1,0 +1,69 @@
+"""A study's experiment on a real drive or file: its steps as a protocol, scaled to the place.
+
+Absolute speeds of another drive say nothing, so what is laid beside the published figures are ratios: after over
+before, full over empty. A study's `real.py` has one object `REAL`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+
+from ssdlab import jobs
+from ssdlab.errors import InputError
+from ssdlab.jobs import JobFile
+from ssdlab.jobs.table import BY_NAME, STONEWALL
+from ssdlab.jobs.values import Amount
+from ssdlab.protocols.contract import Protocol, Step
+from ssdlab.protocols.figures import Figures
+from ssdlab.studies.contract import Row, Study
+
+
+@dataclass(frozen=True)
+class Real:
+    """The steps, and what is made of their figures."""
+
+    protocol: Protocol
+    rows: Callable[[Sequence[Figures]], Sequence[Row]]
+    """`simulated` of a row is what was measured; None with a note where it could not be."""
+
+
+def real(study: Study) -> Real:
+    """How the study is carried out on a real drive."""
+    found: Real = import_module(f"ssdlab.studies.{study.name.replace('-', '_')}.real").REAL
+    return found
+
+
+def steps(path: Path, scale: Fraction, variables: Mapping[str, str] | None = None) -> list[Step]:
+    """The jobs of a study's job file as steps; its absolute sizes and counts are scaled, in blocks of 4 KiB."""
+    job_file: JobFile = jobs.load(path, environment=variables or {})
+    found = []
+    for section in job_file.sections:
+        lines = []
+        idle = 0.0
+        for setting in sorted(section.settings.values(), key=lambda entry: entry.order):
+            name = BY_NAME[setting.raw.key].name
+            if name == "startdelay":
+                idle = setting.value.least_ns / 1e9
+            elif name == "number_ios":
+                lines.append(f"number_ios={max(1, round(setting.value * scale))}")
+            elif isinstance(setting.value, Amount) and setting.value.size_bytes and name != "bs":
+                lines.append(f"{name}={max(1, round(setting.value.size_bytes * scale / 4096)) * 4096}")
+            elif name not in (STONEWALL.name, "randseed"):
+                lines.append(setting.written)
+        found.append(Step(section.name, "\n".join(lines) + "\n", idle_seconds=idle))
+    return found
+
+
+def step(figures: Sequence[Figures], name: str, point: str | None = None) -> Figures:
+    """The figures of the step so called."""
+    for each in figures:
+        if each.step == name and (point is None or each.point == point):
+            return each
+    raise InputError(f"no step {name!r} was carried out")
+
+
+def ratio(one: float | None, other: float | None) -> float | None:
+    """None where either was not measured."""
+    return one / other if one is not None and other else None

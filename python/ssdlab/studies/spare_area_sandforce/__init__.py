@@ -1,0 +1,1 @@
+"""The study `spare-area-sandforce`: see README.md beside this file."""

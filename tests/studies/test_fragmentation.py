@@ -1,0 +1,74 @@
+"""The study of internal fragmentation: what it says was fitted is so, and its drives still read as published."""
+
+from fractions import Fraction
+
+import pytest
+
+from ssdlab.drives import load, resolve
+from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, Fragmented
+from ssdlab.studies.internal_fragmentation.pictures import scattered_percent
+from ssdlab.studies.internal_fragmentation.reading import FILE_BYTES, SCALE, Readings, readings, specification
+
+
+def read(each: Fragmented, settings: dict[str, str] | None = None) -> Readings:
+    pytest.importorskip("ssdlab._engine", reason="the native module is not built")
+    from ssdlab.targets import simulated
+
+    drive = resolve(load(each.drive), settings=settings, scale=Fraction(SCALE))
+    return readings(simulated.run(specification(drive)))
+
+
+def by_name(name: str) -> Fragmented:
+    (found,) = (each for each in DRIVES if each.drive == name)
+    return found
+
+
+@pytest.mark.parametrize("each", DRIVES, ids=lambda each: each.drive)
+def test_what_is_fitted_is_recorded_with_its_points_and_counted(each: Fragmented) -> None:
+    drive = load(each.drive)
+    of_kind = {key for key, source in drive.sources.items() if source.kind == "fitted"}
+    free = {parameter.name for parameter in each.free}
+    assert free <= of_kind
+    assert len(of_kind) == each.fitted_parameters
+    for key in free:
+        source = drive.sources[key].source
+        assert all(f"{cell} {each.seconds[CELLS.index(cell)]:g} s" in source for cell in each.cells)
+    assert set(each.before) == free
+    assert set(each.unfitted()) >= free
+
+
+@pytest.mark.parametrize("name", ["toshiba-xg5-512gb", "samsung-pm981-1tb", "intel-s3510-480gb"])
+def test_a_drive_reads_as_published(name: str) -> None:
+    each = by_name(name)
+    taken = read(each)
+    for cell, published, simulated in zip(CELLS, each.seconds, taken.cells, strict=True):
+        assert simulated == pytest.approx(published, rel=each.tolerance), cell
+    # Written in order again it is as it was; an hour changes nothing on a drive without background work.
+    assert taken.remedied == pytest.approx(taken.cells[0], rel=0.05)
+    assert taken.an_hour_later == pytest.approx(taken.cells[-1], rel=0.01)
+
+
+def test_what_a_reading_touches_is_what_one_counts() -> None:
+    taken = read(by_name("toshiba-xg5-512gb"))
+    fresh, last = taken.touched[0], taken.touched[-1]
+    # 1 MiB is 64 pages of 16 KiB in four segments; the window reads a little further than the file.
+    assert fresh["pages"] == pytest.approx(64, rel=0.01)
+    assert fresh["segments"] == pytest.approx(4, rel=0.01)
+    assert fresh["map_pages"] == 0
+    assert last["map_pages"] == pytest.approx(4, rel=0.01)
+    # Nearly each of the 256 units lies on a page of its own.
+    assert 240 < last["pages"] <= 257
+
+
+def test_without_extents_a_map_in_memory_misses_the_first_rewrites() -> None:
+    each = by_name("toshiba-xg5-512gb")
+    taken = read(each, {"map_cache.bytes": "0"})
+    assert taken.cells[1] < 0.75 * each.seconds[1]
+
+
+def test_scattered_shares_add_up_over_passes() -> None:
+    # 50 of 4096 MiB, then 200 of 4096 among all: 1 - (1 - 50/4096) (1 - 200/4096).
+    assert FILE_BYTES == 4096 * 2**20
+    assert scattered_percent()[:3] == pytest.approx(
+        [0, 100 * 50 / 4096, 100 * (1 - (1 - 50 / 4096) * (1 - 200 / 4096))]
+    )
