@@ -6,9 +6,14 @@ Worker processes import this and little else, so it stays free of everything hea
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError, RunFailed
+
+if TYPE_CHECKING:
+    from ssdlab._engine import Device, LiveDrive
 
 Progress = Callable[[float, int], None]
 """Called at most ten times a second with the share that is done, 0 to 1, and the host bytes written so far."""
@@ -27,10 +32,19 @@ def native() -> ModuleType:
     return _engine
 
 
-def simulate(
-    specification_json: str, on_progress: Progress | None = None, trace_json: str | None = None
-) -> tuple[str, float]:
-    """Runs a specification, and after its jobs the trace, if there is one.
+@dataclass(frozen=True)
+class Work:
+    """A run as the native module is told of it; plain values, for it travels to worker processes."""
+
+    specification_json: str
+    trace_json: str | None = None
+    from_state: str | None = None
+    times: int = 1
+    save_state: str | None = None
+
+
+def simulate(work: Work, on_progress: Progress | None = None) -> tuple[str, float]:
+    """Runs a specification, and after its jobs the trace, if there is one; from a saved state, or to one.
 
     Gives the outcome as JSON and the seconds that it took. Raises InputError when the drive, the jobs or the trace
     cannot be run, RunFailed when the engine broke. What `on_progress` raises ends the run and passes through, so that
@@ -39,11 +53,13 @@ def simulate(
     engine = native()
     tell = on_progress and _seldom(on_progress)
     started = time.perf_counter()
-    with _in_words_of_the_user(engine):
+    with in_words_of_the_user(engine):
         outcome: str = (
-            engine.run(specification_json, tell)
-            if trace_json is None
-            else engine.replay(specification_json, trace_json, tell)
+            engine.run(work.specification_json, tell, work.from_state, work.times, work.save_state)
+            if work.trace_json is None
+            else engine.replay(
+                work.specification_json, work.trace_json, tell, work.from_state, work.times, work.save_state
+            )
         )
     return outcome, time.perf_counter() - started
 
@@ -51,7 +67,7 @@ def simulate(
 def survey(trace_json: str) -> str:
     """The volumes of a trace with their requests, as JSON. Raises InputError when it cannot be read."""
     engine = native()
-    with _in_words_of_the_user(engine):
+    with in_words_of_the_user(engine):
         text: str = engine.survey(trace_json)
     return text
 
@@ -59,7 +75,7 @@ def survey(trace_json: str) -> str:
 def profile(trace_json: str) -> str:
     """What the requests of a trace are like, as JSON. Raises InputError when it cannot be read."""
     engine = native()
-    with _in_words_of_the_user(engine):
+    with in_words_of_the_user(engine):
         text: str = engine.profile(trace_json)
     return text
 
@@ -70,8 +86,29 @@ def trace_formats() -> str:
     return text
 
 
+def open_device(drive_json: str, options_json: str) -> "Device":
+    """A drive that keeps what is written to it. Raises InputError when it cannot be, OSError for its file."""
+    engine = native()
+    with in_words_of_the_user(engine):
+        device: Device = engine.Device(drive_json, options_json)
+    return device
+
+
+def live_drive(specification_json: str) -> "LiveDrive":
+    """A run that is advanced step by step. Raises InputError when the drive or its jobs cannot be run.
+
+    What its methods raise becomes an InputError or a RunFailed within `in_words_of_the_user`.
+    """
+    engine = native()
+    with in_words_of_the_user(engine):
+        live: LiveDrive = engine.LiveDrive(specification_json)
+    return live
+
+
 @contextmanager
-def _in_words_of_the_user(engine: ModuleType) -> Iterator[None]:
+def in_words_of_the_user(engine: ModuleType | None = None) -> Iterator[None]:
+    """Errors of the native module, raised within, as InputError and RunFailed."""
+    engine = engine or native()
     try:
         yield
     except engine.SpecificationError as error:
@@ -116,5 +153,8 @@ def _trace_message(kind: str, name: str | None, message: str) -> str:
 def _specification_message(error: Exception) -> str:
     if len(error.args) == 3:
         key, value, allowed = error.args
+        if key == "state":
+            # The value says which file, and what is wrong with it.
+            return str(value)
         return f"{key} = {value}: allowed is {allowed}"
     return str(error)

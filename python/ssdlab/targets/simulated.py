@@ -2,18 +2,19 @@
 
 import json
 import math
-from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ssdlab.errors import InputError
 from ssdlab.results.result import Result
 from ssdlab.targets import engine
 from ssdlab.targets.engine import Progress
-from ssdlab.targets.specification import Reporting, Specification
+from ssdlab.targets.specification import InitialState, Reporting, Specification
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
-    from ssdlab.jobs import JobFile
+    from ssdlab.workloads import Workload
 
 Until = Literal["job", "steady"]
 Precondition = Literal["none", "fill"]
@@ -33,7 +34,7 @@ SERIES_POINTS_MAX = 2048
 
 
 def specify(
-    jobs: "JobFile",
+    jobs: "Workload",
     drive: "ResolvedDrive",
     *,
     seed: int = 1,
@@ -41,36 +42,40 @@ def specify(
     precondition: Precondition = "none",
     timed: bool = True,
     series_points_max: int = SERIES_POINTS_MAX,
+    initial_state: InitialState | None = None,
 ) -> Specification:
     """Resolves a run.
 
     `until="steady"` repeats the last stage until its write amplification is steady by SNIA's rule, in rounds of U
     host bytes, or 40 x U have been written in it. `precondition="fill"` writes the whole drive once in sequence before
-    the first stage. Without `timed` there is no clock: write amplification only. Raises InputError when the job does
+    the first stage; `initial_state` begins from a saved one.
+
+    Without `timed` there is no clock: write amplification only. Raises InputError when the job does
     not fit the drive, or when what is to settle never writes.
     """
     user_bytes = drive.capacity.user_bytes
     engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
-    reporting = _reporting(jobs, engine_jobs)
+    reporting = jobs.reporting(engine_jobs)
     if precondition == "fill":
-        fill = _fill(user_bytes, seed)
+        fill = fill_job(user_bytes, seed)
         engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
         reporting = [
             Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
-            *(Reporting(entry.options, entry.group + 1, entry.merged) for entry in reporting),
+            *(replace(entry, group=entry.group + 1) for entry in reporting),
         ]
     specification = Specification(
         engine={
             "seed": seed,
             "drive": drive.specification(),
             "timed": timed,
-            "until": _until(until, drive),
+            "until": until_of(until, drive),
             "series_points_max": series_points_max,
             "jobs": engine_jobs,
         },
         reporting=tuple(reporting),
-        global_options=_with_values(jobs.global_options),
+        global_options={name: text for name, text in jobs.global_options.items() if text},
         scale=str(drive.scale),
+        initial_state=initial_state,
     )
     if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
         names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
@@ -80,10 +85,28 @@ def specify(
     return specification
 
 
-def run(specification: Specification, on_progress: Progress | None = None) -> Result:
-    """Runs a specification in this process. Raises InputError and RunFailed as `ssdlab.targets.engine.simulate`."""
-    outcome, wall_seconds = engine.simulate(specification.engine_json(), on_progress)
-    return result_of(specification, outcome, wall_seconds)
+def run(
+    specification: Specification, on_progress: Progress | None = None, *, save_state: str | Path | None = None
+) -> Result:
+    """Runs a specification in this process, and leaves the drive's state in a file, if one is named.
+
+    Raises InputError and RunFailed as `ssdlab.targets.engine.simulate`.
+    """
+    return result_of(specification, *engine.simulate(work_of(specification, save_state), on_progress))
+
+
+def work_of(specification: Specification, save_state: str | Path | None = None) -> engine.Work:
+    """What the native module is told. Raises InputError when the state that the run begins with is not at hand."""
+    state = specification.initial_state
+    if state is not None and state.path is None:
+        raise InputError(f"the run begins from a saved state (sha256 {state.sha256}), which is not given")
+    return engine.Work(
+        specification.engine_json(),
+        specification.trace_json,
+        state.path if state else None,
+        state.times if state else 1,
+        None if save_state is None else str(save_state),
+    )
 
 
 def result_of(specification: Specification, outcome: str, wall_seconds: float) -> Result:
@@ -91,7 +114,8 @@ def result_of(specification: Specification, outcome: str, wall_seconds: float) -
     return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)
 
 
-def _until(until: Until, drive: "ResolvedDrive") -> dict[str, Any]:
+def until_of(until: Until, drive: "ResolvedDrive") -> dict[str, Any]:
+    """When a run ends, as the engine is told."""
     if until == "job":
         return {"kind": "job"}
     return {
@@ -106,7 +130,7 @@ def _writes(job: dict[str, Any]) -> bool:
     return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
 
 
-def _fill(user_bytes: int, seed: int) -> dict[str, Any]:
+def fill_job(user_bytes: int, seed: int) -> dict[str, Any]:
     """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
     block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
     sizes = [{"bytes": block_bytes, "percent": 100.0}]
@@ -129,26 +153,3 @@ def _fill(user_bytes: int, seed: int) -> dict[str, Any]:
         "seed": seed,
         "iodepth": PRECONDITION_DEPTH,
     }
-
-
-def _reporting(jobs: "JobFile", engine_jobs: list[dict[str, Any]]) -> list[Reporting]:
-    """What fio would say of each job beside its numbers, in the order of the jobs."""
-    reporting: list[Reporting] = []
-    sections = iter(jobs.sections)
-    group = -1
-    stage = None
-    section = None
-    for job in engine_jobs:
-        # Clones count from 0, so that a section begins with each 0, whatever the names.
-        if job["clone"] == 0:
-            section = next(sections)
-        assert section is not None
-        if job["stage"] != stage or (job["clone"] == 0 and "new_group" in section.settings):
-            group, stage = group + 1, job["stage"]
-        reporting.append(Reporting(_with_values(section.options), group, section.group_reporting))
-    return reporting
-
-
-def _with_values(options: Mapping[str, str]) -> dict[str, str]:
-    """fio reports only the options that were given a value: no `stonewall`, no `group_reporting`."""
-    return {name: text for name, text in options.items() if text}

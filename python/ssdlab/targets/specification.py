@@ -21,6 +21,24 @@ class Reporting:
     """fio's `groupid`: `stonewall` and `new_group` begin another."""
     merged: bool = False
     """Whether `group_reporting` is set."""
+    output: Mapping[str, Any] = field(default_factory=dict)
+    """Which logs are written and which percentiles reported, where that is not the usual: `ssdlab.jobs.logs.output`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values; what is usual is left out."""
+        plain: dict[str, Any] = {"options": dict(self.options), "group": self.group, "merged": self.merged}
+        return plain | ({"output": dict(self.output)} if self.output else {})
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """The state that a drive begins in: a file that another run saved."""
+
+    path: str | None
+    """Where it lies; None where only its content is known, as in a result."""
+    sha256: str
+    times: int = 1
+    """How many times larger the drive's erase units are than those of the drive that was saved."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,8 @@ class Specification:
     global_options: Mapping[str, str] = field(default_factory=dict)
     scale: str = "1"
     """The share of the full-size drive that is simulated, as a fraction: `1/16`."""
+    initial_state: InitialState | None = None
+    """None for a new drive."""
     trace_json: str | None = None
     """What `ssdlab._engine.replay` takes besides, with the places of the trace's files; None for jobs alone."""
 
@@ -46,12 +66,15 @@ class Specification:
         return {
             "engine": dict(self.engine),
             "global_options": dict(self.global_options),
-            "reporting": [
-                {"options": dict(entry.options), "group": entry.group, "merged": entry.merged}
-                for entry in self.reporting
-            ],
+            "reporting": [entry.to_dict() for entry in self.reporting],
             "scale": self.scale,
+            **self.initial_state_dict(),
         }
+
+    def initial_state_dict(self) -> dict[str, Any]:
+        """The initial state by its content; nothing for a new drive."""
+        state = self.initial_state
+        return {"initial_state": {"sha256": state.sha256, "times": state.times}} if state else {}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Specification":
@@ -60,6 +83,7 @@ class Specification:
             reporting=tuple(Reporting(**entry) for entry in plain["reporting"]),
             global_options=plain["global_options"],
             scale=plain["scale"],
+            initial_state=InitialState(None, **plain["initial_state"]) if "initial_state" in plain else None,
         )
 
     def hash(self) -> str:

@@ -1,0 +1,231 @@
+"""A whole check of a path: where it lies, how it reads, what is known of trims, and what follows from that."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ssdlab.diagnosis import extents, file_system, reads, trim
+from ssdlab.diagnosis.reads import Reads
+from ssdlab.diagnosis.trim import Trim
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.quantities import format_bytes
+from ssdlab.safety import health, sysfs
+from ssdlab.safety.place import Kind, Place, locate
+from ssdlab.smart.source import Report, Unavailable
+
+SOUND_SHARE = 0.8
+SCATTERED_SHARE = 0.5
+"""Of the drive's best: above the first a file counts as sound, below the second as scattered. The
+choice: in the published fragmentation experiment drives fell to 0.28, to between 0.5 and 0.7, or stayed above 0.85."""
+
+_PIECE_BYTES_MIN = 1 << 20
+"""Below such pieces the file system's own fragmentation makes requests small enough to be slow by themselves."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One conclusion."""
+
+    what: str
+    """`good`, `problem` or `unknown`."""
+    text: str
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Lay:
+    """Where a file's data lie."""
+
+    file_system: str
+    data_bytes: int
+    hole_bytes: int
+    pieces: int
+    why_not_in_place: str | None
+    """Why it cannot be refreshed; None when it can."""
+
+
+@dataclass
+class Checked:
+    """All that was found."""
+
+    place: Place
+    lay: Lay | None
+    reads: Reads | None
+    trim: Trim
+    smart: Report | Unavailable
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": str(self.place.path),
+            "kind": str(self.place.kind),
+            "size_bytes": self.place.size_bytes,
+            "disk": self.place.disk,
+            "model": self.place.model,
+            "names_for_destroy_data_on": list(self.place.identities),
+            "file": None if self.lay is None else asdict(self.lay),
+            "reads": None if self.reads is None else self.reads.to_dict(),
+            "trim": {
+                **{key: value for key, value in asdict(self.trim).items() if key != "mounted"},
+                "never_trimmed_bytes": self.trim.never_trimmed_bytes,
+                "mounted": [{**asdict(each), "folder": str(each.folder)} for each in self.trim.mounted],
+            },
+            "smart": None if isinstance(self.smart, Report) else self.smart.reason,
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+
+def check(
+    path: str,
+    *,
+    read_bytes_max: int,
+    best_mb_s: float | None = None,
+    tell: Callable[[str, float], None] = lambda what, share: None,
+) -> Checked:
+    """Checks a file, folder or device, without changing anything. Raises InputError for the path, RunFailed when it
+    cannot be read."""
+    place = locate(path)
+    lay, pieces = _lay(place) if place.kind == Kind.FILE else (None, [(0, place.size_bytes)])
+    found = None
+    if place.kind != Kind.FOLDER:
+        try:
+            found = reads.test(place, pieces, total_bytes_max=read_bytes_max, best_mb_s=best_mb_s, tell=tell)
+        except PermissionError:
+            raise InputError(f"{place.in_words}: this user may not read it; run ssdlab as root") from None
+        except OSError as error:
+            raise RunFailed(f"{place.in_words} cannot be read directly: {error.strerror}") from None
+    smart = health.read(place)
+    result = Checked(place, lay, found, trim.look(place, smart), smart)
+    result.findings = [*_of_health(result), *_of_reads(result), *_of_trim(result.trim)]
+    return result
+
+
+def _lay(place: Place) -> tuple[Lay | None, list[tuple[int, int]]]:
+    try:
+        descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{place.path}: {error.strerror}") from None
+    try:
+        system = file_system.of(place.path)
+        found = extents.extents_of(descriptor)
+    except OSError:
+        # It cannot tell, as network file systems cannot.
+        return None, [(0, place.size_bytes)]
+    finally:
+        os.close(descriptor)
+    written = [
+        (extent.offset, min(extent.end, place.size_bytes) - extent.offset)
+        for extent in found
+        if not extent.flags & extents.UNWRITTEN and extent.offset < place.size_bytes
+    ]
+    data_bytes = sum(length for _, length in written)
+    why_not = system.why_not_in_place
+    if why_not is None and any(extent.flags & (extents.ENCODED | extents.SHARED) for extent in found):
+        why_not = "it is compressed, or shares data with another file"
+    pieces = extents.pieces_on_device(found)
+    return Lay(system.name, data_bytes, max(0, place.size_bytes - data_bytes), pieces, why_not), written
+
+
+def _of_health(result: Checked) -> list[Finding]:
+    if isinstance(result.smart, Unavailable):
+        return [Finding("unknown", f"SMART could not be read: {result.smart.reason}")]
+    trouble = health.trouble(result.smart.reading)
+    return [Finding("problem", trouble, "copy what is on it elsewhere")] if trouble else []
+
+
+def _of_reads(result: Checked) -> list[Finding]:
+    place, lay, found = result.place, result.lay, result.reads
+    findings: list[Finding] = []
+    if (
+        place.disk
+        and sysfs.queue(place.disk, "rotational") == "1"
+        and place.kind != Kind.LOOP
+        and not place.backing_file
+    ):
+        return [Finding("unknown", "the kernel holds this for a rotating disk; what is said here is about flash")]
+    if lay and lay.pieces > 1 and lay.data_bytes / lay.pieces < _PIECE_BYTES_MIN:
+        findings.append(
+            Finding(
+                "problem",
+                f"{lay.file_system} keeps the file in {lay.pieces} pieces, on average of "
+                f"{format_bytes(lay.data_bytes // lay.pieces)}: reading it in order takes small requests",
+                "e4defrag or xfs_fsr put it into one piece, which refreshes it too",
+            )
+        )
+    if place.kind == Kind.FOLDER:
+        return findings
+    share = found.share_of_best if found else None
+    if found is None or share is None:
+        return [*findings, Finding("unknown", "too little to read, or no reading was asked for, to tell of its speed")]
+    speed = f"reads in order at {found.mean_mb_s:.0f} MB/s, {share:.0%} of the best seen ({found.best_mb_s:.0f} MB/s)"
+    if found.given_best_mb_s is not None:
+        speed = speed.replace("best seen", "best given")
+    if share >= SOUND_SHARE:
+        findings.append(Finding("good", f"{speed}: not internally fragmented"))
+        if found.given_best_mb_s is None and not found.disk_mb_s and place.kind == Kind.FILE:
+            findings.append(
+                Finding(
+                    "unknown", "whether all of it is equally slow: only its own segments could be compared", "--best"
+                )
+            )
+        return findings
+    how = "internally fragmented" if share < SCATTERED_SHARE else "somewhat fragmented"
+    findings.append(Finding("problem", f"{speed}: {how}", _remedy(result)))
+    return findings
+
+
+def _remedy(result: Checked) -> str:
+    if result.lay and result.lay.why_not_in_place:
+        why_not = result.lay.why_not_in_place
+        return f"a fresh copy (cp --reflink=never) that takes its name; not `ssdlab refresh`: {why_not}"
+    return f"ssdlab refresh {result.place.path}"
+
+
+def _of_trim(found: Trim) -> list[Finding]:
+    if found.supported is None:
+        return [Finding("unknown", "whether trims reach a drive: no disk can be seen here")]
+    if found.stopped_by:
+        remedy = "cryptsetup --allow-discards, issue_discards in lvm.conf, or what that layer has"
+        return [Finding("problem", f"{found.stopped_by} does not pass trims on to the disk", remedy)]
+    if not found.supported:
+        remedy = (
+            "leave a part of it unpartitioned from the start, after a secure erase: that is spare area without trims"
+        )
+        return [
+            Finding("problem", "trims do not reach the drive: it has none, or a bridge or layer stops them", remedy)
+        ]
+    return [_of_routine(found), _of_never_trimmed(found)]
+
+
+def _of_routine(found: Trim) -> Finding:
+    if not found.mounted:
+        return Finding("unknown", "trims reach the drive; no file system on it is mounted that would send them")
+    silent = [each for each in found.mounted if not each.discards]
+    if not silent or found.is_periodic:
+        how = "fstrim.timer runs" if silent else "mounted with discard"
+        return Finding("good", f"trims reach the drive, and are sent ({how})")
+    folders = ", ".join(str(each.folder) for each in silent)
+    timer = (
+        "whether anything trims regularly cannot be seen" if found.is_periodic is None else "nothing trims regularly"
+    )
+    first = silent[0].folder
+    return Finding(
+        "problem" if found.is_periodic is False else "unknown",
+        f"trims reach the drive, but {folders} is mounted without discard, and {timer}",
+        f"mountpoint -q {first} && fstrim -v {first}; systemctl enable --now fstrim.timer",
+    )
+
+
+def _of_never_trimmed(found: Trim) -> Finding:
+    never = found.never_trimmed_bytes
+    if never is None:
+        most = f"; at most the {format_bytes(found.free_bytes)} that are free" if found.mounted else ""
+        reason = found.utilization_reason or "nothing on it is mounted"
+        return Finding("unknown", f"how much was never trimmed: {reason}{most}")
+    text = f"the drive keeps at least {format_bytes(never)} that no mounted file system uses"
+    used = sum(each.used_bytes for each in found.mounted)
+    if never > 0.05 * (used + found.free_bytes):
+        return Finding("problem", text, "fstrim frees what is in mounted file systems; blkdiscard an unused partition")
+    return Finding("good", text)

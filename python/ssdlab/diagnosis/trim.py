@@ -1,0 +1,158 @@
+"""What a drive does with trims, as far as it tells, and how much it holds that no file system uses.
+
+Read only: nothing is trimmed to see what happens. What cannot be known is None, with the reason in words.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab.diagnosis import file_system
+from ssdlab.safety import sysfs
+from ssdlab.safety.place import Place
+from ssdlab.smart import source
+from ssdlab.smart.source import Report, Unavailable
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """A file system on the disk."""
+
+    device: str
+    folder: Path
+    name: str
+    used_bytes: int
+    """With its own metadata: all of the device that is not free."""
+    free_bytes: int
+    discards: bool
+    """Mounted with `discard`: what is freed is trimmed at once."""
+
+
+@dataclass(frozen=True)
+class Trim:
+    """About the disk that a place is on, and the device in between, if there is one."""
+
+    supported: bool | None
+    """Whether trims reach the disk from this place; None where no disk can be seen."""
+    stopped_by: str | None
+    """A layer between that does not pass them on, though the disk would take them."""
+    granularity_bytes: int | None
+    max_bytes: int | None
+    after_trim: str
+    """What a trimmed sector reads as, in words."""
+    utilization_bytes: int | None
+    """How much of the disk holds data, by its own word."""
+    utilization_reason: str | None
+    """Why that is not known."""
+    mounted: tuple[Mounted, ...] = ()
+    is_periodic: bool | None = None
+    """Whether systemd's fstrim.timer runs; None where that cannot be asked."""
+
+    @property
+    def never_trimmed_bytes(self) -> int | None:
+        """What the disk keeps at least although no mounted file system uses it: these may use less than they have set
+        aside. None unless the disk tells its utilization, and something on it is mounted."""
+        if self.utilization_bytes is None or not self.mounted:
+            return None
+        return max(0, self.utilization_bytes - sum(each.used_bytes for each in self.mounted))
+
+    @property
+    def free_bytes(self) -> int:
+        """Of the mounted file systems: at most so much is not trimmed."""
+        return sum(each.free_bytes for each in self.mounted)
+
+
+def look(place: Place, smart: Report | Unavailable) -> Trim:
+    """What there is to know of a place."""
+    if place.disk is None or place.device is None:
+        return Trim(None, None, None, None, "not known: no disk can be seen here", None, "no disk can be seen here")
+    disk_max, device_max = _limit(place.disk, "discard_max_bytes"), _limit(place.device, "discard_max_bytes")
+    report = smart.smartctl if isinstance(smart, Report) else {}
+    utilization, reason = _utilization(report, smart)
+    return Trim(
+        supported=bool(disk_max and device_max),
+        stopped_by=place.device if disk_max and not device_max else None,
+        granularity_bytes=_limit(place.disk, "discard_granularity"),
+        max_bytes=disk_max,
+        after_trim=_after_trim(place.disk, report),
+        utilization_bytes=utilization,
+        utilization_reason=reason,
+        mounted=tuple(_mounted(place.disk)),
+        is_periodic=_is_periodic(),
+    )
+
+
+def _limit(device: str, key: str) -> int:
+    return int(sysfs.queue(device, key) or 0)
+
+
+def _after_trim(disk: str, report: Mapping[str, Any]) -> str:
+    """ATA's identification says it through smartctl, NVMe's through nvme-cli."""
+    if disk.startswith("nvme"):
+        return _after_deallocation(disk)
+    trim = report.get("trim")
+    if not isinstance(trim, Mapping):
+        return "not known: the drive's identification does not say, or could not be read"
+    if not trim.get("supported"):
+        return "the drive says that it has no TRIM"
+    if trim.get("zeroed"):
+        return "zeroes, always (deterministic, by the drive's word)"
+    if trim.get("deterministic"):
+        return "always the same, but not always zeroes (by the drive's word)"
+    return "anything: old data or zeroes (not deterministic, by the drive's word)"
+
+
+def _after_deallocation(disk: str) -> str:
+    """NVM Express, Identify Namespace: bits 2 to 0 of DLFEAT."""
+    found = source.run_json("nvme", "id-ns", f"/dev/{disk}", "--output-format=json")
+    if isinstance(found, Unavailable):
+        return f"not known: {found.reason}"
+    said = {1: "zeroes (by the drive's word)", 2: "bytes of all ones (by the drive's word)"}
+    return said.get(int(found.get("dlfeat", 0)) & 0b111, "not known: the drive does not say")
+
+
+def _utilization(report: Mapping[str, Any], smart: Report | Unavailable) -> tuple[int | None, str | None]:
+    """NVMe's Namespace Utilization. Many drives report their whole size whatever they hold; that says nothing."""
+    if isinstance(smart, Unavailable):
+        return None, smart.reason
+    namespaces = report.get("nvme_namespaces")
+    if not namespaces:
+        return None, "SATA drives have no way of telling how much of them is in use"
+    try:
+        used, size = namespaces[0]["utilization"]["bytes"], namespaces[0]["size"]["bytes"]
+    except (KeyError, TypeError, IndexError):
+        return None, "the drive does not tell its namespace's utilization"
+    if used >= size:
+        return None, "the drive reports its whole size as in use, as many do whatever they hold"
+    return int(used), None
+
+
+def _mounted(disk: str) -> list[Mounted]:
+    found = []
+    for name in [disk, *sysfs.partitions_of(disk)]:
+        for device in [name, *sysfs.holders_of(name)]:
+            number = sysfs.number_of(device)
+            folder = file_system.mounted_at(number) if number else None
+            if folder is None:
+                continue
+            room = os.statvfs(folder)
+            system = file_system.of(folder)
+            free = room.f_bfree * room.f_frsize
+            used = (sysfs.size_bytes(device) or 0) - free
+            discards = any(option.split("=")[0] == "discard" for option in system.options)
+            found.append(Mounted(device, folder, system.name, used, free, discards))
+    return found
+
+
+def _is_periodic() -> bool | None:
+    if shutil.which("systemctl") is None:
+        return None
+    try:
+        done = subprocess.run(["systemctl", "is-active", "fstrim.timer"], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return {"active": True, "inactive": False}.get(done.stdout.strip())

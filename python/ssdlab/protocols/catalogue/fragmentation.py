@@ -1,0 +1,32 @@
+"""Fragmentation test: a file written in sequence is rewritten at random, and read in sequence after each time."""
+
+from collections.abc import Sequence
+
+from ssdlab.protocols.contract import Point, Protocol, Setting, Step, job
+
+SHARES_PERCENT = ((1.25, 10), (5, 20), (20, 30), (97.5, 30))
+"""Of the file: 50, 200, 800 and 4000 MiB of 4 GiB; and how long the study waits before it reads."""
+FILE_PERCENT = 50
+
+
+def points(setting: Setting) -> Sequence[Point]:
+    size = f"size={FILE_PERCENT}%"
+    file_bytes = setting.size_bytes * FILE_PERCENT // 100
+    read = job("read", "1m", 1, size)
+    steps = [Step("write", job("write", "1m", 1, size)), Step("read, fresh", read)]
+    for share, wait_s in SHARES_PERCENT[1::2] if setting.quick else SHARES_PERCENT:
+        amount = max(1, int(file_bytes * share / 100) // 4096) * 4096
+        steps.append(Step(f"rewrite {share:g} %", job("randwrite", "4k", 1, size, f"io_size={amount}")))
+        steps.append(Step(f"read after {share:g} %", read, idle_seconds=0 if setting.quick else wait_s))
+    steps += [Step("remedy: write in order", job("write", "1m", 1, size)), Step("read after the remedy", read)]
+    return [Point("", steps)]
+
+
+PROTOCOL = Protocol(
+    name="fragmentation",
+    title="Does a file that was rewritten at random read slower in sequence?",
+    source='"Another look at the question: do I need defragmentation for SSD", 2020; on half of the place',
+    quick_gives_up="two of the four amounts, and the waits in which a drive may repair itself",
+    points=points,
+    columns=("read_mb_s", "write_mb_s", "waf"),
+)

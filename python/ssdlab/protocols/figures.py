@@ -1,0 +1,105 @@
+"""What a step gave, the same of simulated and real drives: plain values, null where a target does not tell."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdlab.results.job_result import DirectionResult
+from ssdlab.results.latency import NONE, Latency, merged
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of one direction."""
+
+    ios: int
+    moved_bytes: int
+    iops: float | None
+    mb_s: float | None
+    mean_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one step of a point. Where it looked for the steady state they are of its last five rounds."""
+
+    point: str
+    step: str
+    shown: bool
+    waf: float | None
+    waf_reason: str | None
+    written_bytes: int
+    read_bytes: int
+    seconds: float | None
+    """Simulated ones on a simulated drive, those on the wall on a real one."""
+    read: Rates | None
+    write: Rates | None
+    rounds: int | None = None
+    """How many there were; None where no steady state was looked for."""
+    steady: bool | None = None
+    commands: Sequence[str] = ()
+    job_texts: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":
+        rates = {name: Rates(**plain[name]) if plain[name] else None for name in ("read", "write")}
+        return cls(**{**plain, **rates})
+
+
+def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Rates | None:
+    """Of requests that took `seconds` together; None where there were none."""
+    ios = sum(direction.total_ios for direction in directions)
+    moved = sum(direction.io_bytes for direction in directions)
+    known = [direction.latency for direction in directions]
+    return rates(ios, moved, seconds, merged([each or NONE for each in known]) if None not in known else None)
+
+
+def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | None) -> Rates | None:
+    """None where there were no requests."""
+    if not ios:
+        return None
+    timed = seconds is not None and seconds > 0
+    assert seconds is not None or not timed
+
+    def us(nanoseconds: float | None) -> float | None:
+        return None if nanoseconds is None else nanoseconds / 1000
+
+    return Rates(
+        ios,
+        moved_bytes,
+        ios / seconds if timed and seconds else None,
+        moved_bytes / seconds / 1e6 if timed and seconds else None,
+        us(latency.mean_ns) if latency else None,
+        us(latency.percentile_ns(99)) if latency and latency.bins else None,
+        us(latency.percentile_ns(99.9)) if latency and latency.bins else None,
+    )
+
+
+def _of(direction: str, key: str) -> Callable[[Figures], float | None]:
+    def value(figures: Figures) -> float | None:
+        found = getattr(figures, direction)
+        return None if found is None else getattr(found, key)
+
+    return value
+
+
+COLUMNS: Mapping[str, tuple[str, Callable[[Figures], float | None]]] = {
+    "waf": ("WAF", lambda figures: figures.waf),
+    **{
+        f"{direction}_{key}": (f"{direction} {heading}", _of(direction, key))
+        for direction in ("read", "write")
+        for key, heading in (
+            ("iops", "IOPS"),
+            ("mb_s", "MB/s"),
+            ("mean_us", "mean us"),
+            ("p99_us", "99 % us"),
+            ("p999_us", "99.9 % us"),
+        )
+    },
+}
+"""By name: the heading, and how it is taken from figures."""

@@ -1,0 +1,73 @@
+"""The figures of a protocol as a table, and as a file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.protocols.contract import Protocol
+from ssdlab.protocols.figures import COLUMNS, Figures
+from ssdlab.results.files import staged
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Console") -> None:
+    """A row for each step that is a result; below, why write amplification is missing, where it is."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    with_points = any(each.point for each in figures)
+    for heading in (["point"] if with_points else []) + ["step"]:
+        table.add_column(heading)
+    for name in protocol.columns:
+        table.add_column(COLUMNS[name][0], justify="right")
+    table.add_column("rounds", justify="right")
+    for each in figures:
+        if not each.shown:
+            continue
+        values = [COLUMNS[name][1](each) for name in protocol.columns]
+        rounds = "" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
+        cells = [each.point] if with_points else []
+        table.add_row(*cells, each.step, *(_number(value) for value in values), rounds)
+    console.print(table)
+    reasons = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
+    if "waf" in protocol.columns:
+        for reason in sorted(reasons - {"nothing was written"}):
+            console.print(f"no WAF: {reason}", highlight=False, markup=False)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def write(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    directory: Path,
+    *,
+    quick: bool,
+    seed: int,
+    more: Mapping[str, Any],
+) -> None:
+    """Writes `result.json`: the protocol, the target, the figures of every step with its command lines."""
+    from importlib.metadata import version
+
+    content = {
+        "ssdlab": {"version": version("ssdlab"), "seed": seed, "target": dict(target)},
+        "protocol": {
+            "name": protocol.name,
+            "title": protocol.title,
+            "source": protocol.source,
+            "quick": quick,
+            "given_up": protocol.quick_gives_up if quick else None,
+        },
+        **more,
+        "steps": [each.to_dict() for each in figures],
+    }
+    with staged(directory) as place:
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,77 @@
+"""A point's steps as workloads: one job file, or a script, whose stages are the steps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ssdlab import filesystem, jobs
+from ssdlab.filesystem.script import Command, Script
+from ssdlab.filesystem.session import Session
+from ssdlab.jobs import JobFile
+from ssdlab.protocols.contract import Point
+from ssdlab.targets.specification import Reporting
+
+
+def job_file(point: Point) -> JobFile:
+    """A section a step, behind a stonewall; idle time is its `startdelay`."""
+    sections = []
+    for step in point.steps:
+        delay = f"startdelay={step.idle_seconds:g}\n" if step.idle_seconds else ""
+        sections.append(f"[{step.name}]\nstonewall\n{delay}{step.text}")
+    return jobs.parse("".join(sections), point.label or "protocol")
+
+
+def script(point: Point) -> Script:
+    """A command a step; idle time is not part of it."""
+    return filesystem.parse("\n".join(step.text for step in point.steps), point.label or "protocol")
+
+
+@dataclass
+class Engine:
+    """The first steps of a point for the engine: a workload as a job file is.
+
+    `io_bytes` says of steps how much they write instead of what their job says.
+    """
+
+    point: Point
+    count: int
+    io_bytes: Mapping[int, int]
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        self.notes: tuple[str, ...] = ()
+        self.global_options: dict[str, str] = {}
+        self.step_of_stage: list[int] = []
+
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+        """The engine's jobs; from then on `step_of_stage` says which step a stage belongs to."""
+        del scale
+        made = self._script(user_bytes, seed) if self.point.is_script else self._jobs(user_bytes, seed)
+        for job in made:
+            step = self.step_of_stage[job["stage"]]
+            if step in self.io_bytes:
+                job["io_bytes"] = self.io_bytes[step]
+        return made
+
+    def _jobs(self, user_bytes: int, seed: int) -> list[dict[str, Any]]:
+        made = job_file(self.point).resolve(user_bytes, seed=seed)
+        self.step_of_stage = list(range(self.count))
+        return [job for job in made if job["stage"] < self.count]
+
+    def _script(self, user_bytes: int, seed: int) -> list[dict[str, Any]]:
+        session = Session(user_bytes, seed, Fraction(1))
+        self.step_of_stage = []
+        commands: Sequence[Command] = script(self.point).commands
+        for number, (command, step) in enumerate(zip(commands, self.point.steps, strict=True)):
+            if number >= self.count:
+                break
+            if step.idle_seconds:
+                session.do(Command(command.where, "sleep", (f"{step.idle_seconds:g}",)))
+            session.do(command)
+            stages = session.jobs[-1]["stage"] + 1 if session.jobs else 0
+            self.step_of_stage += [number] * (stages - len(self.step_of_stage))
+        return session.jobs
+
+    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+        return [Reporting({}, job["stage"]) for job in engine_jobs]

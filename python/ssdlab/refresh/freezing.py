@@ -1,0 +1,90 @@
+"""A mounted file system, frozen for a moment (fsfreeze): all its writes are on the device, and none come.
+
+While it is frozen, programs that write to it wait. Whoever freezes must not write to it either: no progress, no log.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.refresh import thaw_guardian
+
+
+class Freezer:
+    """Freezes and thaws the file system at a folder, which stays mounted as long as this is open."""
+
+    def __init__(self, folder: Path, descriptor: int, pipe: int) -> None:
+        self.folder = folder
+        self._descriptor = descriptor
+        self._pipe = pipe
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Raises RunFailed when it cannot be frozen, or cannot be thawed, which the message says how to do by hand."""
+        self._tell(thaw_guardian.FREEZES)
+        self._freeze()
+        try:
+            yield
+        finally:
+            self._thaw()
+            # Not after a failed thaw: then the guardian tries once more, at the end.
+            self._tell(thaw_guardian.THAWED)
+
+    def _tell(self, what: bytes) -> None:
+        try:
+            os.write(self._pipe, what)
+        except BrokenPipeError:
+            raise RunFailed(
+                f"the process that would thaw {self.folder} after a kill has gone; nothing is frozen"
+            ) from None
+
+    def _freeze(self) -> None:
+        try:
+            fcntl.ioctl(self._descriptor, thaw_guardian.FIFREEZE, 0)
+        except OSError as error:
+            # What another has frozen is not ours to thaw.
+            self._tell(thaw_guardian.THAWED)
+            raise RunFailed(f"{self.folder}: {_why_not(error)}") from None
+
+    def _thaw(self) -> None:
+        try:
+            fcntl.ioctl(self._descriptor, thaw_guardian.FITHAW, 0)
+        except OSError as error:
+            # EINVAL: somebody has thawed it already.
+            if error.errno != errno.EINVAL:
+                raise RunFailed(
+                    f"{self.folder} could not be thawed ({error.strerror}); `fsfreeze --unfreeze {self.folder}` does it"
+                ) from None
+            raise RunFailed(f"{self.folder} was thawed by somebody else in the middle of the work") from None
+
+
+def _why_not(error: OSError) -> str:
+    if error.errno == errno.EBUSY:
+        return "is frozen already, by another program; `fsfreeze --unfreeze` thaws it where that one is gone"
+    if error.errno == errno.EPERM:
+        return "only root may freeze a file system"
+    return f"cannot be frozen: {error.strerror}"
+
+
+@contextlib.contextmanager
+def freezer(folder: Path) -> Iterator[Freezer]:
+    """One for the file system at a folder, with its guardian. Raises InputError where it cannot be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    try:
+        pipe, guardian = thaw_guardian.start(str(folder))
+        try:
+            yield Freezer(folder, descriptor, pipe)
+        finally:
+            os.close(pipe)
+            guardian.wait()
+            if guardian.stdout:
+                guardian.stdout.close()
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,90 @@
+"""A write lease (fcntl's F_SETLEASE): nobody else has the file open, and who comes to open it waits for its end.
+
+That is what keeps a file from being changed between the reading of a block and its writing. Locks (flock, fcntl) are
+advice that a writer may not ask for; `chattr +i` stops our own writes too. A lease is granted only when this process is
+the only one that has the file open, for reading or writing or mapped into memory. When somebody opens or truncates it,
+the kernel lets them wait for `lease-break-time` (45 s by default), and `is_whole` becomes false.
+"""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.safety import sysfs
+
+SECONDS_MIN = 10
+"""The kernel must let others wait so long, or a slow drive may still be writing when they are let in."""
+
+
+class Lease:
+    """One that is held."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def is_whole(self) -> bool:
+        """False once somebody waits to open the file; what was begun must end soon, and nothing new begin."""
+        return fcntl.fcntl(self._descriptor, fcntl.F_GETLEASE) == fcntl.F_WRLCK
+
+
+@contextlib.contextmanager
+def held(descriptor: int, path: Path) -> Iterator[Lease]:
+    """Takes one on a file that is open for writing. Raises InputError, which names who has it open."""
+    seconds = int(sysfs.read(Path("/proc/sys/fs/lease-break-time")) or 0)
+    if seconds < SECONDS_MIN:
+        raise InputError(
+            f"/proc/sys/fs/lease-break-time is {seconds} s: at least {SECONDS_MIN} are needed, so that a block that is "
+            "being rewritten is there before somebody else may write"
+        )
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        raise InputError(_why_not(path, error)) from None
+    # The kernel would send SIGIO, which ends a process that does not expect it; `is_whole` asks instead.
+    fcntl.fcntl(descriptor, fcntl.F_SETOWN, 0)
+    try:
+        yield Lease(descriptor)
+    finally:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+def _why_not(path: Path, error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"{path}: only its owner, or root, may keep others out of it while it is rewritten"
+    if isinstance(error, BlockingIOError):
+        users = openers(path)
+        by = f" by {', '.join(users)}" if users else " (by whom cannot be seen: the kernel, or another user's program)"
+        return f"{path} is open elsewhere{by}; it could be changed while it is rewritten. End that first"
+    return f"{path}: nobody can be kept out of it while it is rewritten: {error.strerror}"
+
+
+def openers(path: Path) -> list[str]:
+    """Other processes that have the file open or mapped, in words; also loop devices over it."""
+    wanted = path.stat()
+    own = str(Path("/proc/self").readlink())
+    found = []
+    for process in sorted(entry for entry in Path("/proc").iterdir() if entry.name.isdigit() and entry.name != own):
+        for kind in ("fd", "map_files"):
+            try:
+                links = list((process / kind).iterdir())
+            except OSError:
+                continue
+            if any(_is(link, wanted.st_dev, wanted.st_ino) for link in links):
+                found.append(f"{sysfs.read(process / 'comm') or 'a program'} (process {process.name})")
+                break
+    for entry in sorted(Path("/sys/block").glob("loop*/loop/backing_file")):
+        backing = sysfs.read(entry)
+        if backing and Path(backing) == path.resolve():
+            found.append(f"the loop device /dev/{entry.parents[1].name}")
+    return found
+
+
+def _is(link: Path, device: int, inode: int) -> bool:
+    try:
+        found = link.stat()
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (device, inode)

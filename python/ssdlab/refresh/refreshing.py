@@ -1,0 +1,158 @@
+"""A whole refresh: plan, read test, rewriting, read test again; what it costs and what it gave."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab.diagnosis import clock, read_speed
+from ssdlab.errors import RunFailed
+from ssdlab.refresh.progress import Keeper, Progress, identity_of
+from ssdlab.refresh.rewriting import Done, rewrite
+from ssdlab.refresh.targets import Plan, Target, opened
+from ssdlab.safety import health
+from ssdlab.safety.place import Place, locate
+from ssdlab.smart.source import Report
+
+Tell = Callable[[str, float], None]
+"""Told what is going on, and which share of it is done."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may choose."""
+
+    rate_bytes_s: float | None = None
+    verify: bool = False
+    read_test_bytes: int = 1 << 30
+    """At most so much is read before and after; 0 for no test."""
+    rated_tbw: float | None = None
+    restart: bool = False
+    dry_run: bool = False
+
+
+@dataclass
+class Refreshed:
+    """What was done, and what it gave. None is what was not measured or is not known."""
+
+    place: Place
+    plan: Plan
+    is_dry_run: bool
+    rewritten_bytes: int = 0
+    zero_bytes: int = 0
+    resumed_at: int = 0
+    before_mb_s: float | None = None
+    after_mb_s: float | None = None
+    clock_is_simulated: bool = False
+    wall_seconds: float = 0.0
+    share_of_tbw: float | None = None
+    host_written_bytes: int | None = None
+    """What the drive's SMART counts as written over its life, before this."""
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": str(self.place.path),
+            "kind": str(self.place.kind),
+            "dry_run": self.is_dry_run,
+            "planned_bytes": self.plan.rewrite_bytes,
+            "skipped_bytes": self.plan.skipped_bytes,
+            "resumed_at_byte": self.resumed_at,
+            "rewritten_bytes": self.rewritten_bytes,
+            "zero_bytes": self.zero_bytes,
+            "read_mb_s": {
+                "before": self.before_mb_s,
+                "after": self.after_mb_s,
+                "clock": "simulated" if self.clock_is_simulated else "wall",
+            },
+            "wall_seconds": self.wall_seconds,
+            "share_of_rated_tbw": self.share_of_tbw,
+            "host_written_bytes_before": self.host_written_bytes,
+            "notes": [*self.plan.notes, *self.notes],
+        }
+
+
+def refresh(path: Path | str, choices: Choices, tell: Tell = lambda what, share: None) -> Refreshed:
+    """Refreshes a file or device. Raises InputError when it may not be, RunFailed when it stopped before the end; then
+    the same call goes on from there."""
+    place = locate(path)
+    with opened(place) as target:
+        result = Refreshed(place, target.plan, choices.dry_run)
+        _cost(result, choices.rated_tbw)
+        if not choices.dry_run:
+            _refresh(target, result, choices, tell)
+    return result
+
+
+def _cost(result: Refreshed, rated_tbw: float | None) -> None:
+    planned = result.plan.rewrite_bytes
+    if rated_tbw:
+        result.share_of_tbw = planned / (rated_tbw * 1e12)
+    smart = health.read(result.place)
+    if isinstance(smart, Report):
+        if smart.reading.host is not None:
+            result.host_written_bytes = smart.reading.host.bytes
+        trouble = health.trouble(smart.reading)
+        if trouble and not result.is_dry_run:
+            raise RunFailed(f"{result.place.path}: {trouble}. Copy what is on it elsewhere instead of rewriting it")
+
+
+def _refresh(target: Target, result: Refreshed, choices: Choices, tell: Tell) -> None:
+    keeper = Keeper(result.place)
+    progress = None if choices.restart else keeper.load()
+    drive_clock, result.clock_is_simulated = clock.of(result.place.backing_file)
+
+    def read_test(what: str) -> float | None:
+        stretches = read_speed.stretches(target.plan.pieces, total_bytes_max=choices.read_test_bytes)
+        if not choices.read_test_bytes or not stretches:
+            return None
+        total = sum(length for _, length in stretches)
+        read_bytes = 0
+
+        def advance(length: int) -> None:
+            nonlocal read_bytes
+            read_bytes += length
+            tell(what, read_bytes / total)
+
+        return read_speed.mean_mb_s(read_speed.read(target.descriptor, stretches, drive_clock, advance=advance))
+
+    if progress is None:
+        progress = Progress(str(result.place.path), identity_of(result.place), before_mb_s=read_test("reading before"))
+    else:
+        result.resumed_at = progress.next_offset
+    result.before_mb_s = progress.before_mb_s
+    done = _rewrite(target, result, choices, tell, keeper, progress)
+    if done.stopped:
+        raise RunFailed(
+            f"{result.place.path}: stopped after {result.rewritten_bytes} bytes, because {done.stopped}. What was done "
+            "is done; the same command goes on from there"
+        )
+    keeper.forget()
+    result.after_mb_s = read_test("reading after")
+
+
+def _rewrite(
+    target: Target, result: Refreshed, choices: Choices, tell: Tell, keeper: Keeper, progress: Progress
+) -> Done:
+    start, rewritten_before, zero_before = progress.next_offset, progress.rewritten_bytes, progress.zero_bytes
+    total = max(1, target.plan.rewrite_bytes)
+    behind_start = sum(max(0, min(start - offset, length)) for offset, length in target.plan.pieces)
+    began = time.monotonic()
+    is_kept = True
+
+    def told(done: Done) -> None:
+        nonlocal is_kept
+        progress.next_offset = done.next_offset
+        progress.rewritten_bytes = rewritten_before + done.rewritten_bytes
+        progress.zero_bytes = zero_before + done.zero_bytes
+        result.rewritten_bytes, result.zero_bytes = progress.rewritten_bytes, progress.zero_bytes
+        is_kept = keeper.save(progress)
+        tell("rewriting", (behind_start + done.rewritten_bytes + done.zero_bytes) / total)
+
+    done = rewrite(target, start=start, rate_bytes_s=choices.rate_bytes_s, verify=choices.verify, tell=told)
+    result.wall_seconds = time.monotonic() - began
+    if not is_kept:
+        result.notes.append(f"{keeper.file} could not be written: a refresh that is cut off begins anew")
+    return done

@@ -1,0 +1,247 @@
+"""What is rewritten: a file under a lease; a device that nobody uses, held exclusively; a device beneath its frozen
+file system. Each says which pieces, and keeps everybody else from writing while a block is in hand.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ssdlab.diagnosis import extents, file_system, space_map
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.refresh import freezing, lease
+from ssdlab.safety import sysfs, uses
+from ssdlab.safety.place import Kind, Place
+
+# FS_IOC_GETFLAGS' marks would tell of compression on file systems that are refused anyway; FIEMAP tells it per extent.
+_CANNOT = {
+    extents.UNKNOWN: "the file system does not know where its data lie",
+    extents.ENCODED: "it is compressed or otherwise encoded, and is not written where it lies",
+    extents.SHARED: "it shares data with another file (a reflink or snapshot), and rewriting would part them",
+}
+_NOT_ON_BLOCKS = extents.INLINE | extents.TAIL | extents.NOT_ALIGNED
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is rewritten, in order, and what not."""
+
+    pieces: tuple[tuple[int, int], ...]
+    """(offset, length) in bytes, from the front."""
+    skipped_bytes: dict[str, int] = field(default_factory=dict)
+    """By why."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rewrite_bytes(self) -> int:
+        return sum(length for _, length in self.pieces)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file or device, open and protected."""
+
+    descriptor: int
+    """Open for reading and writing with O_DIRECT."""
+    plan: Plan
+    alignment_bytes: int
+    skips_zeroes: bool
+    """Whether what reads as zeroes is left as it is: on a device it may be trimmed, and writing would take flash."""
+    quiet: Callable[[], AbstractContextManager[object]]
+    """Within it what was read may be written: nobody else writes. It may last a second; others may be waiting."""
+    may_write: Callable[[], bool]
+    """Asked before each write; False when somebody waits to change the file."""
+    needs_quiet: bool
+    """Whether others are held up meanwhile, so that they must be let in between."""
+    look_again: Callable[[], None] = lambda: None
+    """Called every few seconds, while others have their turn. Raises RunFailed when the device has come into use."""
+
+
+@contextlib.contextmanager
+def opened(place: Place) -> Iterator[Target]:
+    """The target at a place. Raises InputError, with what stands against it and what to do."""
+    if place.kind == Kind.FOLDER:
+        raise InputError(
+            f"{place.path} is a folder; name a file, or all that are in it: "
+            f"find {place.path} -xdev -type f -exec ssdlab refresh {{}} \\;"
+        )
+    if place.kind == Kind.VIRTUAL:
+        raise InputError(f"{place.in_words} is built on other devices; name a partition, a disk, or files")
+    with _file(place) if place.kind == Kind.FILE else _device(place) as target:
+        yield target
+
+
+@contextlib.contextmanager
+def _file(place: Place) -> Iterator[Target]:
+    system = file_system.of(place.path)
+    if system.why_not_in_place:
+        raise InputError(
+            f"{place.path} cannot be refreshed in place: {system.why_not_in_place}. A copy, which then takes its name, "
+            "is written in order (cp --reflink=never)"
+        )
+    with _open(place, 0) as descriptor, lease.held(descriptor, place.path) as held:
+        found = os.fstat(descriptor)
+        try:
+            yield Target(
+                descriptor=descriptor,
+                plan=_plan_of_file(place.path, descriptor, found.st_size),
+                alignment_bytes=_sector_bytes(place),
+                skips_zeroes=False,
+                quiet=contextlib.nullcontext,
+                may_write=held.is_whole,
+                needs_quiet=False,
+            )
+        finally:
+            # The contents are what they were.
+            with contextlib.suppress(OSError):
+                os.utime(descriptor, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def _plan_of_file(path: Path, descriptor: int, size_bytes: int) -> Plan:
+    try:
+        found = extents.extents_of(descriptor)
+    except OSError as error:
+        raise InputError(f"{path}: the file system cannot tell where its data lie ({error.strerror})") from None
+    for flag, why in _CANNOT.items():
+        if any(extent.flags & flag for extent in found):
+            raise InputError(f"{path} cannot be refreshed in place: {why}")
+    pieces: list[tuple[int, int]] = []
+    unwritten = inline = 0
+    for extent in found:
+        length = min(extent.end, size_bytes) - extent.offset
+        if length <= 0 or extent.flags & extents.UNWRITTEN:
+            unwritten += extent.length
+        elif extent.flags & _NOT_ON_BLOCKS:
+            inline += length
+        elif pieces and sum(pieces[-1]) == extent.offset:
+            pieces[-1] = (pieces[-1][0], pieces[-1][1] + length)
+        else:
+            pieces.append((extent.offset, length))
+    holes = size_bytes - sum(length for _, length in pieces) - inline - min(unwritten, size_bytes)
+    skipped = {"holes": max(0, holes), "allocated, never written": unwritten, "kept with the metadata": inline}
+    notes = []
+    runs = extents.pieces_on_device(found)
+    if runs > 1 and size_bytes / runs < 1 << 20:
+        notes.append(
+            f"the file lies in {runs} pieces on the device, of {size_bytes // runs} bytes on average: that is the file "
+            "system's own fragmentation, which refreshing does not change (e4defrag and xfs_fsr do)"
+        )
+    return Plan(tuple(pieces), {why: size for why, size in skipped.items() if size}, tuple(notes))
+
+
+@contextlib.contextmanager
+def _device(place: Place) -> Iterator[Target]:
+    mounts, others = _uses(place)
+    if others:
+        raise InputError(
+            f"{place.in_words} is used by others than a file system on it, which could not be stopped. {others}"
+        )
+
+    def look_again() -> None:
+        _, others = _uses(place)
+        if others:
+            raise RunFailed(f"{place.path} has come into use: {others}")
+
+    with _mounted_device(place) if mounts else _free_device(place) as target:
+        yield replace(target, look_again=look_again)
+
+
+def _uses(place: Place) -> tuple[bool, str]:
+    """Whether a file system on it is mounted, and who uses it besides, in words."""
+    name = place.device or ""
+    found = uses.uses_of(name)
+    mounts = [use for use in found if use.how == "mount" and use.device == name]
+    return bool(mounts), "; ".join(use.in_words for use in found if use not in mounts)
+
+
+@contextlib.contextmanager
+def _free_device(place: Place) -> Iterator[Target]:
+    with _open(place, os.O_EXCL) as descriptor:
+        yield Target(
+            descriptor=descriptor,
+            plan=Plan(
+                ((0, place.size_bytes),),
+                notes=(
+                    "nothing is mounted, so what of it is in use is not known: all that does not read as zeroes is "
+                    "rewritten. Mounted, an ext4 or XFS tells its free space",
+                ),
+            ),
+            alignment_bytes=_sector_bytes(place),
+            skips_zeroes=True,
+            quiet=contextlib.nullcontext,
+            may_write=lambda: True,
+            needs_quiet=False,
+        )
+
+
+@contextlib.contextmanager
+def _mounted_device(place: Place) -> Iterator[Target]:
+    number = sysfs.number_of(place.device or "")
+    folder = file_system.mounted_at(number) if number else None
+    if folder is None:
+        raise InputError(f"{place.in_words} is mounted where it cannot be seen from here, and so cannot be frozen")
+    with freezing.freezer(folder) as freezer, _open(place, 0) as descriptor:
+        yield Target(
+            descriptor=descriptor,
+            plan=_plan_of_mounted(place, folder),
+            alignment_bytes=_sector_bytes(place),
+            skips_zeroes=True,
+            quiet=freezer.frozen,
+            may_write=lambda: True,
+            needs_quiet=True,
+        )
+
+
+def _plan_of_mounted(place: Place, folder: Path) -> Plan:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        name = file_system.name_of(descriptor)
+        found = space_map.space_map(descriptor, place.size_bytes)
+    except OSError as error:
+        raise InputError(
+            f"{place.in_words}: {file_system.of(folder).name} at {folder} does not tell which of its space is in use "
+            f"({error.strerror}); ext4 and XFS do, to root. Unmount it, or refresh its files"
+        ) from None
+    finally:
+        os.close(descriptor)
+    skipped = {
+        "free space": found.free_bytes,
+        "allocated, never written": found.preallocated_bytes,
+    }
+    return Plan(
+        tuple((region.offset, region.length) for region in found.used),
+        {why: size for why, size in skipped.items() if size},
+        (f"{name} at {folder} is frozen for a second at a time; programs that write to it wait so long",),
+    )
+
+
+@contextlib.contextmanager
+def _open(place: Place, flags: int) -> Iterator[int]:
+    try:
+        descriptor = os.open(place.path, os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC | flags)
+    except OSError as error:
+        raise InputError(f"{place.in_words} cannot be opened for writing: {error.strerror}{_hint(error)}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _hint(error: OSError) -> str:
+    import errno
+
+    return {
+        errno.ETXTBSY: "; it is a running program or a swap file",
+        errno.EBUSY: "; something that cannot be seen from here holds it, or this kernel lets nobody write beneath a "
+        "mounted file system (bdev_allow_write_mounted)",
+        errno.EROFS: "; mount it for writing first",
+        errno.EPERM: "; it is immutable or append-only (lsattr), or the kernel protects mounted devices",
+        errno.EACCES: "; run ssdlab as its owner or as root",
+        errno.EINVAL: "; its file system has no direct I/O",
+    }.get(error.errno or 0, "")
+
+
+def _sector_bytes(place: Place) -> int:
+    return int((sysfs.queue(place.disk, "logical_block_size") if place.disk else None) or 4096)

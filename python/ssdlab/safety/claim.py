@@ -1,0 +1,311 @@
+"""The claim without which nothing is written: it looks before, holds the device, looks again, counts what is written.
+
+An exclusive opening (O_EXCL) keeps out whoever asks for one too: mounts, mkfs, swapon, volume managers, the formation
+of arrays. It does not keep out programs that simply open the device, as fio does, and must.
+"""
+
+import contextlib
+import errno
+import mmap
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.quantities import format_bytes
+from ssdlab.safety import health, sysfs, uses
+from ssdlab.safety.place import Kind, Place, locate
+from ssdlab.safety.signatures import signatures_of
+from ssdlab.smart.source import Report, Unavailable
+
+OPTION = "--destroy-data-on"
+_LOOKS = 3
+_LOOK_SECONDS = 0.2
+
+
+class Claim:
+    """The right to write to a place. Made by `claim`; what it tells is true until it ends."""
+
+    def __init__(self, place: Place, descriptor: int | None, write_budget_bytes: int | None) -> None:
+        self.place = place
+        self.write_budget_bytes = write_budget_bytes
+        self.written_bytes = 0
+        self._descriptor = descriptor
+        self._is_lent = False
+        self.smart = health.read(place)
+        """SMART at the start, or why there is none."""
+        self._check_health(self.smart)
+
+    @property
+    def budget_left_bytes(self) -> int | None:
+        """None without a limit."""
+        return None if self.write_budget_bytes is None else max(0, self.write_budget_bytes - self.written_bytes)
+
+    def fileno(self) -> int:
+        """The descriptor that holds a device, open for reading. A folder has none: ValueError."""
+        if self._descriptor is None:
+            raise ValueError(f"{self.place.path} is not a device")
+        return self._descriptor
+
+    def recheck(self, planned_write_bytes: int = 0) -> Report | Unavailable:
+        """To be called before each phase, with what it will write; gives SMART as it is now.
+
+        Raises RunFailed when the device is gone or another one, when something has come to use it, when the budget or
+        the free space would not do, at a critical warning or temperature, when SMART was readable and no longer is.
+        """
+        self._check_budget(planned_write_bytes)
+        if self._descriptor is None:
+            self._check_folder(planned_write_bytes)
+        else:
+            self._check_device()
+        smart = health.read(self.place)
+        self._check_health(smart)
+        return smart
+
+    def count_written(self, written_bytes: int) -> None:
+        """To be called after each phase. Raises RunFailed when more was written than the budget allows."""
+        self.written_bytes += written_bytes
+        if self.write_budget_bytes is not None and self.written_bytes > self.write_budget_bytes:
+            raise RunFailed(
+                f"{self.place.path}: {format_bytes(self.written_bytes)} were written, and --max-write allows "
+                f"{format_bytes(self.write_budget_bytes)}: the run stops here"
+            )
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """While a file system of our own is made on the device and mounted: the kernel holds it then, for the mount.
+
+        Raises RunFailed when the device cannot be held again afterwards, since something else has taken it.
+        """
+        if self._descriptor is None:
+            yield
+            return
+        # The number stays ours, and what it opens is closed.
+        _open_instead(self._descriptor, os.devnull, os.O_RDONLY)
+        self._is_lent = True
+        try:
+            yield
+        finally:
+            try:
+                _open_instead(self._descriptor, self.place.path, os.O_RDONLY | os.O_EXCL)
+            except OSError as error:
+                raise RunFailed(f"{self.place.path} cannot be held again: {error.strerror}") from None
+            self._is_lent = False
+
+    def _check_budget(self, planned_write_bytes: int) -> None:
+        left = self.budget_left_bytes
+        if left is not None and planned_write_bytes > left:
+            raise RunFailed(
+                f"{self.place.path}: the next phase writes {format_bytes(planned_write_bytes)}, and of --max-write "
+                f"{format_bytes(self.write_budget_bytes or 0)} only {format_bytes(left)} are left"
+            )
+
+    def _check_folder(self, planned_write_bytes: int) -> None:
+        if not self.place.path.is_dir():
+            raise RunFailed(f"{self.place.path} is no longer there: its drive may have gone, or it was unmounted")
+        room = os.statvfs(self.place.path)
+        free_bytes = room.f_bavail * room.f_frsize
+        if planned_write_bytes > free_bytes:
+            raise RunFailed(
+                f"{self.place.path}: the next phase needs {format_bytes(planned_write_bytes)}, and "
+                f"{format_bytes(free_bytes)} are free"
+            )
+
+    def _check_device(self) -> None:
+        path = self.place.path
+        try:
+            now = locate(path)
+        except InputError as error:
+            raise RunFailed(f"{path} is gone: {error}") from None
+        if (now.disk, now.device, now.size_bytes, now.identities) != (
+            self.place.disk,
+            self.place.device,
+            self.place.size_bytes,
+            self.place.identities,
+        ):
+            raise RunFailed(
+                f"{path} is now {now.in_words} with the name {_names(now)}; at the start it was {self.place.in_words} "
+                f"with the name {_names(self.place)}"
+            )
+        _read_ends(now, RunFailed)
+        # What is mounted while the device is lent is the run's own file system; whatever else uses it is not.
+        found = [use for use in _lasting_uses(self.place) if not (self._is_lent and self._is_own_mount(use))]
+        if found:
+            raise RunFailed(f"{path} has come into use during the run: {_in_words(found)}")
+
+    def _is_own_mount(self, use: uses.Use) -> bool:
+        return use.how == "mount" and use.device == self.place.device
+
+    def _check_health(self, smart: Report | Unavailable) -> None:
+        if isinstance(smart, Unavailable):
+            if isinstance(self.smart, Report):
+                raise RunFailed(
+                    f"{self.place.path}: SMART could be read at the start, and now cannot: {smart.reason}; "
+                    "the drive may be failing"
+                )
+            return
+        trouble = health.trouble(smart.reading)
+        if trouble:
+            raise RunFailed(f"{self.place.path}: {trouble}. Nothing more is written to it")
+
+
+def _open_instead(descriptor: int, path: Path | str, flags: int) -> None:
+    opened = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        os.dup2(opened, descriptor, inheritable=False)
+    finally:
+        os.close(opened)
+
+
+@contextlib.contextmanager
+def claim(
+    path: Path | str,
+    *,
+    serial: str | None = None,
+    discard_signatures: bool = False,
+    write_budget_bytes: int | None = None,
+) -> Iterator[Claim]:
+    """Claims a folder, in which the caller makes files of its own, or a device, whose contents may be destroyed.
+
+    `serial` is what the user gave as --destroy-data-on: the serial number, WWN or `loop:INODE:SIZE` of the disk; a
+    folder needs none. The device is open for reading only, and programs that want it for themselves are kept out:
+    `blkdiscard` takes --force, `sfdisk` --no-reread.
+    Raises InputError, which says what was found and what to do, and RunFailed for a drive in trouble.
+    """
+    place = locate(path)
+    if not place.is_device:
+        yield _of_folder(place, serial, write_budget_bytes)
+        return
+    _check_name(place, serial)
+    _check_unused(place)
+    with _held(place) as descriptor:
+        # Whoever came between the look and the hold is seen now; from here on nobody can come.
+        _check_unused(place)
+        _read_ends(place, InputError)
+        _check_signatures(place, discard_signatures)
+        yield Claim(place, descriptor, write_budget_bytes)
+
+
+def _of_folder(place: Place, serial: str | None, write_budget_bytes: int | None) -> Claim:
+    if place.kind == Kind.FILE:
+        raise InputError(
+            f"{place.in_words} was not made by ssdlab, and what is in it would be overwritten; name the folder, in "
+            "which ssdlab makes a file of its own"
+        )
+    if serial is not None:
+        raise InputError(f"{OPTION} {serial}: {place.path} is a folder; only devices are destroyed. Leave it out")
+    if not os.access(place.path, os.W_OK):
+        raise InputError(f"{place.path}: this user may not write there; name another folder")
+    return Claim(place, None, write_budget_bytes)
+
+
+def _check_name(place: Place, serial: str | None) -> None:
+    if place.kind == Kind.VIRTUAL:
+        raise InputError(
+            f"{place.in_words} is built on other devices or on memory, so that what it does is not a drive's; name the "
+            "disk, a partition of it or a folder"
+        )
+    if not place.identities:
+        raise InputError(
+            f"{place.in_words} has no serial number or WWN that can be read, so it cannot be told from another; its "
+            "data are not destroyed. Name a folder on it instead"
+        )
+    if serial is None:
+        raise InputError(
+            f"{place.in_words}: all that is on it would be destroyed. Check that it is the right one, and then say "
+            f"{OPTION} {_option_word(place.identities[0])}"
+        )
+    if serial.strip() not in place.identities:
+        raise InputError(
+            f"{OPTION} {serial}: {place.in_words} is another drive, named {_names(place)}; `lsblk -o NAME,SERIAL,WWN` "
+            "lists all"
+        )
+    if os.geteuid() != 0 and not os.access(place.path, os.R_OK | os.W_OK):
+        raise InputError(f"{place.path}: this user may not write to it; run ssdlab as root")
+    if sysfs.read(sysfs.folder_of(place.device or "") / "ro") == "1":
+        raise InputError(f"{place.in_words} is read-only; `blockdev --setrw` changes that where the drive allows it")
+
+
+def _lasting_uses(place: Place) -> list[uses.Use]:
+    """Programs that look for a free loop device, or at a new one, open it for a moment: those are given time to end."""
+    found: list[uses.Use] = []
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_LOOK_SECONDS)
+        found = uses.uses_of(place.disk or "")
+        if not found or any(use.how != "writer" for use in found):
+            break
+    return found
+
+
+def _open_exclusively(path: Path) -> int:
+    for look in range(_LOOKS):
+        try:
+            return os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.EBUSY or look == _LOOKS - 1:
+                raise
+            time.sleep(_LOOK_SECONDS)
+    raise AssertionError("the last look returns or raises")
+
+
+def _check_unused(place: Place) -> None:
+    found = _lasting_uses(place)
+    if found:
+        raise InputError(f"{place.in_words} is in use, and nothing was touched. {_in_words(found)}")
+
+
+@contextlib.contextmanager
+def _held(place: Place) -> Iterator[int]:
+    """Open for reading: closing a device that was open for writing makes udev look at it anew."""
+    try:
+        descriptor = _open_exclusively(place.path)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise InputError(f"{place.in_words} cannot be opened: {error.strerror}") from None
+        raise InputError(
+            f"{place.in_words} is held by something that cannot be seen from here (a ZFS pool, another container, a "
+            "running mkfs, another ssdlab); end that first. Nothing was touched"
+        ) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _check_signatures(place: Place, discard: bool) -> None:
+    found = signatures_of(place.device or "")
+    if found and not discard:
+        raise InputError(
+            f"{place.in_words} is not empty: {'; '.join(found)}. If that may be lost, say --discard-signatures; it is "
+            "overwritten then"
+        )
+
+
+def _read_ends(place: Place, failure: type[InputError | RunFailed]) -> None:
+    """Past the cache, so that a drive that is gone is noticed."""
+    sector_bytes = 4096
+    try:
+        descriptor = os.open(place.path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        try:
+            with mmap.mmap(-1, sector_bytes) as buffer:
+                for offset in (0, max(0, (place.size_bytes // sector_bytes - 1) * sector_bytes)):
+                    if os.preadv(descriptor, [buffer], offset) != sector_bytes:
+                        raise failure(f"{place.in_words} cannot be read at byte {offset}: it is shorter than it says")
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise failure(f"{place.in_words} cannot be read: {error.strerror}") from None
+
+
+def _names(place: Place) -> str:
+    return " or ".join(place.identities) or "(none)"
+
+
+def _option_word(name: str) -> str:
+    return f"'{name}'" if " " in name else name
+
+
+def _in_words(found: list[uses.Use]) -> str:
+    return "; ".join(use.in_words for use in found)

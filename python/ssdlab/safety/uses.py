@@ -1,0 +1,175 @@
+"""Who uses a disk: mounts in every namespace that can be seen, swap, what is built on it, programs that write to it.
+
+What is in use anywhere on a disk counts for all of it: SMART counts the whole drive, so other writers would falsify a
+measurement even where they would not be hurt.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssdlab.safety import sysfs
+
+PROC = Path("/proc")
+
+_HOW_TO_END = {
+    "mount": "unmount it",
+    "swap": "swapoff it",
+    "holder": "take the volume apart first (vgchange -an, dmsetup remove, mdadm --stop, ...)",
+    "loop": "losetup --detach it",
+    "btrfs": "unmount that file system",
+    "writer": "end that program",
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a device."""
+
+    device: str
+    """The kernel's name of the device that is used: the disk, a partition, something built on them."""
+    how: str
+    what: str
+    """In words, such as `is mounted at /`."""
+
+    @property
+    def in_words(self) -> str:
+        return f"/dev/{self.device} {self.what}: {_HOW_TO_END[self.how]}"
+
+
+def uses_of(device: str, *, sys: Path = sysfs.SYS, proc: Path = PROC) -> list[Use]:
+    """All uses that can be seen of a disk and its partitions, or of one partition.
+
+    An empty list is no proof: only opening the device exclusively is.
+    """
+    parts = [device, *sysfs.partitions_of(device, sys)]
+    names = parts + [holder for part in parts for holder in sysfs.holders_of(part, sys)]
+    names += [partition for name in names[len(parts) :] for partition in sysfs.partitions_of(name, sys)]
+    by_number = {number: name for name in dict.fromkeys(names) if (number := sysfs.number_of(name, sys))}
+    found = [use for part in parts for use in _held(part, sys)]
+    found += _mounted(by_number, proc)
+    found += _swap(by_number, proc)
+    found += _loops(by_number, sys)
+    found += [
+        Use(name, "btrfs", f"is a part of the btrfs file system {link.parents[1].name}")
+        for name in by_number.values()
+        for link in sorted((sys / "fs/btrfs").glob(f"*/devices/{name}"))
+    ]
+    found += _writers(by_number, proc)
+    return list(dict.fromkeys(found))
+
+
+def _held(name: str, sys: Path) -> Iterator[Use]:
+    for holder in sysfs.holders_of(name, sys):
+        yield Use(name, "holder", f"is held by {holder}{_what_holder(holder, sys)}")
+
+
+def _what_holder(holder: str, sys: Path) -> str:
+    folder = sysfs.folder_of(holder, sys)
+    title = sysfs.read(folder / "dm/name")
+    if title is not None:
+        # device-mapper's users put their mark before the identifier: LVM-, CRYPT-, mpath-.
+        mark = (sysfs.read(folder / "dm/uuid") or "").split("-")[0]
+        return f" (device-mapper{f', {mark}' if mark else ''}, {title})"
+    if (folder / "md").exists():
+        return f" (MD, {sysfs.read(folder / 'md/level') or 'level not known'})"
+    return " (bcache)" if (folder / "bcache").exists() else ""
+
+
+def _mounted(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
+    for table in _mount_tables(proc):
+        for line in table.splitlines():
+            fields = line.split()
+            if len(fields) < 10 or "-" not in fields:
+                continue
+            major, minor = fields[2].split(":")
+            folder = _unescaped(fields[4])
+            # btrfs and overlays have made-up numbers; their source names a device.
+            source = _unescaped(fields[fields.index("-") + 2])
+            name = by_number.get((int(major), int(minor))) or by_number.get(_number_of_file(source) or (-1, -1))
+            if name:
+                is_root = " as the root file system" if folder == "/" else ""
+                yield Use(name, "mount", f"is mounted at {folder}{is_root}")
+
+
+def _mount_tables(proc: Path) -> Iterator[str]:
+    """One table for each mount namespace that a process is in."""
+    seen: set[str] = set()
+    for process in _processes(proc):
+        try:
+            namespace = str((process / "ns/mnt").readlink())
+            if namespace in seen:
+                continue
+            table = (process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            # It has ended, or belongs to someone else.
+            continue
+        seen.add(namespace)
+        yield table
+
+
+def _swap(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
+    for line in (sysfs.read(proc / "swaps") or "").splitlines()[1:]:
+        path = _unescaped(line.split()[0])
+        name = by_number.get(_number_of_file(path) or (-1, -1))
+        if name:
+            yield Use(name, "swap", f"is swap ({path})")
+
+
+def _loops(by_number: dict[tuple[int, int], str], sys: Path) -> Iterator[Use]:
+    for entry in sorted((sys / "block").glob("loop*/loop/backing_file")):
+        backing = sysfs.read(entry)
+        name = by_number.get(_number_of_file(backing) or (-1, -1)) if backing else None
+        if name:
+            yield Use(name, "loop", f"is behind the loop device /dev/{entry.parents[1].name}")
+
+
+def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
+    """Other programs that have it open for writing, such as a virtual machine's."""
+    own = str(os.getpid())
+    for process in _processes(proc):
+        if process.name == own:
+            continue
+        try:
+            descriptors = list((process / "fd").iterdir())
+        except OSError:
+            continue
+        for descriptor in descriptors:
+            try:
+                # Most descriptors are pipes and sockets; the name costs less than following it.
+                if not str(descriptor.readlink()).startswith("/dev/"):
+                    continue
+                name = by_number.get(_number_of_file(str(descriptor)) or (-1, -1))
+                if name and _may_write(process / "fdinfo" / descriptor.name):
+                    program = sysfs.read(process / "comm") or "a program"
+                    yield Use(name, "writer", f"is open for writing by {program} (process {process.name})")
+            except OSError:
+                continue
+
+
+def _may_write(information: Path) -> bool:
+    for line in information.read_text().splitlines():
+        if line.startswith("flags:"):
+            return int(line.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return True
+
+
+def _processes(proc: Path) -> Iterator[Path]:
+    """This process first, so that its own words for a mount are taken."""
+    yield proc / "self"
+    yield from sorted((entry for entry in proc.iterdir() if entry.name.isdigit()), key=lambda entry: int(entry.name))
+
+
+def _number_of_file(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return (os.major(found.st_rdev), os.minor(found.st_rdev)) if stat.S_ISBLK(found.st_mode) else None
+
+
+def _unescaped(field: str) -> str:
+    """The kernel writes spaces and the like as octal numbers."""
+    return field.encode("latin-1", "surrogateescape").decode("unicode_escape") if "\\" in field else field

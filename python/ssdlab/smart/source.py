@@ -1,0 +1,106 @@
+"""Where SMART is read from: smartctl and nvme-cli for a real drive, the statistics beside it for a simulated one.
+
+Both give the same shape, so that `reading` reads both. Needs root for real drives.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab.errors import InputError
+from ssdlab.smart import reading, vendor_log
+from ssdlab.smart.reading import Reading
+
+_SECONDS_MAX = 60
+# Bits of smartctl's exit status: it could not parse its command line, or open the device.
+_NO_ANSWER = 0b11
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why a drive's SMART could not be read."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read, as it came; `ocp` is the log C0h where the drive has it."""
+
+    smartctl: Mapping[str, Any]
+    ocp: Mapping[str, Any] | None
+    reading: Reading
+    vendor: Mapping[str, Any] | None = None
+    """The maker's additional log, where it takes the place of OCP's."""
+
+
+def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
+    """Of a disk by the kernel's name (`nvme0n1`), or of the simulated drive that is behind a loop device."""
+    where = f"/dev/{disk}"
+    if backing_file is not None:
+        return _of_simulated(backing_file)
+    if shutil.which("smartctl") is None:
+        return Unavailable("smartctl is not installed (package smartmontools)")
+    report = run_json("smartctl", "--json", "--xall", where)
+    if isinstance(report, Unavailable):
+        return report
+    if int(report.get("smartctl", {}).get("exit_status", 0)) & _NO_ANSWER:
+        said = "; ".join(entry.get("string", "") for entry in report["smartctl"].get("messages", ()))
+        return Unavailable(said or f"smartctl could not open {where}")
+    if "nvme_smart_health_information_log" not in report:
+        return _report(report, where, None)
+    ocp = _ocp(where)
+    return _report(report, where, ocp, None if ocp else _vendor(str(report.get("model_name", "")), where))
+
+
+def _of_simulated(backing_file: Path) -> Report | Unavailable:
+    """`ssdlab mount` puts its statistics beside the drive."""
+    statistics = backing_file.parent / "stats.json"
+    try:
+        smart = json.loads(statistics.read_text(encoding="utf-8"))["ssdlab"]["smart"]
+    except FileNotFoundError:
+        return Unavailable("a loop device over a file has no SMART")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Unavailable(f"{statistics} could not be read: {error}")
+    return _report(smart, str(statistics), smart.get("ocp_smart_log"))
+
+
+def _report(
+    report: Mapping[str, Any], where: str, ocp: Mapping[str, Any] | None, vendor: Mapping[str, Any] | None = None
+) -> Report | Unavailable:
+    try:
+        return Report(report, ocp, reading.parse(report, where, ocp, vendor), vendor)
+    except InputError as error:
+        return Unavailable(str(error))
+
+
+def _ocp(where: str) -> Mapping[str, Any] | None:
+    """None where nvme-cli, or its plugin, or the drive's log is missing: few drives for clients have it."""
+    if shutil.which("nvme") is None:
+        return None
+    log = run_json("nvme", "ocp", "smart-add-log", where, "--output-format=json")
+    return None if isinstance(log, Unavailable) else log
+
+
+def _vendor(model: str, where: str) -> Mapping[str, Any] | None:
+    command = vendor_log.command(model, where)
+    log = run_json(*command) if command else None
+    return None if isinstance(log, Unavailable) else log
+
+
+def run_json(*command: str) -> dict[str, Any] | Unavailable:
+    """What a program prints as a JSON object."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS_MAX)
+        found = vendor_log.first_object(done.stdout)
+    except subprocess.TimeoutExpired:
+        return Unavailable(f"{command[0]} did not answer within {_SECONDS_MAX} s")
+    except FileNotFoundError:
+        return Unavailable(f"{command[0]} is not installed")
+    except (OSError, ValueError) as error:
+        return Unavailable(f"{command[0]} gave no JSON: {error}")
+    return found if isinstance(found, dict) else Unavailable(f"{command[0]} gave no JSON object")

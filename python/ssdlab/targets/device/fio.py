@@ -1,0 +1,136 @@
+"""One run of fio: started, watched, ended in order.
+
+fio has a session of its own, so that Ctrl-C in a terminal comes to this program alone, which then asks fio to end and
+waits for its report: what was measured until then is kept. Should this program be killed, the kernel asks fio to end.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SECONDS_TO_END = 60
+_SHARE = re.compile(r"\[([0-9]{1,3}\.[0-9])%\]")
+_RATE = re.compile(r"\[(?:r=[^,\]]*,)?w=([0-9.]+)([KMGT]?)iB/s")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+Watch = Callable[[float | None, float], bool]
+"""Told about once a second the share that is done, where fio knows, and bytes written a second; False ends the run."""
+
+
+@dataclass
+class Report:
+    """What fio said."""
+
+    command: str
+    """As it can be repeated by hand, in a folder that holds the job file."""
+    job_text: str
+    content: dict[str, Any] | None
+    """fio's own JSON (`json+`); None when it reported nothing."""
+    seconds: float
+    error: str | None = None
+    """Why it ended before it was done; None when it was done."""
+    interrupted: bool = False
+    complaints: Sequence[str] = field(default_factory=tuple)
+
+
+def run(job_text: str, name: str, folder: Path, watch: Watch | None = None) -> Report:
+    """Runs fio on a job text in `folder`, where its logs go.
+
+    Ctrl-C ends fio in order; the report of what was measured until then is then marked as interrupted.
+    """
+    import time
+
+    job_path, report_path = folder / f"{name}.fio", folder / f"{name}.json"
+    job_path.write_text(job_text, encoding="utf-8")
+    command = ["fio", "--output-format=json+,normal", f"--output={report_path.name}", job_path.name]
+    # fio tells how far it is only where the format of its report is normal, too.
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [*_dies_with_us(), *command, "--eta=always", "--eta-newline=1"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    complaints, stopped, interrupted = _follow(process, watch)
+    seconds = time.monotonic() - started
+    text = report_path.read_text(encoding="utf-8", errors="replace") if report_path.exists() else ""
+    content = _json_in(text)
+    shown = shlex.join(["fio", "--output-format=json+", f"--output={report_path.name}", job_path.name])
+    error = _error(process.returncode, content, complaints, stopped or interrupted)
+    if content is None and error is None:
+        error = "fio reported nothing"
+    return Report(shown, job_text, content, seconds, error, interrupted, complaints)
+
+
+def _follow(process: "subprocess.Popen[str]", watch: Watch | None) -> tuple[list[str], bool, bool]:
+    """Reads what fio says until it ends: its complaints, whether `watch` stopped it, whether Ctrl-C did."""
+    complaints: list[str] = []
+    stopped = interrupted = False
+    assert process.stdout is not None
+    while True:
+        try:
+            for line in process.stdout:
+                share, rate = _SHARE.search(line), _RATE.search(line)
+                if not line.startswith("Jobs:"):
+                    if line.strip() and len(complaints) < 20:
+                        complaints.append(line.strip())
+                    continue
+                done = float(share[1]) / 100 if share else None
+                written_per_second = float(rate[1]) * _UNITS[rate[2]] if rate else 0.0
+                if watch and not stopped and not watch(done, written_per_second):
+                    stopped = True
+                    process.send_signal(signal.SIGINT)
+            process.wait(SECONDS_TO_END)
+            return complaints, stopped, interrupted
+        except KeyboardInterrupt:
+            if interrupted:
+                # A second Ctrl-C means now.
+                process.kill()
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+
+
+def _dies_with_us() -> list[str]:
+    return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
+
+
+def _json_in(text: str) -> dict[str, Any] | None:
+    """fio may say something before its JSON, and with a second format behind it."""
+    at = text.find("\n{\n")
+    start = 0 if text.startswith("{") else at + 1
+    if start == 0 and not text.startswith("{"):
+        return None
+    try:
+        content, _ = json.JSONDecoder().raw_decode(text[start:])
+    except json.JSONDecodeError:
+        return None
+    return content if isinstance(content, dict) and content.get("jobs") else None
+
+
+def _error(code: int, content: dict[str, Any] | None, complaints: Sequence[str], was_ended: bool) -> str | None:
+    if was_ended:
+        return "it was ended before it was done"
+    if code < 0:
+        return f"fio was ended by {signal.Signals(-code).name}"
+    failed = [job for job in (content or {}).get("jobs", ()) if job.get("error")]
+    if code == 0 and not failed:
+        return None
+    said = next((line for line in complaints if "error" in line.lower() or "fio:" in line), "")
+    names = ", ".join(str(job["jobname"]) for job in failed)
+    return f"fio failed ({code}){f' in {names}' if names else ''}{f': {said}' if said else ''}"

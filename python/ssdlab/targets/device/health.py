@@ -1,0 +1,104 @@
+"""A drive's health before and after each stage, and what it programmed between two readings.
+
+Where readings come from is `ssdlab.smart.source`'s work, or a file's that somebody else keeps up to date (`--smart`).
+What cannot be read is said with its reason; a measurement goes on without it.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab import safety
+from ssdlab.errors import InputError
+from ssdlab.safety import health as safety_health
+from ssdlab.smart import change, reading
+from ssdlab.smart.change import Change
+from ssdlab.smart.reading import Reading
+from ssdlab.smart.source import Report, Unavailable
+
+ReadOut = tuple[Reading | None, str | None]
+"""A reading, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """Where readings come from."""
+
+    source: str
+    """In words, for the result."""
+    read: Callable[[], ReadOut]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What a drive counted between two readings."""
+
+    change: Change | None
+    reason: str | None
+    """Why there is no write amplification; None where there is."""
+    after: Reading | None = None
+
+    @property
+    def waf(self) -> float | None:
+        return self.change.waf.value if self.change and self.change.waf else None
+
+    @property
+    def nand_bytes(self) -> int | None:
+        return self.change.nand_bytes if self.change else None
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.change
+        return {
+            "host_written_bytes": found.host_bytes if found else None,
+            "nand_written_bytes": found.nand_bytes if found else None,
+            "waf": asdict(found.waf) if found and found.waf else None,
+            "resolution": found.resolution if found else None,
+            "reason": self.reason,
+            "assumed": list(found.assumed) if found else [],
+            "temperature_c": self.after.temperature_c if self.after else None,
+            "critical_warning": self.after.critical_warning if self.after else None,
+        }
+
+
+def between(before: ReadOut, after: ReadOut) -> Phase:
+    """What two readings tell, or why they tell nothing."""
+    (old, old_reason), (new, new_reason) = before, after
+    if old is None or new is None:
+        return Phase(None, old_reason or new_reason, new)
+    try:
+        found = change.change(old, new)
+    except InputError as error:
+        return Phase(None, str(error), new)
+    return Phase(found, found.reason, new)
+
+
+def of(place: safety.Place, file: Path | None = None) -> Health:
+    """The health of the disk that a place is or lies on; or what a file says of it, read anew each time."""
+    if file is not None:
+        return Health(str(file), lambda: _from_file(file))
+    if place.backing_file is not None:
+        source = f"the statistics beside {place.backing_file}"
+    else:
+        source = f"smartctl of /dev/{place.disk}" if place.disk else "none"
+    return Health(source, lambda: _read_out(safety_health.read(place)))
+
+
+def _read_out(found: Report | Unavailable) -> ReadOut:
+    return (found.reading, None) if isinstance(found, Report) else (None, found.reason)
+
+
+def _from_file(path: Path) -> ReadOut:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        ocp = None
+        if isinstance(content, dict) and "smart" in content.get("ssdlab", {}):
+            # The statistics of a served drive.
+            content = content["ssdlab"]["smart"]
+            ocp = content.get("ocp_smart_log")
+        return reading.parse(content, str(path), ocp), None
+    except OSError as error:
+        return None, f"--smart {path}: {error.strerror}"
+    except (UnicodeDecodeError, json.JSONDecodeError, InputError) as error:
+        return None, f"--smart {path}: {error}"

@@ -1,0 +1,36 @@
+"""From a path to a place that a job may write to, and back to how it was."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.jobs.jobfile import JobFile
+from ssdlab.targets.device import jobtext, plan
+from ssdlab.targets.device.place import Permission, Place, claimed, is_device
+
+
+@contextlib.contextmanager
+def opened(
+    path: Path, job_file: JobFile, permission: Permission, *, size_bytes: int | None = None, seed: int = 1
+) -> Iterator[Place]:
+    """The place for a job file, claimed. Raises InputError where it may not be written to, or its size is not known."""
+    if is_device(path):
+        if size_bytes is not None:
+            raise InputError(f"--size: {path} is a device, whose size is its own; the job's `size` says how much of it")
+        wanted = None
+    else:
+        wanted = size_bytes or _size_of_job(job_file, seed)
+    with claimed(path, wanted, permission) as place:
+        yield place
+
+
+def _size_of_job(job_file: JobFile, seed: int) -> int:
+    wanted = plan.size_wanted(job_file, seed=seed)
+    if wanted is None:
+        names = len(jobtext.names_of(job_file))
+        raise InputError(
+            f"{job_file.source}: works on as much as there is; give --size, such as 4GiB, of "
+            f"{'the file' if names == 1 else f'its {names} files together'}"
+        )
+    return wanted

@@ -1,0 +1,120 @@
+"""What a measurement will write, and how long it will take, before it begins: as far as the job file says it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdlab.errors import InputError
+from ssdlab.jobs.jobfile import JobFile
+from ssdlab.targets.device.jobtext import Stage
+from ssdlab.targets.device.place import Place
+
+RATE_MB_S = 100.0
+"""What a drive is taken to do where nobody says: between a SATA drive's random and sequential writes."""
+_BYTES_PER_MB = 10**6
+_PROBES = (1 << 50, 3 << 50)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One stage: its command, bytes and seconds. Bytes of a job that ends by time are those of `rate_mb_s`."""
+
+    name: str
+    commands: Sequence[str]
+    job_text: str | None
+    written_bytes: int
+    read_bytes: int
+    seconds: float
+    by_time: bool
+    """Whether a job of it ends by time, so that its bytes are an estimate."""
+
+
+def size_wanted(job_file: JobFile, *, seed: int = 1) -> int | None:
+    """The bytes that the job's files reach to, all of them together; None where it works on as much as there is."""
+    reached = []
+    for probe in _PROBES:
+        jobs = job_file.resolve(probe, seed=seed)
+        reached.append(max(job["offset_bytes"] + job["size_bytes"] for job in jobs))
+    return reached[0] if reached[0] == reached[1] else None
+
+
+def planned(
+    job_file: JobFile, stages: Sequence[Stage], place: Place, *, seed: int = 1, rate_mb_s: float = RATE_MB_S
+) -> list[Planned]:
+    """What each stage will do. InputError when the job does not fit the place."""
+    jobs = job_file.resolve(place.size_bytes, seed=seed)
+    rate = rate_mb_s * _BYTES_PER_MB
+    found: list[Planned] = []
+    of_job_file = 0
+    for number, stage in enumerate(stages):
+        if stage.sections:
+            of_stage = [job for job in jobs if job["stage"] == of_job_file]
+            of_job_file += 1
+            found.append(_stage(stage, number, of_stage, rate))
+        else:
+            written = place.size_bytes
+            found.append(Planned(stage.name, [_command(number)], stage.text, written, 0, written / rate, False))
+    return found
+
+
+def _stage(stage: Stage, number: int, jobs: Sequence[dict[str, object]], rate: float) -> Planned:
+    written = read = 0.0
+    seconds = 0.0
+    timed = False
+    for job in jobs:
+        moved, its_seconds, by_time = _job(job, rate)
+        share = write_share(job)
+        written += moved * share
+        read += moved * (1 - share) if job["direction"] != "trim" else 0
+        seconds = max(seconds, its_seconds)
+        timed = timed or by_time
+    return Planned(stage.name, [_command(number)], stage.text, int(written), int(read), seconds, timed)
+
+
+def _command(number: int) -> str:
+    return f"fio --output-format=json+ --output=stage-{number}.json stage-{number}.fio"
+
+
+def _job(job: dict[str, object], rate: float) -> tuple[float, float, bool]:
+    """Bytes, seconds, whether time ends it."""
+    amount = float(str(job["io_bytes"]))
+    if job["number_ios"] is not None:
+        sizes = job["block_sizes"]
+        assert isinstance(sizes, dict)
+        longest = max(entry["bytes"] for entries in sizes.values() for entry in entries)
+        amount = min(amount, float(str(job["number_ios"])) * longest)
+    delay = float(str(job.get("start_delay_ns") or 0)) / 1e9
+    runtime = None if job["runtime_ns"] is None else float(str(job["runtime_ns"])) / 1e9
+    if runtime is not None and job["time_based"]:
+        return rate * runtime, delay + runtime, True
+    seconds = amount / rate
+    if runtime is not None and runtime < seconds:
+        return rate * runtime, delay + runtime, True
+    return amount, delay + seconds, False
+
+
+def write_share(job: dict[str, object]) -> float:
+    """The share of a job's bytes that are written, 0 to 1."""
+    direction = job["direction"]
+    if direction in ("write", "trim-write"):
+        return 1.0
+    return 1 - float(str(job["read_percent"])) / 100 if direction == "read-write" else 0.0
+
+
+def reads_first(job_file: JobFile, *, size_bytes: int, seed: int = 1) -> bool:
+    """Whether a job reads, so that the file has to hold written data before."""
+    jobs = job_file.resolve(size_bytes, seed=seed)
+    return any(job["direction"] in ("read", "read-write") for job in jobs)
+
+
+def check_budget(planned_stages: Sequence[Planned], max_write_bytes: int | None) -> None:
+    """InputError when the stages write more than allowed, as far as they say it."""
+    if max_write_bytes is None:
+        return
+    from ssdlab.quantities import format_bytes
+
+    written = sum(stage.written_bytes for stage in planned_stages if not stage.by_time)
+    if written > max_write_bytes:
+        raise InputError(
+            f"--max-write {format_bytes(max_write_bytes)}: the job writes {format_bytes(written)}; "
+            "allow more, or take a smaller --size"
+        )

@@ -1,0 +1,74 @@
+"""Rates and latencies over time from fio's logs: a polars frame, which is what `timeseries-time.parquet` holds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ssdlab.targets.device.jobtext import LOG_NAME
+from ssdlab.targets.device.measured import MeasuredStage
+
+if TYPE_CHECKING:
+    import polars
+
+_DIRECTIONS = ("read", "write", "trim")
+_INTERVAL_MS = 1000
+
+Line = tuple[int, int, int]
+
+
+def read_logs(folder: Path) -> dict[str, list[Line]]:
+    """The logs of a stage in its folder, by kind and job (`bw.1`): milliseconds, value (KiB/s or ns), direction."""
+    found: dict[str, list[Line]] = {}
+    for kind in ("bw", "lat"):
+        for path in sorted(folder.glob(f"{LOG_NAME}_{kind}.*.log")):
+            lines = []
+            for line in path.read_text(encoding="ascii", errors="replace").splitlines():
+                fields = line.split(",")
+                if len(fields) >= 3 and all(field.strip().isdigit() for field in fields[:3]):
+                    lines.append((int(fields[0]), int(fields[1]), int(fields[2])))
+            found[f"{kind}.{path.name.split('.')[-2]}"] = lines
+    return found
+
+
+def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":
+    """One row a second of each stage; None where fio logged nothing.
+
+    Columns: `seconds` (since the start of the first stage, without what lay between stages), `stage`, of all its jobs
+    together `read_mb_s`, `write_mb_s` (10^6 bytes a second), and `read_latency_ns_mean`, `write_latency_ns_mean` (of
+    the jobs' means; null where there was no request).
+    """
+    import polars as pl
+
+    rows: list[dict[str, float | int | None]] = []
+    before_s = 0.0
+    for number, stage in enumerate(stages):
+        rates, latencies = _gathered(stage)
+        for second in sorted(rates):
+            row: dict[str, float | int | None] = {"seconds": before_s + second, "stage": number}
+            for index, name in enumerate(_DIRECTIONS[:2]):
+                row[f"{name}_mb_s"] = rates[second][index] * 1024 / 1e6
+            for index, name in enumerate(_DIRECTIONS[:2]):
+                values = latencies.get((second, index))
+                row[f"{name}_latency_ns_mean"] = sum(values) / len(values) if values else None
+            rows.append(row)
+        before_s += stage.seconds
+    if not rows:
+        return None
+    kinds = dict.fromkeys(rows[0], pl.Float64) | {"stage": pl.UInt32}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def _gathered(stage: MeasuredStage) -> tuple[dict[int, list[int]], dict[tuple[int, int], list[int]]]:
+    """By second: KiB/s in each direction, summed over the jobs; and the jobs' mean latencies."""
+    rates: dict[int, list[int]] = {}
+    latencies: dict[tuple[int, int], list[int]] = {}
+    for name, lines in stage.logs.items():
+        for at_ms, value, direction in lines:
+            second = max(1, round(at_ms / _INTERVAL_MS))
+            if direction >= len(_DIRECTIONS):
+                continue
+            if name.startswith("bw."):
+                rates.setdefault(second, [0, 0, 0])[direction] += value
+            else:
+                latencies.setdefault((second, direction), []).append(value)
+    return rates, latencies

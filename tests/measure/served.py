@@ -1,0 +1,37 @@
+"""How tests of measuring talk of served drives, and call the program as a user does."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from running_drives import Mount
+
+Serve = Callable[..., Mount]
+
+
+def serial_of(mount: Mount) -> str:
+    """By which the loop device of a served drive may be destroyed."""
+    status = mount.drive.stat()
+    return f"loop:{status.st_ino}:{status.st_size}"
+
+
+def on(mount: Mount) -> list[str]:
+    """The options that let a command destroy what is on the served drive."""
+    assert mount.loop
+    return ["--on", mount.loop, "--destroy-data-on", serial_of(mount)]
+
+
+def ssdlab(*arguments: str | Path, code: int = 0, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "ssdlab", *map(str, arguments)], capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done
+
+
+def result_in(folder: Path) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return result

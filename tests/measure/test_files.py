@@ -1,0 +1,271 @@
+"""Measuring on a file of a folder: with the real fio; nothing that was there is touched, nothing is left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from own_devices import needs
+from served import result_in, ssdlab
+from ssdlab import jobs
+from ssdlab.safety import locate
+from ssdlab.targets.device import health, run
+from ssdlab.targets.device.opened import opened
+from ssdlab.targets.device.place import Permission
+
+pytestmark = needs("fio")
+
+MIXED = """
+[global]
+size=16m
+[fill]
+rw=write
+bs=64k
+[mixed]
+stonewall
+rw=randrw
+bs=4k
+number_ios=2000
+fsync=100
+"""
+LONG = "[a]\nsize=16m\nrw=randwrite\nbs=4k\ntime_based\nruntime=60\n"
+
+
+def write_job(folder: Path, text: str) -> Path:
+    path = folder / "job.fio"
+    path.write_text(text)
+    return path
+
+
+def test_the_result_has_fios_figures_in_the_classes_of_a_run(tmp_path: Path) -> None:
+    place = tmp_path / "here"
+    place.mkdir()
+    job = jobs.parse(MIXED)
+    with opened(place, job, Permission()) as opened_place:
+        measured = run.measure(job, opened_place, health.of(locate(place)))
+        assert [path.name for path in place.iterdir()] == ["ssdlab-measure.data"]
+    assert list(place.iterdir()) == []
+    assert measured.failure is None
+    names = [job.name for job in measured.jobs]
+    assert names == ["lay out", "fill", "mixed"]
+    _, fill, mixed = measured.jobs
+    assert fill.write.total_ios == 256
+    assert fill.write.io_bytes == 16 << 20
+    assert mixed.read.total_ios + mixed.write.total_ios == 2000
+    assert mixed.flush.total_ios > 5
+    latency = mixed.read.latency
+    assert latency is not None
+    raw = mixed.raw["read"]["clat_ns"]
+    # From our bins come fio's own percentiles.
+    assert latency.percentile_ns(99) == raw["percentile"]["99.000000"]
+    assert sum(count for _, count in latency.bins) == mixed.read.total_ios
+    assert mixed.read.iops == pytest.approx(mixed.raw["read"]["iops"], rel=0.02)
+
+
+def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) -> None:
+    job, out = write_job(tmp_path, MIXED), tmp_path / "out"
+    place = tmp_path / "here"
+    place.mkdir()
+    done = ssdlab("measure", job, "--on", place, "--output", f"{out}/")
+    assert "mixed: (groupid=2" in done.stdout
+    assert list(place.iterdir()) == []
+    result = result_in(out)
+    assert result["fio version"].startswith("fio-")
+    assert [job["groupid"] for job in result["jobs"]] == [0, 1, 2]
+    assert "bins" in result["jobs"][2]["read"]["clat_ns"]
+    ours = result["ssdlab"]
+    assert ours["host"]["written_bytes"] == sum(job["write"]["io_bytes"] for job in result["jobs"])
+    # What is not known is null, and a reason says why.
+    for key in ("waf", "waf_parts", "wear", "simulated_seconds"):
+        assert ours[key] is None
+        assert ours["not_measured"][key]
+    assert all(stage["commands"] and stage["job_text"] for stage in ours["stages"])
+
+
+def test_every_commands_line_can_be_repeated_by_hand(tmp_path: Path) -> None:
+    job, out = write_job(tmp_path, "[a]\nsize=1m\nrw=write\nbs=4k\n"), tmp_path / "out"
+    ssdlab("measure", job, "--on", tmp_path / "new.data", "--output", f"{out}/")
+    assert not (tmp_path / "new.data").exists()
+    (stage,) = result_in(out)["ssdlab"]["stages"]
+    (tmp_path / "stage-0.fio").write_text(stage["job_text"])
+    again = subprocess.run(stage["commands"][0].split(), cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert json.loads((tmp_path / "stage-0.json").read_text())["jobs"][0]["write"]["total_ios"] == 256
+
+
+def test_a_series_of_seconds_comes_from_fios_logs(tmp_path: Path) -> None:
+    text = "[a]\nsize=8m\nrw=randwrite\nbs=4k\ntime_based\nruntime=2500ms\nrate_iops=400\n"
+    job, out = write_job(tmp_path, text), tmp_path / "out"
+    ssdlab("measure", job, "--on", tmp_path / "new.data", "--output", f"{out}/")
+    frame = pl.read_parquet(out / "timeseries-time.parquet")
+    assert frame["seconds"].to_list()[:2] == [1.0, 2.0]
+    assert frame["write_mb_s"][1] == pytest.approx(400 * 4096 / 1e6, rel=0.1)
+    assert frame["read_latency_ns_mean"].null_count() == len(frame)
+    assert frame["write_latency_ns_mean"].null_count() == 0
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    job = write_job(tmp_path, MIXED)
+    theirs = tmp_path / "theirs.data"
+    theirs.write_bytes(b"theirs" * 1000)
+    for path in (theirs, job):
+        done = ssdlab("measure", job, "--on", path, code=2)
+        assert "would be lost" in done.stderr
+    (tmp_path / "ssdlab-measure.data").write_bytes(b"theirs too")
+    assert "is there already" in ssdlab("measure", job, "--on", tmp_path, code=2).stderr
+    assert theirs.read_bytes() == b"theirs" * 1000
+    assert (tmp_path / "ssdlab-measure.data").read_bytes() == b"theirs too"
+
+
+def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) -> None:
+    job = write_job(tmp_path, MIXED)
+    place = tmp_path / "here"
+    place.mkdir()
+    done = ssdlab("measure", job, "--on", place, "--dry-run", "--rated-tbw", "0.001")
+    # 16 MiB are laid out and filled; of 2000 requests of 4 KiB half are writes.
+    written = 2 * (16 << 20) + 1000 * 4096
+    assert f"{written / 1e6:.1f} MB written, {written / 1e9 * 100:.3g} % of the rated 0.001 TBW" in done.stdout
+    assert "fio --output-format=json+ --output=stage-1.json stage-1.fio" in done.stdout
+    assert list(place.iterdir()) == []
+
+
+def test_a_budget_is_kept(tmp_path: Path) -> None:
+    job = write_job(tmp_path, MIXED)
+    done = ssdlab("measure", job, "--on", tmp_path / "x", "--max-write", "10MB", code=2)
+    assert "--max-write 10 MB: the job writes 37.7 MB" in done.stderr
+    timed = write_job(tmp_path, LONG)
+    began = time.monotonic()
+    done = ssdlab("measure", timed, "--on", tmp_path / "x", "--max-write", "50MB", code=1)
+    assert time.monotonic() - began < 30
+    assert "--max-write" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["size", "missing folder", "no place", "no job"])
+def test_wrong_input_is_said(tmp_path: Path, name: str) -> None:
+    job = write_job(tmp_path, "[a]\nrw=write\n")
+    arguments, said = {
+        "size": (["measure", job, "--on", tmp_path], "give --size"),
+        "missing folder": (["measure", job, "--on", tmp_path / "no/such"], "no/such"),
+        "no place": (["measure", job], "give --on PATH"),
+        "no job": (["measure", "--on", tmp_path], "give a job file"),
+    }[name]
+    assert said in ssdlab(*arguments, code=2).stderr
+
+
+def test_a_file_larger_than_the_room_is_refused(tmp_path: Path) -> None:
+    job = write_job(tmp_path, "[a]\nrw=write\n")
+    done = ssdlab("measure", job, "--on", tmp_path / "x", "--size", "4000TiB", code=2)
+    assert "are free there" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_health_that_can_no_longer_be_read_is_no_write_amplification(tmp_path: Path) -> None:
+    reported = tmp_path / "smart.json"
+    reported.write_text(json.dumps(samsung(lbas_written=10_000_000, nand_gib=100)))
+    source = health.of(locate(tmp_path), reported)
+    before = source.read()
+    assert before[0] is not None
+    reported.write_text(json.dumps(samsung(lbas_written=10_000_000 + (400 << 21), nand_gib=900)))
+    found = health.between(before, source.read())
+    # 400 GiB by the host, 800 in NAND.
+    assert found.waf == pytest.approx(2)
+    reported.unlink()
+    gone = health.between(before, source.read())
+    assert gone.waf is None
+    assert gone.reason is not None and "No such file" in gone.reason
+    assert gone.to_dict()["waf"] is None
+
+
+def samsung(lbas_written: int, nand_gib: int) -> dict[str, object]:
+    """A report of smartctl, as far as it is read."""
+    table = [
+        {"id": 241, "name": "Total_LBAs_Written", "raw": {"value": lbas_written}},
+        {"id": 249, "name": "NAND_Writes_1GiB", "raw": {"value": nand_gib}},
+    ]
+    return {
+        "smartctl": {"exit_status": 0},
+        "model_name": "a drive",
+        "model_family": "Samsung based SSDs",
+        "serial_number": "1",
+        "ata_smart_attributes": {"table": table},
+    }
+
+
+def test_without_fio_the_package_is_named(tmp_path: Path) -> None:
+    job = write_job(tmp_path, MIXED)
+    done = subprocess.run(
+        [sys.executable, "-m", "ssdlab", "measure", str(job), "--on", str(tmp_path / "x")],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "not installed: fio; install fio" in done.stderr
+
+
+def begun(job: Path, place: Path, *options: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", "measure", str(job), "--on", str(place), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 20
+    while time.monotonic() < until and not fio_of(process.pid):
+        time.sleep(0.1)
+    time.sleep(1.5)
+    return process
+
+
+def fio_of(pid: int) -> list[int]:
+    """The fio processes that a process has started."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "fio"]
+
+
+def test_ctrl_c_ends_fio_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    place = tmp_path / "here.data"
+    process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
+    (fio,) = fio_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert "what was measured until then" in said
+    assert not Path(f"/proc/{fio}").exists()
+    assert not place.exists()
+    result = result_in(tmp_path / "out")
+    assert result["ssdlab"]["interrupted"] is True
+    assert result["jobs"][0]["write"]["total_ios"] > 100
+
+
+def test_a_killed_fio_is_a_failed_run_and_leaves_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "here.data"
+    process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
+    (fio,) = fio_of(process.pid)
+    os.kill(fio, signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1, said
+    assert "SIGKILL" in said
+    assert not place.exists()
+    result = result_in(tmp_path / "out")
+    assert result["jobs"] == []
+    assert "SIGKILL" in result["ssdlab"]["failure"]
+
+
+def test_fio_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
+    process = begun(write_job(tmp_path, LONG), tmp_path / "here.data")
+    (fio,) = fio_of(process.pid)
+    process.kill()
+    process.wait()
+    until = time.monotonic() + 15
+    while Path(f"/proc/{fio}").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{fio}").exists()

@@ -1,0 +1,146 @@
+"""The same protocol, two ways: a served drive through real fio, ext4 and fstrim wears its flash as the simulation says.
+
+File systems are made on loop devices only that the mount itself attached.
+"""
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from own_devices import needs
+from running_drives import DRIVE
+from served import Serve, on, result_in, ssdlab
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.protocols import registry
+from ssdlab.protocols.contract import Point, Step
+from ssdlab.protocols.device import run_protocol
+from ssdlab.protocols.store import Store
+from ssdlab.targets.device import health
+from ssdlab.targets.device.place import Permission, claimed
+
+pytestmark = [pytest.mark.fuse, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]
+
+TOLERANCE = 0.03
+
+
+@pytest.mark.parametrize("name", ["over-provisioning-sweep", "free-space-sweep", "trim-effect", "fragmentation"])
+def test_a_served_drive_wears_its_flash_as_the_simulated_one(name: str, serve: Serve, tmp_path: Path) -> None:
+    mounted = serve()
+    drive = tmp_path / "drive.toml"
+    drive.write_text(DRIVE)
+    common = ("measure", "--protocol", name, "--quick", "--output")
+    ssdlab(*common, f"{tmp_path}/simulated/", "--drive", drive)
+    ssdlab(*common, f"{tmp_path}/served/", *on(mounted))
+    simulated, served = (result_in(tmp_path / kind)["steps"] for kind in ("simulated", "served"))
+    assert [(step["point"], step["step"]) for step in simulated] == [(step["point"], step["step"]) for step in served]
+    compared = 0
+    for expected, found in zip(simulated, served, strict=True):
+        if not expected["shown"] or not expected["written_bytes"] or found["waf"] is None:
+            continue
+        assert found["waf"] == pytest.approx(expected["waf"], rel=TOLERANCE), (expected["point"], expected["step"])
+        assert found["written_bytes"] == pytest.approx(expected["written_bytes"], rel=0.02)
+        compared += 1
+    assert compared >= 2
+    assert all(step["commands"] for step in served)
+    assert str(tmp_path) not in Path("/proc/self/mounts").read_text().replace(str(mounted.folder), "")
+    assert f"{mounted.loop} " not in Path("/proc/self/mounts").read_text()
+
+
+def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serve, tmp_path: Path) -> None:
+    mounted = serve()
+    out = tmp_path / "out"
+    command = ["measure", "--protocol", "write-saturation", "--quick", "--output", f"{out}/", *on(mounted)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", *command], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    first = out / "steps/point-00-step-00.json"
+    until = time.monotonic() + 60
+    while not first.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "--resume" in said
+    assert not (out / "result.json").exists()
+    kept = first.read_text()
+    done = len(list((out / "steps").glob("point-*.json")))
+    written = mounted.statistics()["ssdlab"]["host"]["written_bytes"]
+    assert "holds the steps of another run" in ssdlab(*command, "--resume", "--seed", "7", code=2).stderr
+    ssdlab(*command, "--resume")
+    steps = result_in(out)["steps"]
+    assert len(steps) == 3
+    assert first.read_text() == kept
+    # Only the steps that were missing were carried out.
+    more = mounted.statistics()["ssdlab"]["host"]["written_bytes"] - written
+    assert more == (3 - done) * (256 << 20)
+
+
+def test_what_a_protocol_would_write_is_said_beforehand(serve: Serve, tmp_path: Path) -> None:
+    mounted = serve()
+    done = ssdlab("measure", "--protocol", "over-provisioning-sweep", "--quick", "--dry-run", *on(mounted), "--output",
+                  f"{tmp_path}/out/")  # fmt: skip
+    # 100 % and 80 % of 256 MiB: once in sequence, twice at random.
+    assert f"{int(3 * 1.8 * (256 << 20)) / 1e9:.1f} GB written" in done.stdout
+    assert mounted.statistics()["ssdlab"]["host"]["written_bytes"] == 0
+
+
+def test_a_full_file_system_is_a_failed_run_that_leaves_nothing_mounted(serve: Serve) -> None:
+    mounted = serve()
+    _, path, _, serial = on(mounted)
+    steps = [Step("mkfs", "mkfs"), Step("write", "write data 60%"), Step("too much", "write more 60%")]
+    protocol = replace(registry.protocol("trim-effect"), points=lambda _: [Point("", steps, is_script=True)])
+    with claimed(Path(path), None, Permission(serial)) as place, pytest.raises(RunFailed, match="No space left"):
+        run_protocol(protocol, place, health.of(place.claim.place), Store(None, {}))
+    assert path not in Path("/proc/self/mounts").read_text()
+    assert mounted.end() == 0
+
+
+def test_a_kill_in_the_midst_leaves_nothing_mounted(serve: Serve, tmp_path: Path) -> None:
+    mounted = serve()
+    command = ["measure", "--protocol", "trim-effect", "--quick", "--output", f"{tmp_path}/out/", *on(mounted)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 60
+    while time.monotonic() < until and mounted.statistics()["ssdlab"]["host"]["written_bytes"] < 64 << 20:
+        time.sleep(0.1)
+    # ext4 is mounted there now, and the device taken.
+    assert mounts_of(process.pid, str(mounted.loop)), "the protocol had not begun"
+    process.kill()
+    process.wait()
+    _, path, _, serial = on(mounted)
+    until = time.monotonic() + 30
+    while True:
+        try:
+            with claimed(Path(path), None, Permission(serial, discard_signatures=True)):
+                break
+        except InputError:
+            assert time.monotonic() < until, "the device is still in use"
+            time.sleep(0.5)
+    assert mounted.end() == 0
+
+
+def mounts_of(pid: int, device: str) -> list[str]:
+    lines = Path(f"/proc/{pid}/mounts").read_text().splitlines()
+    return [line for line in lines if line.startswith(f"{device} ")]
+
+
+def test_a_folder_is_not_enough_where_space_is_left_unused(tmp_path: Path) -> None:
+    arguments = ("measure", "--protocol", "trim-effect", "--on", tmp_path, "--output", tmp_path / "out")
+    assert "needs a device" in ssdlab(*arguments, "--size", "64MiB", code=2).stderr
+
+
+def test_fragmentation_is_measured_in_any_folder(tmp_path: Path) -> None:
+    place = tmp_path / "here"
+    place.mkdir()
+    arguments = ("measure", "--protocol", "fragmentation", "--quick", "--size", "64MiB", "--on", place)
+    ssdlab(*arguments, "--output", tmp_path / "out/")
+    assert list(place.iterdir()) == []
+    steps = {step["step"]: step for step in result_in(tmp_path / "out")["steps"]}
+    assert steps["read after 97.5 %"]["read"]["mb_s"] > 0
+    assert steps["rewrite 97.5 %"]["waf"] is None or steps["rewrite 97.5 %"]["waf"] > 0

@@ -1,0 +1,67 @@
+"""`ssdlab lifetime`, from a workload and from readings."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports import ata, nvme
+from small_drives import Program, drive_file, program_in
+
+FAMILY = "Intel 545s Series SSDs"
+
+
+@pytest.fixture
+def ssdlab(tmp_path: Path) -> Program:
+    (tmp_path / "small.toml").write_text(drive_file("small", blocks=256, pages=64, user_bytes=58 << 20))
+    (tmp_path / "uniform.fio").write_text("[uniform]\nrw=randwrite\nbs=4k\nnorandommap\nrandrepeat=0\n")
+    return program_in(tmp_path)
+
+
+def _readings(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> list[str]:
+    for name, report in (("a.json", first), ("b.json", second)):
+        (folder / name).write_text(json.dumps(report))
+    return ["lifetime", "--before", "a.json", "--after", "b.json"]
+
+
+def test_from_readings(ssdlab: Program, tmp_path: Path) -> None:
+    """73 days, 1000 GiB from the host, 2000 into flash; rated 100 TB: (100 - 2.15) TB at 1.07 TB in 0.2 years."""
+    first = ata(FAMILY, {(241, "Host_Writes_32MiB"): 32_000, (249, "NAND_Writes_1GiB"): 3000})
+    second = ata(FAMILY, {(241, "Host_Writes_32MiB"): 64_000, (249, "NAND_Writes_1GiB"): 5000}, day=73)
+    ended = ssdlab(*_readings(tmp_path, first, second), "--rated-tbw", "100")
+    assert ended.returncode == 0, ended.stderr
+    said = " ".join(ended.stdout.split())
+    assert "WAF 2 (2 to 2)" in said or "WAF 2 (" in said
+    assert "by the rated TBW: 18.2 (18.2 to 18.2) years left" in said or "by the rated TBW: 18.2 years left" in said
+    assert "more over-provisioning" in said
+
+
+def test_nvme_says_how_much_is_used(ssdlab: Program, tmp_path: Path) -> None:
+    ended = ssdlab(*_readings(tmp_path, nvme(0, used=10), nvme(10**6, used=20, day=365, warning=1)))
+    assert "by NVMe's Percentage Used: 8 (7.27 to 8.89) years left" in ended.stdout
+    assert "WAF          not stated" in ended.stdout
+    assert "the drive itself warns" in ended.stdout
+
+
+def test_from_a_workload(ssdlab: Program) -> None:
+    ended = ssdlab("lifetime", "uniform.fio", "--drive", "small.toml", "--writes-per-day", "1GB", "--op", "40%")
+    assert ended.returncode == 0, ended.stderr
+    rows = [line.split() for line in ended.stdout.splitlines() if "%" in line]
+    assert len(rows) == 2
+    assert "3000 cycles of all flash at 1 GB a day" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give JOB.fio"),
+        (["--before", "a.json"], "--before and --after go together"),
+        (["--before", "no.json", "--after", "no.json"], "no.json: No such file"),
+        (["uniform.fio", "--drive", "small.toml", "--writes-per-day", "often"], "--writes-per-day"),
+    ],
+)
+def test_what_is_missing_is_said(ssdlab: Program, arguments: list[str], said: str) -> None:
+    ended = ssdlab("lifetime", *arguments)
+    assert ended.returncode == 2
+    assert said in ended.stderr
