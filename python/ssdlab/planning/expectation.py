@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from ssdlab.drives.policies import open_blocks_per_stream
 from ssdlab.planning import closed_forms
 
 # The engine's own default (`ssdlab policies d-choices`), for a drive that names the policy alone.
@@ -124,7 +125,8 @@ def _expected(
 
     placement = ftl["placement"]["name"]
     live_units = sum(span.end - span.start for span in spans) / ftl["mapping_unit_bytes"]
-    open_units = _OpenEraseUnits(effective_over_provisioning, data_units / live_units)
+    open_blocks = _open_blocks_per_stream(drive)
+    open_units = _OpenEraseUnits(effective_over_provisioning, open_blocks * data_units / live_units)
     if _equally_dense(spans):
         if placement not in ("single", "host-gc-split"):
             raise _NoFormula(f"no closed form for placement {placement!r} under uniform writes")
@@ -349,3 +351,9 @@ def _units_per_erase_unit(drive: Mapping[str, Any]) -> int:
     if ftl["erase_unit"] == "superblock":
         return int(block * nand["channels"] * nand["dies_per_channel"] * nand["planes_per_die"])
     return int(block)
+
+
+def _open_blocks_per_stream(drive: Mapping[str, Any]) -> int:
+    nand, ftl = drive["nand"], drive["ftl"]
+    die_choice = ftl.get("die_choice", {"name": "round-robin"})["name"]
+    return open_blocks_per_stream(ftl["erase_unit"], nand["channels"] * nand["dies_per_channel"], die_choice)

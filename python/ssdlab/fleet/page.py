@@ -1,0 +1,250 @@
+"""The page of a fleet: how its drives spread, which matter most, at each spare area; and its files."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ssdlab.fleet.plan import FleetPlan
+from ssdlab.fleet.summary import Row, Whole, quantile
+from ssdlab.quantities import format_bytes
+from ssdlab.report import page, wording
+from ssdlab.report.charts.published import Line, published_lines
+from ssdlab.report.figure import Figure
+from ssdlab.results.files import staged
+
+HEAVIEST_SHOWN = 20
+_LEFT_OUT_SHOWN = 50
+_LOG_FROM = 20
+
+
+def write(
+    wholes: Sequence[Whole],
+    plan: FleetPlan,
+    directory: Path,
+    *,
+    title: str,
+    subtitle: str,
+    notices: Sequence[str],
+    years: float,
+    line: str,
+) -> list[str]:
+    """`report.html`, pictures, `fleet.parquet` (a row for each drive and spare area), `result.json`; all or none."""
+    figures = _figures(wholes)
+    whole = page.Page(
+        title=title,
+        subtitle=subtitle,
+        summary=sentence(wholes, plan, years),
+        notices=notices,
+        before=[page.Section("The fleet at each spare area", _spread_table(wholes, years))],
+        figures=figures,
+        after=[
+            page.Section("The drives that matter most", _heaviest_table(wholes)),
+            *_left_out(plan),
+            page.Section("Run it again", page.command(line)),
+        ],
+    )
+    with staged(directory) as place:
+        for each in figures:
+            for name, content in each.files():
+                (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        _frame(wholes).write_parquet(place / "fleet.parquet")
+        (place / "result.json").write_text(_json(wholes, plan, years), encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+        return sorted(path.name for path in place.iterdir())
+
+
+def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
+    """The fleet in a sentence or two."""
+    first = wholes[0]
+    volumes = sum(len(drive.volumes) for drive in plan.drives)
+    said = f"{_count(volumes, 'volume')} on {_count(len(plan.drives), 'drive')}"
+    wafs = first.figures("waf")
+    if wafs and first.waf:
+        said += (
+            f": write amplification {wording.waf(first.waf)} of the whole fleet at "
+            f"{wording.share(first.over_provisioning)} over-provisioning, "
+            f"from {wording.waf(wafs[0])} to {wording.waf(wafs[-1])} by drive"
+        )
+    lives = first.figures("years")
+    if lives:
+        said += f"; {_count(len(first.below(years)), 'drive')} of {len(lives)} would wear out within {years:g} years"
+    last = wholes[-1]
+    if len(wholes) > 1 and last.waf:
+        said += f". At {wording.share(last.over_provisioning)} it is {wording.waf(last.waf)}"
+        said += f", and {len(last.below(years))} would" if lives else ""
+    return said + "."
+
+
+def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
+    """Heads and cells of the table over spare areas."""
+    heads = [
+        "OP",
+        "WAF",
+        "least",
+        "10 %",
+        "median",
+        "90 %",
+        "most",
+        "median years",
+        f"under {years:g} years",
+        "price/year",
+    ]
+    rows = [heads]
+    for whole in wholes:
+        wafs, lives, price = whole.figures("waf"), whole.figures("years"), whole.price_per_year()
+        cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
+        cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
+        cells += [wording.significant(quantile(lives, 0.5)) if lives else "-"]
+        cells += [f"{len(whole.below(years))} of {len(lives)}" if lives else "-"]
+        rows.append([*cells, wording.significant(price) if price is not None else "-"])
+    return rows
+
+
+def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
+    """Heads and cells of the table of drives, those first that write most into flash."""
+    total = sum(row.nand_bytes_per_day or 0.0 for row in whole.rows)
+    rows = [["drive", "host a day", "WAF", "NAND a day", "of the fleet", "years"]]
+    for row in whole.heaviest()[:most]:
+        nand = row.nand_bytes_per_day
+        rows.append(
+            [
+                row.drive,
+                _size(row.host_bytes_per_day),
+                wording.waf(row.waf) if row.waf else "-",
+                _size(nand),
+                wording.share(nand / total) if nand and total else "-",
+                wording.significant(row.years) if row.years else "-",
+            ]
+        )
+    return rows
+
+
+def _figures(wholes: Sequence[Whole]) -> list[Figure]:
+    found = [_quantiles(wholes, "waf", "WAF (bytes into NAND / bytes from the host)", "write amplification")]
+    found.append(_quantiles(wholes, "years", "years until the rated cycles", "life"))
+    found.append(_concentration(wholes))
+    return [figure for figure in found if figure is not None]
+
+
+def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str) -> Figure | None:
+    lines = []
+    for whole in wholes:
+        values = whole.figures(name)
+        if len(values) > 1:
+            points = [(index / (len(values) - 1) * 100, value) for index, value in enumerate(values)]
+            lines.append(Line(f"OP {wording.share(whole.over_provisioning)}", points))
+    if not lines:
+        return None
+    ends = [y for line in lines for _, y in line.points]
+    first = [y for _, y in lines[0].points]
+    unit = " years" if name == "years" else ""
+    return published_lines(
+        name=name,
+        title=f"Half of the drives have a {said} of {wording.significant(quantile(first, 0.5))}{unit} or less",
+        caption=f"{axis} of the drives, least first; at 50 % stands the median.",
+        lines=lines,
+        x_title="drives, least first, %",
+        y_title=axis,
+        scale="log" if min(ends) > 0 and max(ends) > _LOG_FROM * min(ends) else "linear",
+    )
+
+
+def _concentration(wholes: Sequence[Whole]) -> Figure | None:
+    lines = []
+    for whole in wholes:
+        values = whole.figures("nand_bytes_per_day")[::-1]
+        if len(values) > 1 and sum(values) > 0:
+            points, running = [(0.0, 0.0)], 0.0
+            for index, value in enumerate(values):
+                running += value
+                points.append(((index + 1) / len(values) * 100, running / sum(values) * 100))
+            lines.append(Line(f"OP {wording.share(whole.over_provisioning)}", points))
+    if not lines:
+        return None
+    tenth = next(y for x, y in lines[0].points if x >= 10)
+    at = next(x for x, _ in lines[0].points if x >= 10)
+    return published_lines(
+        name="concentration",
+        title=f"{at:.0f} % of the drives take {tenth:.0f} % of what is written into flash",
+        caption="Bytes programmed into NAND a day, summed over the drives that take most.",
+        lines=lines,
+        x_title="drives, heaviest first, %",
+        y_title="% of all NAND writes",
+    )
+
+
+def _spread_table(wholes: Sequence[Whole], years: float) -> str:
+    return _table(spread_rows(wholes, years), "The fleet at each spare area")
+
+
+def _heaviest_table(wholes: Sequence[Whole]) -> str:
+    note = (
+        f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all are in fleet.parquet.</p>"
+    )
+    return note + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The drives that matter most")
+
+
+def _left_out(plan: FleetPlan) -> list[page.Section]:
+    if not plan.left_out:
+        return []
+    shown = plan.left_out[:_LEFT_OUT_SHOWN]
+    items = "".join(f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in shown)
+    more = len(plan.left_out) - len(shown)
+    items += f"<li>and {more} more, in result.json</li>" if more else ""
+    return [page.Section("Volumes that were not run", f"<ul>{items}</ul>")]
+
+
+def _table(rows: Sequence[Sequence[str]], label: str) -> str:
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in rows[0])
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
+        for row in rows[1:]
+    )
+    return (
+        f'<div class="scroll" role="region" aria-label="{escape(label)}" tabindex="0"><table>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:
+    rows = [_plain(row) | {"volumes": list(row.volumes)} for whole in wholes for row in whole.rows]
+    kinds: dict[str, Any] = {
+        "waf": pl.Float64,
+        "years": pl.Float64,
+        "price_per_year": pl.Float64,
+        "host_bytes_per_day": pl.Float64,
+    }
+    other: dict[str, Any] = {"nand_bytes_per_day": pl.Float64, "failure": pl.String, "steady": pl.Boolean}
+    return pl.DataFrame(rows, schema_overrides=kinds | other, infer_schema_length=None)
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return asdict(row) | {"nand_bytes_per_day": row.nand_bytes_per_day}
+
+
+def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
+    fleet = [
+        {
+            "over_provisioning": whole.over_provisioning,
+            "waf": whole.waf,
+            "drives_below_years": len(whole.below(years)),
+            "price_per_year": whole.price_per_year(),
+            "drives": [_plain(row) for row in whole.rows],
+        }
+        for whole in wholes
+    ]
+    left_out = [{"volume": name, "reason": reason} for name, reason in plan.left_out]
+    return json.dumps({"years": years, "fleet": fleet, "left_out": left_out}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _size(value: float | None) -> str:
+    return "-" if value is None else format_bytes(round(value))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"

@@ -1,0 +1,114 @@
+"""The runs of a fleet: every drive with its volumes at every spare area, as a sweep's, on miniatures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ssdlab.errors import InputError
+from ssdlab.fleet.packing import Pack, packed
+from ssdlab.fleet.volumes import Volume
+from ssdlab.planning.advice.recorded import Trace
+from ssdlab.planning.advice.workload import Setting, scale_of
+from ssdlab.sweeps.plan import Planned
+from ssdlab.sweeps.points import Point
+from ssdlab.traces.profile import profile_of
+from ssdlab.traces.recording import Placed, Recording
+
+# Each run settles for itself, and there are many.
+_UNITS = 1_000_000
+# Fewer written places of 4 KiB say nothing of spare area, and wear nothing.
+_WRITTEN_UNITS_MIN = 64
+
+
+@dataclass(frozen=True)
+class Drive:
+    """One drive of the fleet and what it carries."""
+
+    name: str
+    """Of its volume, or of the first and how many more."""
+    volumes: tuple[Volume, ...]
+    trace: Trace
+
+    @property
+    def written_bytes_per_day(self) -> float | None:
+        paces = [volume.written_bytes_per_day for volume in self.volumes]
+        return None if None in paces else sum(pace for pace in paces if pace is not None)
+
+
+@dataclass(frozen=True)
+class FleetPlan:
+    """What is run, and what is not with the reason."""
+
+    drives: Sequence[Drive]
+    runs: Sequence[tuple[Drive, float, Planned]]
+    """Drive, over-provisioning, run."""
+    left_out: Sequence[tuple[str, str]]
+    """(volume, reason)"""
+
+
+def plan(
+    volumes: Sequence[Volume],
+    setting: Setting,
+    shares: Sequence[float | None],
+    pack: Pack,
+    scale: Fraction | None,
+    seed: int,
+) -> FleetPlan:
+    """At every spare area (None: as sold). Raises InputError where the drive cannot be made so."""
+    smallest = min((setting.at(share, None).capacity.user_bytes for share in shares), default=0)
+    left_out: list[tuple[str, str]] = []
+    fitting = []
+    for volume in volumes:
+        written = volume.profile.units.unique_written
+        if written < _WRITTEN_UNITS_MIN:
+            left_out.append((volume.name, f"hardly writes: {written} places of 4 KiB"))
+        elif volume.profile.units.unique * volume.profile.unit_bytes > smallest:
+            left_out.append((volume.name, f"touches more than the {smallest / 1e9:.4g} GB of the drive"))
+        elif pack != "each" and volume.end_bytes > smallest:
+            left_out.append((volume.name, f"reaches past the {smallest / 1e9:.4g} GB of the drive, and packs nowhere"))
+        else:
+            fitting.append(volume)
+    drives = [_drive(placed, smallest) for placed in packed(fitting, pack, smallest)]
+    runs = []
+    for drive in drives:
+        chosen = scale or scale_of(drive.trace, setting, _UNITS)
+        for share in shares:
+            resolved = setting.at(share, chosen)
+            full = setting.at(share, None)
+            specification = drive.trace.specify(resolved, seed=seed, timed=False)
+            point: Point = {
+                "drive": setting.words[0],
+                "op": full.capacity.over_provisioning,
+                "volume": drive.name,
+                "volumes": len(drive.volumes),
+            }
+            planned = Planned(point, specification, full.endurance_cycles)
+            runs.append((drive, full.capacity.over_provisioning, planned))
+    if not runs:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out[:5])
+        raise InputError(f"no volume can be run ({reasons})")
+    return FleetPlan(drives, runs, left_out)
+
+
+def _drive(placed: Sequence[tuple[Volume, int]], user_bytes: int) -> Drive:
+    volumes = tuple(volume for volume, _ in placed)
+    first = volumes[0]
+    several = len(first.recording.survey.volumes) > 1
+    if len(volumes) == 1:
+        within = first.end_bytes <= user_bytes
+        trace = Trace(
+            first.recording, first.volume if several else None, "strict" if within else "compact", first.profile
+        )
+        return Drive(first.name, volumes, trace)
+    by_path: dict[str, list[Placed]] = {}
+    for volume, base_bytes in placed:
+        by_path.setdefault(volume.recording.paths[0], []).append(Placed(volume.volume, base_bytes))
+    recording = Recording(
+        tuple(by_path),
+        tuple(by_path),
+        first.recording.format,
+        first.recording.skip_bad_max,
+        tuple(tuple(places) for places in by_path.values()),
+    )
+    trace = Trace(recording, None, "strict", profile_of(recording, None))
+    return Drive(f"{first.name} and {len(volumes) - 1} more", volumes, trace)

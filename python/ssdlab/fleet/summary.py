@@ -1,0 +1,114 @@
+"""What the runs of a fleet come to: a row for each drive and spare area, and the whole of each spare area."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.fleet.plan import Drive, FleetPlan
+from ssdlab.planning import endurance
+from ssdlab.planning.advice.workload import Setting
+
+QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One drive of the fleet at one spare area. What is not known is None."""
+
+    drive: str
+    volumes: tuple[str, ...]
+    over_provisioning: float
+    waf: float | None
+    host_bytes_per_day: float | None
+    years: float | None
+    """Until all of the flash has its rated cycles, at this pace, wear spread evenly."""
+    price_per_year: float | None
+    """The drive's price over its years."""
+    steady: bool | None
+    failure: str | None
+    key: str
+    """The run in the data set."""
+
+    @property
+    def nand_bytes_per_day(self) -> float | None:
+        if self.waf is None or self.host_bytes_per_day is None:
+            return None
+        return self.waf * self.host_bytes_per_day
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The fleet at one spare area."""
+
+    over_provisioning: float
+    rows: Sequence[Row]
+
+    @property
+    def waf(self) -> float | None:
+        """NAND bytes over host bytes of all drives with times; of drives alike where none has."""
+        host = sum(row.host_bytes_per_day or 0.0 for row in self._paced())
+        if host:
+            return sum(row.nand_bytes_per_day or 0.0 for row in self._paced()) / host
+        known = [row.waf for row in self.rows if row.waf is not None]
+        return sum(known) / len(known) if known else None
+
+    def figures(self, name: str) -> list[float]:
+        """The known values of a figure, rising."""
+        return sorted(value for row in self.rows if (value := getattr(row, name)) is not None)
+
+    def below(self, years: float) -> list[Row]:
+        """The drives that do not last so long."""
+        return [row for row in self.rows if row.years is not None and row.years < years]
+
+    def heaviest(self) -> list[Row]:
+        """By what they write into flash a day, or, without times, by write amplification; most first."""
+        return sorted(self.rows, key=lambda row: (-(row.nand_bytes_per_day or 0.0), -(row.waf or 0.0), row.drive))
+
+    def price_per_year(self) -> float | None:
+        """What all drives of the fleet cost a year, as they wear."""
+        prices = [row.price_per_year for row in self.rows]
+        return (
+            sum(price for price in prices if price is not None) if any(price is not None for price in prices) else None
+        )
+
+    def _paced(self) -> list[Row]:
+        return [row for row in self.rows if row.nand_bytes_per_day is not None]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Of rising values, between neighbours in proportion."""
+    place = share * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (place - low)
+
+
+def summarised(
+    plan: FleetPlan, kept: Mapping[str, Mapping[str, Any]], setting: Setting, price: float | None
+) -> list[Whole]:
+    """`kept` has the data set's row for each key; the spare areas come in the order of the plan."""
+    by_share: dict[float, list[Row]] = {}
+    for drive, share, planned in plan.runs:
+        by_share.setdefault(share, []).append(_row(drive, share, planned.key, kept[planned.key], setting, price))
+    return [Whole(share, rows) for share, rows in by_share.items()]
+
+
+def _row(drive: Drive, share: float, key: str, kept: Mapping[str, Any], setting: Setting, price: float | None) -> Row:
+    full = setting.at(None, None)
+    pace, waf = drive.written_bytes_per_day, kept["waf"]
+    years = None
+    if waf and pace:
+        tbw_bytes = endurance.lifetime_bytes(full.endurance_cycles, full.capacity.physical_bytes, waf)
+        years = tbw_bytes / pace / endurance.DAYS_PER_YEAR
+    return Row(
+        drive=drive.name,
+        volumes=tuple(volume.name for volume in drive.volumes),
+        over_provisioning=share,
+        waf=waf,
+        host_bytes_per_day=pace,
+        years=years,
+        price_per_year=price / years if price is not None and years else None,
+        steady=kept["steady_reached"],
+        failure=kept["failure"],
+        key=key,
+    )

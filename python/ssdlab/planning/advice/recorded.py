@@ -1,0 +1,172 @@
+"""A recorded trace as the workload of an advice: repeated until the drive is steady, on miniatures by a sample of it.
+
+Passes after the first take its pieces in an order drawn anew, so that the seeds of a trial say something. What lies
+outside the places that the trace writes is taken to stay as it is.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import InputError
+from ssdlab.planning.expectation import Expectation
+from ssdlab.quantities import format_bytes, format_share
+from ssdlab.targets.specification import Specification
+from ssdlab.traces.miniature import sample_of, shuffle_of
+from ssdlab.traces.profile import Profile, profile_of
+from ssdlab.traces.recording import Map, Recording
+from ssdlab.traces.specification import specify
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+
+_REASON = "a trace is no stream of independent writes whose law is known"
+# Fewer kept units that are written say nothing.
+_UNITS_KEPT_MIN = 64
+# With a clock requests should stay whole, up to this size; it is small beside most scaled erase units.
+_REGION_BYTES_MAX_TIMED = 128 * 1024
+_SECONDS_PER_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace, or one volume of it, and what is known of it beforehand."""
+
+    recording: Recording
+    volume: str | None
+    address_map: Map
+    """`strict` where the drive as sold reaches as far as the trace; else `compact`."""
+    profile: Profile
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the reading left out, and where addresses are not the recording's own."""
+        skipped = self.recording.survey.skipped
+        notes = [f"{skipped:,} malformed lines or records were skipped"] if skipped else []
+        if self.address_map == "compact":
+            notes.append("the trace reaches past the end of the drive: its addresses are packed in the order of touch")
+        return notes
+
+    @property
+    def writes_bytes_per_day(self) -> float | None:
+        """At the recorded pace; None for a trace without times."""
+        seconds = self.profile.duration_ns / 1e9
+        return self.profile.write.bytes / seconds * _SECONDS_PER_DAY if seconds > 0 else None
+
+    def one_in_most(self) -> int:
+        """The most neighbours of which one may be kept while the sample still says something."""
+        return max(1, self.profile.units.unique_written // _UNITS_KEPT_MIN)
+
+    def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> Expectation:
+        """No closed form. Raises InputError where the trace does not fit the drive."""
+        needed = self._needed_bytes()
+        if needed > drive.capacity.user_bytes:
+            raise InputError(
+                f"{self.recording.names[0]}: touches {format_bytes(needed)}, the drive {drive.name} has "
+                f"{format_bytes(drive.capacity.user_bytes)} at this over-provisioning; take a larger one"
+            )
+        return Expectation(None, None, _REASON)
+
+    def specify(
+        self, drive: "ResolvedDrive", *, seed: int, timed: bool, data_on: "ResolvedDrive | None" = None
+    ) -> Specification:
+        """From a drive that is filled, up to the room of `data_on` where that is given, to its steady state."""
+        one_in = round(1 / drive.scale)
+        if Fraction(1, one_in) != drive.scale:
+            raise InputError(f"a trace goes with a scale of one in a whole number, not {drive.scale}")
+        capacity = drive.capacity
+        erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
+        return specify(
+            self.recording,
+            drive,
+            volume=self.volume,
+            address_map=self.address_map,
+            seed=seed,
+            until_steady=True,
+            timed=timed,
+            # Fewer requests on as many dies: they come as much faster.
+            time_scale=1 / one_in,
+            sample=sample_of(self.profile, one_in, region_bytes=self._region_bytes(timed=timed), seed=seed),
+            shuffle=shuffle_of(erase_unit_bytes, seed),
+            fill_bytes=data_on.capacity.user_bytes if data_on else None,
+        )
+
+    def command(
+        self,
+        drive: str,
+        settings: Mapping[str, str],
+        share: float | None,
+        scale: Fraction | None,
+        seed: int,
+        timed: bool,
+    ) -> str:
+        """What replays it so again."""
+        words = ["ssdlab", "replay", *self.recording.names, "--drive", drive]
+        words += ["--format", self.recording.format] if self.recording.format else []
+        words += ["--skip-bad", str(self.recording.skip_bad_max)] if self.recording.skip_bad_max else []
+        words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
+        words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        merged = ["--merge-volumes"] if len(self.recording.survey.volumes) > 1 else []
+        words += ["--volume", self.volume] if self.volume is not None else merged
+        words += ["--map", self.address_map, "--until", "steady", "--shuffle"]
+        words += ["--scale", str(scale), "--sample", f"{self._region_bytes(timed=timed)}B"] if scale else []
+        return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
+
+    def said(self, user_bytes: int) -> list[str]:
+        """What can be said from so much of a recording, and what cannot."""
+        written = self.profile.write.bytes
+        share = written / user_bytes
+        touched = self.profile.units.unique_written * self.profile.unit_bytes
+        days = self.profile.duration_ns / 1e9 / _SECONDS_PER_DAY
+        sentences = [
+            f"The trace writes {format_bytes(written)}, {share:.3g} times the drive, to {format_bytes(touched)} of it"
+            + (f", in {_time(days)}." if days else ".")
+        ]
+        if share < 1:
+            sentences.append(
+                "It is shorter than one drive write, so it is repeated in pieces, in changing order. That says what "
+                "the drive settles into if the host goes on writing these places as often; what it writes elsewhere "
+                f"in the long run, which could be {format_bytes(max(user_bytes - touched, 0))}, and how its habits "
+                "change, cannot be said from it."
+            )
+        return sentences
+
+    def _needed_bytes(self) -> int:
+        if self.address_map == "compact":
+            return self.profile.units.unique * self.profile.unit_bytes
+        return max(volume.end_bytes_max for volume in self.profile.volumes)
+
+    def _region_bytes(self, *, timed: bool) -> int:
+        region_bytes = self.profile.unit_bytes
+        if timed:
+            sizes = (self.profile.read, self.profile.write)
+            largest = max((totals.length_bytes_max or 0 for totals in sizes), default=0)
+            while region_bytes < min(largest, _REGION_BYTES_MAX_TIMED):
+                region_bytes *= 2
+        return region_bytes
+
+
+def of_trace(recording: Recording, volume: str | None, drive: "ResolvedDrive", *, merged: bool) -> Trace:
+    """Reads the recording twice. Raises InputError where one of several volumes must be chosen, or it hardly writes."""
+    if volume is None and not merged:
+        recording.single_volume()
+    found = recording.volume(volume).name if volume is not None else None
+    if found is not None and len(recording.survey.volumes) == 1:
+        found = None
+    profile = profile_of(recording, found)
+    if profile.units.unique_written < _UNITS_KEPT_MIN:
+        raise InputError(
+            f"{recording.names[0]}: writes {format_bytes(profile.write.bytes)}, to {profile.units.unique_written} "
+            "places of 4 KiB: too little to say anything of spare area, which only writes need"
+        )
+    ends = max(volume.end_bytes_max for volume in profile.volumes)
+    return Trace(recording, found, "strict" if ends <= drive.capacity.user_bytes else "compact", profile)
+
+
+def _time(days: float) -> str:
+    if days >= 1:
+        return f"{days:.3g} days"
+    minutes = days * 24 * 60
+    return f"{minutes / 60:.3g} hours" if minutes >= 60 else f"{minutes:.3g} minutes"

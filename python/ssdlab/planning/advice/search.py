@@ -1,0 +1,289 @@
+"""The least spare area that holds all limits: first by closed form, then by miniature runs that close in on it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from ssdlab.errors import InputError
+from ssdlab.planning.advice.limits import Limit
+from ssdlab.planning.advice.trials import Trial, Trials, mean
+
+OVER_PROVISIONING_MAX = 2.0
+"""Beyond three times the data a larger drive is the better answer."""
+# Between what holds and what does not: less than the tenth of the spare area that must tell.
+_CLOSE = 1.03
+_ROUNDS_MAX = 8
+_SEEDS = (1, 2)
+_COARSE_POINTS = 5
+# The checks: how far below the recommended spare area the limit may be met, and by how much it is passed when moved.
+_CHECKS_MAX = 6
+_SEEDS_OF_CHECKS = (3, 4)
+_CLOSE_ENOUGH = 0.98
+_MARGIN = 1.012
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a search."""
+
+    over_provisioning: float | None
+    """The least that holds all limits; None where none up to `most` does."""
+    own: float
+    """The drive's own, below which nobody can go."""
+    binding: Limit | None
+    """The limit that asks for the most; None where the drive's own spare area holds all."""
+    theory: float | None
+    """What the closed form said before anything was run; None where none applies."""
+    curve: Sequence[tuple[float, Sequence[Trial]]]
+    """Every spare area that was tried at the miniature's scale, with its trials, rising."""
+    most: float
+    """The most that was looked at: where the data no longer fits, or `OVER_PROVISIONING_MAX`."""
+    price_most: float | None
+    """The most spare area that the price allows; None without such a limit."""
+    evidence: Sequence[Trial]
+    """The runs at the recommended spare area; at the most that was looked at where none holds."""
+    checks: Sequence[Trial] = ()
+    """Larger runs at the spare area that the miniatures alone would have recommended; none where these were whole."""
+
+    def miniatures_at(self, share: float) -> Sequence[Trial]:
+        """Those at a spare area of the curve; none elsewhere."""
+        return next((trials for at, trials in self.curve if at == share), ())
+
+
+def least(trials: Trials, scale: Fraction | None) -> Found:
+    """Closes in from both sides with runs at one scale. Raises InputError where the workload does not fit the drive."""
+    own = trials.setting.at(None, None).capacity.over_provisioning
+    wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
+    price_most = _price_most(trials, own)
+    most = _most_that_holds_the_data(trials, own)
+    theory = _by_closed_form(trials, wanted, own, most)
+    tried: dict[float, list[Trial]] = {}
+
+    def run(shares: Sequence[float]) -> None:
+        new = [share for share in dict.fromkeys(_tidy(share, own) for share in shares) if share not in tried]
+        found = trials.at(new, scale, _SEEDS) if new else []
+        for index, share in enumerate(new):
+            tried[share] = found[index * len(_SEEDS) : (index + 1) * len(_SEEDS)]
+
+    def holds(share: float) -> bool:
+        return all(_holds(tried[share], limit) for limit in wanted)
+
+    run([own, *_first_points(own, theory, most)])
+    for _ in range(_ROUNDS_MAX):
+        good = min((share for share in tried if holds(share)), default=None)
+        bad = max((share for share in tried if not holds(share) and (good is None or share < good)), default=None)
+        if good is not None and (bad is None or good / bad <= _CLOSE):
+            break
+        if good is None:
+            assert bad is not None
+            if bad >= most:
+                break
+            run([min(bad * factor, most) for factor in (1.6, 2.6)])
+        else:
+            assert bad is not None
+            run(_between(tried, wanted, bad, good))
+    good = min((share for share in tried if holds(share)), default=None)
+    binding = _binding(tried, wanted, good, own)
+    curve = sorted(tried.items())
+    evidence = tried[good] if good is not None else curve[-1][1]
+    return Found(good, own, binding, theory, curve, most, price_most, evidence)
+
+
+def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
+    """Checks the recommendation by larger runs, and moves it by as much as the miniatures were off.
+
+    Raises InputError where what holds costs more than the price allows.
+    """
+    if found.over_provisioning is None or _is_as_large(found, scale):
+        _refuse_price(trials, found, found.over_provisioning)
+        return found
+    wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
+    checks: dict[float, list[Trial]] = {}
+    share, best = found.over_provisioning, None
+    while share not in checks and len(checks) < _CHECKS_MAX:
+        checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "larger runs that check")
+        # In each of the runs, not on average: the user's run will be one.
+        enough = [at for at, runs in checks.items() if all(_holds([run], limit) for limit in wanted for run in runs)]
+        too_little = max((at for at in checks if at not in enough), default=None)
+        best = min(enough, default=None)
+        needed = max(_needed(found, limit, checks[share], share) for limit in wanted) * _MARGIN
+        if best is None:
+            # At least a step further, however flat the miniatures' curve is there.
+            share = _tidy(min(max(needed, share * _CLOSE), found.most), found.own)
+        elif best == found.own or (too_little and best / too_little <= _CLOSE) or needed / best > _CLOSE_ENOUGH:
+            break
+        else:
+            share = _tidy(max(needed, (too_little or found.own) * _CLOSE**0.5), found.own)
+    _refuse_price(trials, found, best)
+    first = next(iter(checks.values()))
+    broken = (limit for limit in wanted if not _holds(first, limit))
+    evidence = checks[best] if best is not None else checks[max(checks)]
+    return replace(
+        found, over_provisioning=best, evidence=evidence, checks=first, binding=found.binding or next(broken, None)
+    )
+
+
+def _is_as_large(found: Found, scale: Fraction | None) -> bool:
+    """Whether the runs of the search were already of that size."""
+    return found.evidence[0].scale == scale
+
+
+def _needed(found: Found, limit: Limit, checks: Sequence[Trial], share: float) -> float:
+    """Where the miniatures' curve, moved so that it goes through the check, meets the limit."""
+    points = [(at, value) for at, runs in found.curve if (value := mean(runs, limit.figure)) is not None and value > 0]
+    values = [value for trial in checks if (value := trial.figure(limit.figure))]
+    value = min(values, key=limit.ratio, default=None)
+    if not points or not value:
+        return share
+    logs = [(math.log(at), math.log(limit.ratio(each))) for at, each in points]
+    offset = math.log(limit.ratio(value)) - _interpolated(logs, math.log(share))
+    inside = [(at, each + offset) for at, each in logs]
+    if inside[0][1] >= 0:
+        return points[0][0]
+    for (left, below), (right, above) in pairwise(inside):
+        if above >= 0:
+            return math.exp(left + (right - left) * -below / (above - below))
+    # A little beyond the last point: as it went before it.
+    (left, below), (right, above) = inside[-2:] if len(inside) > 1 else (inside[0], inside[0])
+    return math.exp(right + (right - left) * -above / (above - below)) if above > below else math.inf
+
+
+def _interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
+    for (left, low), (right, high) in pairwise(points):
+        if left <= at <= right:
+            return low + (high - low) * (at - left) / (right - left)
+    return points[0][1] if at < points[0][0] else points[-1][1]
+
+
+def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
+    if share is not None and found.price_most is not None and share > found.price_most:
+        price = next(limit for limit in trials.limits if limit.falls_with_spare_area)
+        raise InputError(
+            f"{found.binding.said if found.binding else 'the limits'} and {price.said} contradict one another: the one "
+            f"needs {share * 100:.3g} % over-provisioning, the other allows {found.price_most * 100:.3g} %"
+        )
+
+
+def _holds(trials: Sequence[Trial], limit: Limit) -> bool:
+    value = mean(trials, limit.figure)
+    return value is not None and all(trial.failure is None for trial in trials) and limit.holds(value)
+
+
+def _tidy(share: float, own: float) -> float:
+    """Three digits, so that a reader can repeat the run; never below the drive's own."""
+    return own if share <= own else float(f"{share:.3g}")
+
+
+def _most_that_holds_the_data(trials: Trials, own: float) -> float:
+    """Beyond this the workload no longer fits the drive. Raises InputError where it does not fit as sold."""
+    _theory_at(trials, own)
+    low, high = own, OVER_PROVISIONING_MAX
+    if _fits(trials, high):
+        return high
+    while high / low > 1.002:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if _fits(trials, middle) else (low, middle)
+    return float(f"{low * 0.9995:.3g}") if low > own else own
+
+
+def _fits(trials: Trials, share: float) -> bool:
+    try:
+        _theory_at(trials, share)
+    except InputError:
+        return False
+    return True
+
+
+def _first_points(own: float, theory: float | None, most: float) -> list[float]:
+    if theory is not None and theory > own:
+        return [share for factor in (0.93, 1.0, 1.08) if (share := theory * factor) < most]
+    if theory is not None or most <= own:
+        return []
+    ends = math.log(max(own, 0.03) * 1.4), math.log(min(0.8, most))
+    steps = range(_COARSE_POINTS)
+    return [math.exp(ends[0] + (ends[1] - ends[0]) * step / (_COARSE_POINTS - 1)) for step in steps]
+
+
+def _between(tried: dict[float, list[Trial]], wanted: Sequence[Limit], bad: float, good: float) -> list[float]:
+    """Where the worst limit should be met, by a straight line in logarithms; and a little to both sides of it."""
+    crossing = bad
+    for limit in wanted:
+        low, high = mean(tried[bad], limit.figure), mean(tried[good], limit.figure)
+        if low is None or high is None or limit.holds(low):
+            continue
+        at_bad, at_good = math.log(limit.ratio(low)), math.log(limit.ratio(high))
+        part = -at_bad / (at_good - at_bad) if at_good > at_bad else 0.5
+        crossing = max(crossing, bad * (good / bad) ** min(max(part, 0.02), 0.98))
+    step = _CLOSE**0.45
+    points = [share for share in (crossing / step, crossing * step) if bad < share < good]
+    return points or [math.sqrt(bad * good)]
+
+
+def _binding(tried: dict[float, list[Trial]], wanted: Sequence[Limit], good: float | None, own: float) -> Limit | None:
+    """The limit that is first broken with less spare area than what holds, or always."""
+    if good == own:
+        return None
+    below = max((share for share in tried if good is None or share < good), default=None)
+    if below is None:
+        return None
+    broken = [limit for limit in wanted if not _holds(tried[below], limit)]
+
+    def tightness(limit: Limit) -> float:
+        value = mean(tried[below], limit.figure)
+        return limit.ratio(value) if value else 0.0
+
+    return min(broken, key=tightness, default=None)
+
+
+def _price_most(trials: Trials, own: float) -> float | None:
+    """U may not be less than price / (price a GB). Raises InputError where the drive as sold already costs more."""
+    price = next((limit for limit in trials.limits if limit.falls_with_spare_area), None)
+    if price is None:
+        return None
+    if trials.demand.drive_price is None:
+        raise InputError(f"{price.said} needs the drive's price: --drive-price 45USD, or market.price_usd in its file")
+    capacity = trials.setting.at(None, None).capacity
+    user_bytes_least = trials.demand.drive_price / price.bound * 10**9
+    most = capacity.physical_bytes / user_bytes_least - 1
+    if most < own:
+        raise InputError(
+            f"{price.said} cannot be held: {trials.demand.drive_price:g} for {capacity.user_bytes / 1e9:.4g} GB is "
+            f"{trials.demand.drive_price / capacity.user_bytes * 1e9:.3g} a GB with nothing left empty"
+        )
+    return most
+
+
+def _by_closed_form(trials: Trials, wanted: Sequence[Limit], own: float, most: float) -> float | None:
+    """The spare area at which theory's write amplification meets the limits on it; None where no form applies."""
+    bounds = [limit.bound for limit in wanted if limit.figure == "waf"]
+    for limit in wanted:
+        if limit.figure == "years" and trials.demand.writes_bytes_per_day:
+            full = trials.setting.at(None, None)
+            bytes_in_life = trials.demand.writes_bytes_per_day * 365 * limit.bound
+            bounds.append(full.endurance_cycles * full.capacity.physical_bytes / bytes_in_life)
+    if not bounds:
+        return None
+    target = min(bounds)
+    at_own, at_most = _theory_at(trials, own), _theory_at(trials, most)
+    if at_own is None or at_most is None or at_most > target:
+        return None
+    if at_own <= target:
+        return own
+    low, high = own, most
+    while high / max(low, 1e-9) > 1.005:
+        middle = math.sqrt(max(low, 1e-6) * high)
+        value = _theory_at(trials, middle)
+        if value is None:
+            return None
+        low, high = (low, middle) if value <= target else (middle, high)
+    return high
+
+
+def _theory_at(trials: Trials, share: float) -> float | None:
+    drive = trials.setting.at(share, None)
+    capacity = drive.capacity
+    held_back = capacity.reserve_erase_units + 0.5 * capacity.open_erase_units
+    left = capacity.data_units - held_back * capacity.data_units_per_erase_unit
+    return trials.workload.expected(drive, left / capacity.user_units - 1).value

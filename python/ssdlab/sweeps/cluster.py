@@ -1,0 +1,157 @@
+"""The runs of a sweep on a Dask cluster. The specification travels, with all of drive and job in it; the worker runs it
+and keeps the result itself, so that the scheduler carries keys and no results.
+
+Dask sends a task again when its worker dies. A result is kept whole or not at all, and the same task writes the same
+bytes, so that nothing is lost and nothing is there twice.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.sweeps.dataset import Dataset
+from ssdlab.sweeps.execution import Executor
+from ssdlab.sweeps.plan import Planned
+
+# A task should take a few seconds: shorter ones make the scheduler's work felt, longer ones are lost with a worker.
+_TASK_SECONDS = 3.0
+# What client and scheduler need for a task, measured on two busy cores (docs/sweeps.md): with very many threads tasks
+# are so much longer that these keep up.
+_DISPATCH_SECONDS = 0.02
+_RUNS_IN_TASK_MAX = 256
+# Tasks waiting for each thread: enough that no thread waits, few enough that the tasks' size can still be learnt.
+_TASKS_A_THREAD = 3
+_CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a worker says of a task."""
+
+    keys: Sequence[str]
+    seconds: float
+    failure: str | None = None
+    is_input: bool = False
+
+
+def on_cluster(address: str) -> Executor:
+    """An executor on the Dask scheduler at `address`, such as tcp://scheduler:8786.
+
+    Raises InputError when Dask is not installed, no scheduler answers, a worker has another version of ssdlab, or a
+    worker does not see the place of the results.
+    """
+
+    def execute(planned: Sequence[Planned], dataset: Dataset) -> Iterator[str]:
+        try:
+            import distributed
+        except ImportError:
+            raise InputError("--cluster needs Dask: install ssdlab[cluster]") from None
+        try:
+            client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InputError(
+                f"--cluster {address}: no Dask scheduler answers there within {_CONNECT_SECONDS} s ({error})"
+            ) from None
+        with client:
+            _check_workers(client, address, dataset)
+            yield from _spread(client, planned, dataset.place)
+
+    return execute
+
+
+def _check_workers(client: Any, address: str, dataset: Dataset) -> None:
+    """All workers must be of one mind on the version, and see the data set at the same place."""
+    from ssdlab.targets.engine import native
+
+    here = native().version()
+    marker = f"marker-{uuid.uuid4().hex}"
+    dataset.write(marker, b"")
+    try:
+        seen: Mapping[str, tuple[str | None, bool]] = client.run(_introduce, dataset.place, marker)
+    finally:
+        dataset.remove(marker)
+    if not seen:
+        raise InputError(f"--cluster {address}: the scheduler has no workers")
+    for worker, (version, sees) in sorted(seen.items()):
+        if version is None:
+            raise InputError(f"--cluster {address}: worker {worker} has no ssdlab installed; {here} is needed")
+        if version != here:
+            raise InputError(f"--cluster {address}: worker {worker} has ssdlab {version}, here it is {here}")
+        if not sees:
+            raise InputError(
+                f"--cluster {address}: worker {worker} does not see {dataset.place}; --output must be a place that all "
+                "share, a network folder or an object store"
+            )
+
+
+def _introduce(place: str, marker: str) -> tuple[str | None, bool]:
+    """Runs on a worker: its version, and whether it sees what the client wrote."""
+    try:
+        from ssdlab.targets.engine import native
+
+        return native().version(), Dataset(place).holds(marker)
+    except ImportError:
+        return None, False
+
+
+def _spread(client: Any, planned: Sequence[Planned], place: str) -> Iterator[str]:
+    """Keeps so many tasks at the scheduler that no thread waits, and makes tasks as large as they should be."""
+    import distributed
+
+    threads = max(1, sum(client.nthreads().values()))
+    task_seconds = max(_TASK_SECONDS, threads * _DISPATCH_SECONDS)
+    left = list(planned)[::-1]
+    runs_in_task = 1
+    futures = distributed.as_completed(loop=client.loop)
+    waiting = 0
+    try:
+        while left or waiting:
+            while left and waiting < threads * _TASKS_A_THREAD:
+                batch = [left.pop() for _ in range(min(runs_in_task, len(left)))]
+                # A pure task would be taken for one that ran before; these are to run, whoever else asked.
+                futures.add(client.submit(_run_batch, batch, place, pure=False, retries=2))
+                waiting += 1
+            finished: Finished = _result(next(futures))
+            waiting -= 1
+            if finished.failure is not None:
+                raise (InputError if finished.is_input else RunFailed)(finished.failure)
+            # Large enough for the time wanted, and never so large that a thread is left without a share.
+            each_seconds = max(finished.seconds / max(len(finished.keys), 1), 1e-3)
+            fair = max(1, len(left) // (threads * _TASKS_A_THREAD))
+            runs_in_task = min(max(1, int(task_seconds / each_seconds)), _RUNS_IN_TASK_MAX, fair)
+            yield from finished.keys
+    finally:
+        client.cancel([future for future in futures.futures if not future.done()])
+
+
+def _result(future: Any) -> Finished:
+    from distributed.scheduler import KilledWorker
+
+    try:
+        finished: Finished = future.result()
+    except KilledWorker as error:
+        raise RunFailed(f"the cluster gave up on a task whose workers died: {error}") from None
+    return finished
+
+
+def _run_batch(batch: Sequence[Planned], place: str) -> Finished:
+    """Runs on a worker: simulates, keeps, tells the keys. The engine releases the GIL, so threads share a process."""
+    from ssdlab.sweeps.rows import parquet, row
+    from ssdlab.targets import simulated
+
+    dataset = Dataset(place)
+    started = time.perf_counter()
+    keys: list[str] = []
+    for each in batch:
+        try:
+            result = simulated.run(each.specification)
+        except InputError as error:
+            return Finished(keys, time.perf_counter() - started, str(error), is_input=True)
+        except RunFailed as error:
+            return Finished(keys, time.perf_counter() - started, str(error))
+        dataset.write(each.key, parquet(row(each.point, result, each.endurance_cycles)))
+        keys.append(each.key)
+    return Finished(keys, time.perf_counter() - started)

@@ -1,0 +1,123 @@
+"""Where the results of a sweep are kept: a Parquet file a run, named by its key, in one folder or bucket.
+
+A file is there whole or not at all, so that a sweep that was cut off goes on where it stopped, and several writers need
+no lock: two that write one key write the same bytes. Places are those of fsspec: a path, or `s3://bucket/...` where its
+driver is installed.
+"""
+
+import re
+import tempfile
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import InputError, RunFailed
+
+if TYPE_CHECKING:
+    import polars
+
+_SUFFIX = ".parquet"
+_KEY = re.compile(r"[0-9a-f]{32}")
+
+
+class Dataset:
+    """The results under `place`. Raises InputError where the place cannot be used."""
+
+    def __init__(self, place: str) -> None:
+        import fsspec
+
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(place)
+        except (ImportError, ValueError) as error:
+            raise InputError(f"--output {place}: {error}") from None
+        self.place = place
+        self._runs = f"{self._root}/runs"
+
+    def make(self) -> None:
+        """Makes the folder; InputError when that cannot be."""
+        try:
+            self._files.makedirs(self._runs, exist_ok=True)
+            probe = f"{self._runs}/.probe-{uuid.uuid4().hex}"
+            self._files.pipe_file(probe, b"")
+            self._files.rm_file(probe)
+        except (OSError, PermissionError) as error:
+            raise InputError(f"--output {self.place}: cannot be written: {error}") from None
+
+    def keys(self) -> set[str]:
+        """The keys of all results that are whole."""
+        if not self._files.exists(self._runs):
+            return set()
+        names: Iterable[str] = (str(path).rsplit("/", 1)[-1] for path in self._files.ls(self._runs, detail=False))
+        stems = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+        return {stem for stem in stems if _KEY.fullmatch(stem)}
+
+    def holds(self, name: str) -> bool:
+        """Whether something was written under `name`, a key or not."""
+        return bool(self._files.exists(f"{self._runs}/{name}{_SUFFIX}"))
+
+    def write(self, key: str, content: bytes) -> None:
+        """Keeps a result: under another name first, then renamed, which is one step."""
+        target = f"{self._runs}/{key}{_SUFFIX}"
+        temporary = f"{self._runs}/.writing-{key}-{uuid.uuid4().hex}"
+        try:
+            self._files.pipe_file(temporary, content)
+            self._files.mv(temporary, target)
+        except OSError as error:
+            raise RunFailed(f"{self.place}: a result could not be written: {error}") from None
+
+    def remove(self, key: str) -> None:
+        """Forgets a result."""
+        self._files.rm_file(f"{self._runs}/{key}{_SUFFIX}")
+
+    def tidy(self) -> None:
+        """Removes what writers that were killed left half-written."""
+        for path in self._files.ls(self._runs, detail=False):
+            if str(path).rsplit("/", 1)[-1].startswith(".writing-"):
+                self._files.rm_file(path)
+
+    def frame(self, keys: Sequence[str] | None = None) -> "polars.DataFrame":
+        """The rows of the given keys in that order, or all sorted by key. What a row lacks is null.
+
+        Raises InputError for a file that is not whole: none is, unless something else wrote it.
+        """
+        import polars as pl
+
+        wanted = sorted(self.keys()) if keys is None else keys
+        return pl.concat([self._read(key) for key in wanted], how="diagonal_relaxed") if wanted else pl.DataFrame()
+
+    def _read(self, key: str) -> "polars.DataFrame":
+        import polars as pl
+
+        path = f"{self._runs}/{key}{_SUFFIX}"
+        try:
+            return pl.read_parquet(self._files.cat_file(path))
+        except pl.exceptions.PolarsError as error:
+            raise InputError(f"{path}: is damaged ({error}); remove it, and the sweep runs it again") from None
+
+
+def query(rows: "polars.DataFrame", every: "polars.DataFrame", sql: str) -> "polars.DataFrame":
+    """SQL (DuckDB's) over the tables `runs`, the rows of the sweep as it is now, and `all_runs`, all that were kept.
+
+    Raises InputError with DuckDB's own words where the question cannot be read.
+    """
+    import duckdb
+    import polars as pl
+
+    connection = duckdb.connect()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, frame in (("runs", rows), ("all_runs", every)):
+                file = Path(folder) / f"{name}.parquet"
+                frame.write_parquet(file)
+                connection.execute(f"create table {name} as select * from read_parquet($1)", [str(file)])
+        # From here on the question reads no file, loads no extension, reaches no network.
+        connection.execute("set enable_external_access = false")
+        found = connection.execute(sql)
+        names = [column[0] for column in found.description or ()]
+        return pl.DataFrame(found.fetchall(), schema=names, orient="row", infer_schema_length=None)
+    except duckdb.Error as error:
+        columns = ", ".join(rows.columns)
+        raise InputError(f"--query: {error}\nThe columns of `runs` are: {columns}") from None
+    finally:
+        connection.close()

@@ -1,0 +1,67 @@
+"""Runs what a sweep lacks and keeps it. Where the runs go is the executor's business: this machine, or a cluster."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from ssdlab.runs import run_many
+from ssdlab.sweeps.dataset import Dataset
+from ssdlab.sweeps.plan import Planned
+from ssdlab.sweeps.rows import parquet, row
+
+Progress = Callable[[int, float], None]
+"""Told how many runs are done and, of the running ones, the sum of the shares that are done."""
+
+Executor = Callable[[Sequence[Planned], Dataset], Iterator[str]]
+"""Runs all, keeps each result in the data set, and yields the key of each when it is kept."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The runs of a sweep and where their results are."""
+
+    planned: Sequence[Planned]
+    dataset: Dataset
+
+    def missing(self) -> list[Planned]:
+        """What is not kept yet, in order; a point that comes twice is run once."""
+        kept = self.dataset.keys()
+        return list({each.key: each for each in self.planned if each.key not in kept}.values())
+
+    def all_keys(self) -> list[str]:
+        """The keys of the sweep's runs in order, kept or not."""
+        return list(dict.fromkeys(each.key for each in self.planned))
+
+
+def carry_out(sweep: Sweep, executor: Executor, on_done: Callable[[int], None] | None = None) -> int:
+    """Runs what is missing; returns how many that was. Ctrl-C and errors leave all that was done."""
+    missing = sweep.missing()
+    done = 0
+    for _ in executor(missing, sweep.dataset) if missing else ():
+        done += 1
+        if on_done:
+            on_done(done)
+    return done
+
+
+def on_this_machine(workers: int | None, on_progress: Progress | None = None) -> Executor:
+    """An executor with worker processes; without `workers` as many as processors and memory allow."""
+
+    def execute(planned: Sequence[Planned], dataset: Dataset) -> Iterator[str]:
+        shares: dict[int, float] = {}
+
+        def tell(index: int, share: float, host_bytes: int) -> None:
+            shares[index] = share
+            if on_progress:
+                on_progress(done, sum(shares.values()))
+
+        done = 0
+        with closing(run_many([each.specification for each in planned], workers, tell)) as runs:
+            for index, result in runs:
+                each = planned[index]
+                dataset.write(each.key, parquet(row(each.point, result, each.endurance_cycles)))
+                shares.pop(index, None)
+                done += 1
+                yield each.key
+
+    return execute

@@ -1,0 +1,204 @@
+"""The pictures of a sweep: a figure against the axis that varies most like a number, a line for each value of another
+axis, a panel for each of a third; what varies besides (seeds, mostly) is the band between least and most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+
+from ssdlab.report import page
+from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
+from ssdlab.report.figure import Figure, Key, KeyEntry
+from ssdlab.report.files import write_atomically
+from ssdlab.report.theme import LIGHT
+
+_FIGURES = (
+    ("waf", "WAF (bytes into NAND / bytes from the host)", "write amplification"),
+    ("write_iops", "writes a second", "writes a second"),
+    ("read_iops", "reads a second", "reads a second"),
+    (
+        "write_latency_us_p999",
+        "write latency, 99.9 %, \N{MICRO SIGN}s",
+        "the write latency that one in a thousand exceeds",
+    ),
+)
+_PANELS_MAX = 8
+_LINES_MAX = len(LIGHT.variants)
+_PANEL_HEIGHT_PX = 220
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column of the rows is drawn as what; None where nothing varies."""
+
+    x: str
+    colour: str | None
+    panel: str | None
+
+
+def roles(rows: pl.DataFrame, axes: Sequence[str]) -> Roles | None:
+    """None where no axis varies. Over-provisioning comes first as the horizontal axis; seeds are never drawn."""
+    varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
+    if not varying:
+        return None
+    numeric = [name for name in varying if rows[name].dtype.is_numeric()]
+    x = "op" if "op" in numeric else max(numeric, key=lambda name: rows[name].n_unique(), default=varying[0])
+    rest = [name for name in varying if name != x and rows[name].n_unique() <= _LINES_MAX]
+    rest.sort(key=lambda name: rows[name].n_unique())
+    return Roles(x, rest[-1] if rest else None, next((name for name in rest[:-1]), None))
+
+
+def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
+    """One picture for each figure that was measured."""
+    found = roles(rows, axes)
+    if found is None:
+        return []
+    drawn = []
+    for column, title, said in _FIGURES:
+        measured = rows.filter(pl.col(column).is_not_null() & (pl.col(column) > 0))
+        if measured.height:
+            drawn.append(_figure(measured, found, column, title, said, axes))
+    return drawn
+
+
+def write_report(
+    rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, title: str, subtitle: str, line: str
+) -> None:
+    """`report.html` and each picture as SVG and PNG, light and dark."""
+    drawn = figures(rows, axes)
+    contents = [content for figure in drawn for content in figure.files()]
+    failures = rows["failure"].drop_nulls().len()
+    whole = page.Page(
+        title=title,
+        subtitle=subtitle,
+        summary=_summary(rows),
+        notices=[f"{failures} of {rows.height} drives turned read-only before their run was done."] if failures else [],
+        figures=drawn,
+        after=[page.Section("Run it again", page.command(line))],
+    )
+    contents.append(("report.html", whole.html()))
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in contents:
+        write_atomically(directory / name, content)
+
+
+def _summary(rows: pl.DataFrame) -> str:
+    waf = rows["waf"].drop_nulls()
+    if waf.is_empty():
+        return f"{rows.height} runs."
+    low, high = waf.to_list()[waf.arg_min() or 0], waf.to_list()[waf.arg_max() or 0]
+    return f"{rows.height} runs; write amplification from {low:.3g} to {high:.3g}."
+
+
+def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str, axes: Sequence[str]) -> Figure:
+    names = [found.x, *filter(None, (found.colour, found.panel))]
+    summed = (
+        rows.group_by(names)
+        .agg(
+            pl.col(column).mean().alias("value"), pl.col(column).min().alias("low"), pl.col(column).max().alias("high")
+        )
+        .sort(names)
+    )
+    hidden = [name for name in axes if name not in names and rows[name].n_unique() > 1]
+    band = f" Bands: least and most over {' and '.join(hidden)}." if hidden else ""
+    over = "over-provisioning" if found.x == "op" else found.x
+    by = f", by {found.colour}" if found.colour else ""
+    lines = [_shown(value) for value in summed[found.colour].unique(maintain_order=True)] if found.colour else []
+    entries = tuple(KeyEntry(line, f"--variant-{index}") for index, line in enumerate(lines))
+    return Figure(
+        name=column.replace("_", "-"),
+        title=_finding(summed, found, said),
+        caption=f"{title} over {over}{by}.{band}",
+        chart=_picture(summed, found, title, lines),
+        keys=(Key(HIDDEN_VARIANTS, entries),) if entries else (),
+    )
+
+
+def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
+    """The direction in a sentence, where there is one for all lines."""
+    first, last = summed[found.x][0], summed[found.x][-1]
+    if not summed[found.x].dtype.is_numeric():
+        ranked = summed.sort("value")
+        least, most = ranked.row(0, named=True), ranked.row(-1, named=True)
+        return (
+            f"{said.capitalize()} is {least['value']:.3g} with {_shown(least[found.x])}, "
+            f"{most['value']:.3g} with {_shown(most[found.x])}"
+        )
+    others = [name for name in (found.colour, found.panel) if name]
+    ends = summed.sort(found.x).group_by(others, maintain_order=True) if others else [((), summed)]
+    ratios = [frame["value"][-1] / frame["value"][0] for _, frame in ends if frame.height > 1]
+    span = (
+        f"{first * 100:.3g} % to {last * 100:.3g} % over-provisioning"
+        if found.x == "op"
+        else f"{found.x} {first:g} to {last:g}"
+    )
+    if not ratios or min(ratios) < 1 < max(ratios):
+        return f"{said.capitalize()} from {span}"
+    low, high = min(ratios), max(ratios)
+    change = f"{low:.2g}" if round(low, 2) == round(high, 2) else f"{low:.2g} to {high:.2g}"
+    return f"From {span}, {said} changes by a factor of {change}"
+
+
+def _picture(summed: pl.DataFrame, found: Roles, title: str, lines: Sequence[str]) -> Picture:
+    panels = summed[found.panel].unique(maintain_order=True).to_list()[:_PANELS_MAX] if found.panel else [None]
+    low, high = float(summed["low"].min() or 0), float(summed["high"].max() or 1)  # type: ignore[arg-type]
+    is_log = low > 0 and high / low > 20
+    scale = alt.Scale(type="log" if is_log else "linear", domain=[low * 0.9 if is_log else 0, high * 1.08], nice=False)
+    parts = []
+    for panel in panels:
+        own = summed.filter(pl.col(found.panel) == panel) if found.panel else summed
+        part = _panel(own, found, title, lines, scale)
+        heading = _shown(panel) if found.panel else ""
+        parts.append(part.properties(height=_PANEL_HEIGHT_PX, **({"title": heading} if heading else {})))
+    whole: Picture = alt.vconcat(*parts, spacing=28) if len(parts) > 1 else parts[0]
+    return switchable(whole, HIDDEN_VARIANTS)
+
+
+def _panel(
+    own: pl.DataFrame, found: Roles, title: str, lines: Sequence[str], scale: alt.Scale
+) -> alt.LayerChart | alt.FacetChart:
+    is_number = own[found.x].dtype.is_numeric()
+    rows = [
+        {
+            "variant": _shown(row[found.colour]) if found.colour else "",
+            "x": row[found.x] * (100 if found.x == "op" else 1) if is_number else _shown(row[found.x]),
+            "value": row["value"],
+            "low": row["low"],
+            "high": row["high"],
+        }
+        for row in own.iter_rows(named=True)
+    ]
+    x_title = "over-provisioning, % of the host's capacity" if found.x == "op" else found.x
+    x = alt.X(
+        f"x:{'Q' if is_number else 'N'}",
+        title=x_title,
+        scale=alt.Scale(zero=False, nice=True) if is_number else alt.Scale(),
+    )
+    y = alt.Y("value:Q", title=title, scale=scale, axis=horizontal_grid(6))
+    domain = alt.Scale(domain=list(lines) or [""], range="category")
+    tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("x", title=x_title), alt.Tooltip("value:Q", format=".4g")]
+    strokes = alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if lines else None
+    squares = alt.Legend() if lines else None
+    layers = [
+        chart(rows)
+        .mark_area(opacity=0.18)
+        .encode(
+            x,
+            alt.Y("low:Q", scale=scale, title=title),
+            alt.Y2("high:Q"),
+            alt.Fill("variant:N", scale=domain, legend=None),
+        ),
+        chart(rows).mark_line().encode(x, y, alt.Color("variant:N", scale=domain, legend=strokes)),
+        chart(rows)
+        .mark_point(style="mark", size=70, opacity=1)
+        .encode(x, y, alt.Fill("variant:N", scale=domain, legend=None if is_number else squares), tooltip=tooltip),
+    ]
+    return alt.layer(*(layers if is_number else layers[2:]))
+
+
+def _shown(value: object) -> str:
+    """A job or drive file by its name alone."""
+    text = str(value)
+    return Path(text).stem if text.endswith((".fio", ".toml")) else text

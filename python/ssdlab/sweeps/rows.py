@@ -1,0 +1,83 @@
+"""What is kept of a run: one row of plain columns to query, and the whole result as JSON beside them."""
+
+import io
+import json
+from typing import Any
+
+import polars as pl
+
+from ssdlab.planning import endurance
+from ssdlab.results import Result
+from ssdlab.sweeps.points import Point
+
+
+def column(axis: str) -> str:
+    """The column of an axis: `ftl.victim` is `ftl_victim`, which SQL takes without quotes."""
+    return axis.replace(".", "_").replace("-", "_")
+
+
+def row(point: Point, result: Result, endurance_cycles: int) -> dict[str, Any]:
+    """Columns in a fixed order: the axes, then figures. What was not measured is None; nothing is of this machine."""
+    from ssdlab.comparison.speed import speed
+
+    found = speed(result)
+    capacity, ledger = result.capacity, result.ledger
+    waf = result.settled_waf
+    erases = result.wear["erase_count"]
+    directions: dict[str, float | None] = {}
+    for name in ("read", "write"):
+        direction = getattr(found, name) if found else None
+        directions |= {
+            f"{name}_iops": direction and direction.iops,
+            f"{name}_mb_s": direction and direction.mb_s,
+            f"{name}_latency_us_mean": direction and _us(direction.latency_ns_mean),
+            f"{name}_latency_us_p999": direction and _us(direction.latency_ns_p999),
+        }
+    return {
+        **{column(axis): value for axis, value in point.items()},
+        "over_provisioning": capacity.over_provisioning,
+        "spare_factor": capacity.spare_factor,
+        "effective_over_provisioning": capacity.effective_over_provisioning,
+        "physical_bytes": capacity.physical_bytes,
+        "user_bytes": capacity.user_bytes,
+        "waf": waf,
+        **{f"waf_{part}": share for part, share in _parts(result).items()},
+        "steady_reached": result.steady_state.reached if result.steady_state else None,
+        "host_written_bytes": ledger.host_written_bytes,
+        "nand_programmed_bytes": ledger.programmed_bytes,
+        "iops": found and found.iops,
+        **directions,
+        "simulated_seconds": result.simulated_seconds,
+        "tbw_bytes": None if waf is None else endurance.lifetime_bytes(endurance_cycles, capacity.physical_bytes, waf),
+        "erase_count_mean": erases["mean"],
+        "erase_count_max": erases["max"],
+        "failure": result.failure,
+        "scale": result.specification.scale,
+        "version": result.version,
+        "specification_sha256": result.specification.hash(),
+        "result_json": json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def parquet(content: dict[str, Any]) -> bytes:
+    """One row as a Parquet file: the same bytes for the same row."""
+    buffer = io.BytesIO()
+    frame = pl.DataFrame({name: [value] for name, value in content.items()}, schema_overrides=_types(content))
+    frame.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _types(content: dict[str, Any]) -> dict[str, Any]:
+    """Types that do not hang on whether a figure happens to be missing or whole."""
+    kept_as_text = {"failure": pl.String, "steady_reached": pl.Boolean}
+    figures = {name: pl.Float64 for name, value in content.items() if value is None and name not in kept_as_text}
+    return figures | {name: kind for name, kind in kept_as_text.items() if name in content}
+
+
+def _parts(result: Result) -> dict[str, float | None]:
+    parts = result.settled_waf_parts
+    return {name: parts[name] if parts else None for name in ("host", "gc", "wear_leveling", "metadata", "slc_fold")}
+
+
+def _us(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1000

@@ -1,0 +1,99 @@
+"""Traces as the workload: miniatures agree with whole runs, and the command says what a trace can and cannot tell."""
+
+import json
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from small_drives import Program, drive_file, program_in
+from ssdlab.drives import load, resolve
+from ssdlab.planning.advice.recorded import of_trace
+from ssdlab.targets import simulated
+from ssdlab.traces.recording import opened
+from synthetic_traces import made, write
+
+# 8 GiB in erase units of 16,384 units; the miniature's have 1,024.
+USER_UNITS = 24 * 2**16
+ONE_IN = 16
+
+
+@pytest.mark.parametrize("kind", ["zipf", "journal", "files"])
+def test_the_miniature_is_within_three_percent_of_the_whole_run(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "drive.toml"
+    path.write_text(drive_file("eight-gib", blocks=128, pages=16384, user_bytes=USER_UNITS * 4096))
+    file = load(str(path))
+    trace = made(kind, tmp_path, USER_UNITS, 1_000_000)
+    with opened([str(trace)], "mqsim", 0) as recording:
+        workload = of_trace(recording, None, resolve(file), merged=False)
+        assert workload.address_map == "strict"
+
+        def settled(scale: Fraction | None, seed: int) -> tuple[float, int]:
+            specification = workload.specify(resolve(file, scale=scale), seed=seed, timed=False)
+            result = simulated.run(specification)
+            assert result.settled_waf is not None
+            return result.settled_waf, result.ledger.host_written_bytes
+
+        whole, whole_bytes = settled(None, 1)
+        # As an advice does: two seeds.
+        small = [settled(Fraction(1, ONE_IN), seed) for seed in (1, 2)]
+        assert fmean(waf for waf, _ in small) == pytest.approx(whole, rel=0.03)
+        assert all(written_bytes < whole_bytes / ONE_IN * 1.2 for _, written_bytes in small)
+
+
+@pytest.fixture
+def ssdlab(tmp_path: Path) -> Program:
+    (tmp_path / "small.toml").write_text(drive_file("small", blocks=128, pages=2048, user_bytes=920 << 20))
+    made("zipf", tmp_path, 170_000, 60_000)
+    return program_in(tmp_path)
+
+
+def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
+    ended = ssdlab("advise", "zipf.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2", "--output", "o")
+    assert ended.returncode == 0, ended.stderr
+    said = " ".join(ended.stdout.split())
+    assert said.startswith("Leave ")
+    assert "shorter than one drive write" in said
+    assert "cannot be said from it" in said
+    assert "a day" in ended.stderr, "its own pace"
+    runs = json.loads((tmp_path / "o/result.json").read_text())["runs"]
+    again = runs[-1]["command"] if "fifo" not in runs[-1]["command"] else runs[0]["command"]
+    # What is said to run it again gives the same figure.
+    repeated = ssdlab(*again.split()[1:], "--output", "again")
+    assert repeated.returncode == 0, repeated.stderr
+    waf = next(run["figures"]["waf"] for run in runs if run["command"] == again)
+    assert f"{waf:.3f}" in repeated.stdout
+
+
+def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path) -> None:
+    file, scale = load(str(tmp_path / "small.toml")), Fraction(1, 4)
+    with opened([str(tmp_path / "zipf.trace")], "mqsim", 0) as recording:
+        workload = of_trace(recording, None, resolve(file), merged=False)
+        result = simulated.run(workload.specify(resolve(file, scale=scale), seed=5, timed=False))
+        command = workload.command("small.toml", {}, None, scale, 5, timed=False)
+    assert "--sample 4096B" in command
+    repeated = ssdlab(*shlex.split(command)[1:], "--output", "again")
+    assert repeated.returncode == 0, repeated.stderr
+    assert f"{result.settled_waf:.3f}" in repeated.stdout
+
+
+def test_life_needs_no_daily_writes_where_the_trace_has_times(ssdlab: Program) -> None:
+    ended = ssdlab("lifetime", "zipf.trace", "--drive", "small.toml", "--op", "20%", "--format", "mqsim")
+    assert ended.returncode == 0, ended.stderr
+    assert "as sold" in ended.stdout
+    assert "shorter than one drive write" in ended.stdout
+
+
+def test_what_hardly_writes_and_what_does_not_fit_is_refused(ssdlab: Program, tmp_path: Path) -> None:
+    import numpy as np
+
+    write(tmp_path / "few.trace", np.arange(10))
+    ended = ssdlab("advise", "few.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    assert ended.returncode == 2
+    assert "too little to say anything" in ended.stderr
+    write(tmp_path / "far.trace", np.arange(0, 300_000), 1)
+    ended = ssdlab("advise", "far.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    assert ended.returncode == 2
+    assert "take a larger one" in ended.stderr

@@ -1,0 +1,141 @@
+"""`ssdlab fleet`: folders, multi-volume traces and Parquet data sets; packing; resuming; what it writes."""
+
+import datetime
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from small_drives import Program, drive_file, program_in
+from ssdlab.fleet.packing import packed
+from ssdlab.fleet.volumes import Volume, found
+from synthetic_traces import write
+
+UNITS = 12_000
+
+
+@pytest.fixture
+def ssdlab(tmp_path: Path) -> Program:
+    """A drive of 14,336 units; three volumes, the third of which hardly writes."""
+    (tmp_path / "small.toml").write_text(drive_file("small", blocks=128, pages=128, user_bytes=56 << 20))
+    random = np.random.default_rng(3)
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    write(folder / "random.trace", random.integers(0, UNITS, 20_000))
+    write(folder / "hot.trace", random.integers(0, UNITS // 10, 20_000), gap_ns=500_000)
+    write(folder / "idle.trace", np.arange(10))
+    return program_in(tmp_path, columns=150)
+
+
+def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
+    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
+    ended = ssdlab(*call, "--drive-price", "50")
+    assert ended.returncode == 0, ended.stderr
+    assert "3 volumes on 2 drives: 4 runs, 0 kept in out, 4 to run" in ended.stdout
+    assert "not run: idle: hardly writes" in ended.stdout
+    rows = pl.read_parquet(tmp_path / "out/fleet.parquet")
+    assert sorted(rows["drive"].to_list()) == ["hot", "hot", "random", "random"]
+    by = {(row["drive"], round(row["over_provisioning"], 2)): row for row in rows.iter_rows(named=True)}
+    # Writes over a tenth of a full drive wear it less than writes over all of it, and spare area helps these.
+    assert by["random", 0.14]["waf"] > by["random", 0.28]["waf"] > by["hot", 0.28]["waf"] >= 1
+    heavy = by["random", 0.14]
+    assert heavy["host_bytes_per_day"] == pytest.approx(20_000 * 4096 / (19_999 * 50e-6) * 86_400, rel=1e-6)
+    full_bytes = 128 * 128 * 4096
+    assert heavy["years"] == pytest.approx(3000 * full_bytes / heavy["waf"] / heavy["host_bytes_per_day"] / 365)
+    assert heavy["price_per_year"] == pytest.approx(50 / heavy["years"])
+    result = json.loads((tmp_path / "out/result.json").read_text())
+    assert result["left_out"] == [{"volume": "idle", "reason": "hardly writes: 10 places of 4 KiB"}]
+    whole = sum(row["nand_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
+    host = sum(row["host_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
+    assert result["fleet"][0]["waf"] == pytest.approx(whole / host)
+    assert (tmp_path / "out/concentration-dark.png").stat().st_size > 5000
+    again = ssdlab(*call)
+    assert "4 runs, 4 kept in out, 0 to run" in again.stdout
+
+
+def _requests() -> pl.DataFrame:
+    random = np.random.default_rng(5)
+    frames = []
+    for name in ("vol-a", "vol-b"):
+        units = random.integers(0, 6000, 8000)
+        start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+        times = [start + datetime.timedelta(milliseconds=index) for index in range(8000)]
+        frames.append(
+            pl.DataFrame(
+                {"timestamp": times, "offset": units * 4096, "length": 4096, "operation": "Write"}
+            ).with_columns(volume=pl.lit(name))
+        )
+    return pl.concat(frames)
+
+
+def test_a_parquet_data_set_partitioned_by_volume(tmp_path: Path) -> None:
+    frame = _requests()
+    for name, part in frame.group_by("volume"):
+        folder = tmp_path / "set" / f"volume={name[0]}"
+        folder.mkdir(parents=True)
+        part.drop("volume").write_parquet(folder / "part.parquet")
+    volumes = found([str(tmp_path / "set")], None, 0, tmp_path / "aside")
+    assert [volume.name for volume in volumes] == ["vol-a", "vol-b"]
+    for volume in volumes:
+        own = frame.filter(pl.col("volume") == volume.name)
+        assert volume.profile.write.requests == 8000
+        assert volume.profile.units.unique_written == own["offset"].n_unique()
+        assert volume.profile.duration_ns == 7999 * 10**6
+
+
+def test_packed_volumes_share_a_drive_and_wear_it_together(ssdlab: Program, tmp_path: Path) -> None:
+    _requests().write_parquet(tmp_path / "requests.parquet")
+    call = ["fleet", "requests.parquet", "--drive", "small.toml", "--pack", "first-fit", "--output", "packed"]
+    ended = ssdlab(*call)
+    assert ended.returncode == 0, ended.stderr
+    assert "2 volumes on 1 drives" in ended.stdout
+    rows = pl.read_parquet(tmp_path / "packed/fleet.parquet")
+    assert rows["volumes"].to_list() == [["vol-a", "vol-b"]]
+    runs = list((tmp_path / "packed/runs").glob("*.parquet"))
+    kept = json.loads(pl.read_parquet(runs[0])["result_json"][0])
+    # The first pass over both writes 16,000 units; both together reach over 12,000 places of the drive.
+    assert kept["ssdlab"]["host"]["written_bytes"] > 16_000 * 4096
+
+
+def test_first_fit_goes_to_the_first_drive_with_room() -> None:
+    class Sized(Volume):
+        def __init__(self, name: str, end_bytes: int) -> None:
+            object.__setattr__(self, "name", name)
+            object.__setattr__(self, "_end_bytes", end_bytes)
+
+        @property
+        def end_bytes(self) -> int:
+            found: int = self.__dict__["_end_bytes"]
+            return found
+
+    mib = 1 << 20
+    volumes = [Sized("a", 60 * mib), Sized("b", 50 * mib), Sized("c", 30 * mib - 5), Sized("d", 45 * mib)]
+    drives = packed(volumes, "first-fit", 100 * mib)
+    assert [[(volume.name, base // mib) for volume, base in drive] for drive in drives] == [
+        [("a", 0), ("c", 60)],
+        [("b", 0), ("d", 50)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing-here", "--drive", "small.toml"], "nothing-here"),
+        (["traces", "--drive", "small.toml", "--format", "mqsim", "--pack", "tight"], "--pack is 'tight'"),
+        (["traces", "--drive", "small.toml", "--format", "mqsim", "--op", "many"], "--op"),
+        (["traces/idle.trace", "--drive", "small.toml", "--format", "mqsim"], "no volume can be run"),
+        (["short.parquet", "--drive", "small.toml"], "has no column length, operation"),
+        (
+            ["traces", "--drive", "small.toml", "--format", "mqsim", "--cluster", "tcp://127.0.0.1:9"],
+            "no Dask scheduler",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_refused(ssdlab: Program, tmp_path: Path, arguments: list[str], said: str) -> None:
+    pl.DataFrame({"volume": ["a"], "timestamp": [0.0], "offset": [0]}).write_parquet(tmp_path / "short.parquet")
+    ended = ssdlab("fleet", *arguments)
+    assert ended.returncode == 2, ended.stderr
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,112 @@
+"""A sweep that was cut off goes on; a changed one runs only what is new; nothing half-written is ever read."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from small_drives import Program
+from ssdlab.sweeps.dataset import Dataset
+
+Contents = Callable[[Path], dict[str, bytes]]
+KILLS = 20
+
+
+def test_a_changed_sweep_runs_only_what_is_new(folder: Path, ssdlab: Program, contents: Contents) -> None:
+    first = ssdlab("sweep", "small-sweep.toml", "--jobs", "1")
+    assert first.returncode == 0, first.stderr
+    assert "8 runs, 0 kept" in first.stdout
+    before = contents(folder / "out/sweep-small")
+    file = folder / "small-sweep.toml"
+    file.write_text(file.read_text().replace("seed = [1, 2]", "seed = [1, 2, 3]"))
+    second = ssdlab("sweep", "small-sweep.toml", "--jobs", "1")
+    assert "12 runs, 8 kept" in second.stdout
+    assert "4 to run" in second.stdout
+    after = contents(folder / "out/sweep-small")
+    assert len(after) == 12
+    assert before.items() <= after.items()
+    answer = ssdlab("sweep", "small-sweep.toml", "--query", "select count(*) as n, min(waf) >= 1 as sane from runs")
+    assert answer.stdout.split()[-2:] == ["12", "True"]
+
+
+def test_killed_at_any_moment_it_ends_with_the_same_data_set(folder: Path, ssdlab: Program, contents: Contents) -> None:
+    """The program is killed without a chance to tidy, twenty times, at moments spread over its life."""
+    assert ssdlab("sweep", "small-sweep.toml", "--jobs", "1", "--output", "whole").returncode == 0
+    expected = contents(folder / "whole")
+    seed = int.from_bytes(os.urandom(4))
+    moments = random.Random(seed)
+    # In one process, which has read everything already, as a fork: starting the program anew would take all the time.
+    child = (
+        "import os, sys, time\n"
+        "from pathlib import Path\n"
+        "from ssdlab.sweeps import dataset, execution, file, plan\n"
+        "import ssdlab.comparison.speed, ssdlab.targets.simulated, polars, fsspec.implementations.local\n"
+        "path = Path('small-sweep.toml')\n"
+        "planned = plan.plan(file.load(path), path)\n"
+        "store = dataset.Dataset('killed'); store.make()\n"
+        "for line in sys.stdin:\n"
+        "    pid = os.fork()\n"
+        "    if pid == 0:\n"
+        "        store.tidy()\n"
+        "        execution.carry_out(execution.Sweep(planned, store), execution.on_this_machine(1))\n"
+        "        os._exit(0)\n"
+        "    time.sleep(float(line)); os.kill(pid, 9); os.waitpid(pid, 0); print(len(store.keys()), flush=True)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", child],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdin
+        assert parent.stdout
+        counts = []
+        for _ in range(KILLS):
+            parent.stdin.write(f"{moments.uniform(0, 0.03)}\n")
+            parent.stdin.flush()
+            counts.append(int(parent.stdout.readline()))
+            assert contents(folder / "killed").items() <= expected.items(), f"seed {seed}"
+        parent.stdin.close()
+        assert parent.wait(30) == 0
+    assert counts == sorted(counts), f"what was kept stays, seed {seed}"
+    last = ssdlab("sweep", "small-sweep.toml", "--jobs", "1", "--output", "killed")
+    assert last.returncode == 0, last.stderr
+    assert contents(folder / "killed") == expected, f"seed {seed}"
+    assert not list((folder / "killed/runs").glob(".writing-*"))
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_so(folder: Path) -> None:
+    file = folder / "small-sweep.toml"
+    file.write_text(file.read_text().replace("seed = [1, 2]", f"seed = {list(range(400))}"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", "sweep", "small-sweep.toml", "--jobs", "1"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        runs = folder / "out/sweep-small/runs"
+        deadline = time.monotonic() + 60
+        while len(list(runs.glob("*.parquet"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert "are kept; the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert len(Dataset(str(folder / "out/sweep-small")).keys()) >= 3
+
+
+def test_a_damaged_result_is_named(folder: Path, ssdlab: Program) -> None:
+    assert ssdlab("sweep", "small-sweep.toml", "--jobs", "1").returncode == 0
+    victim = sorted((folder / "out/sweep-small/runs").glob("*.parquet"))[0]
+    victim.write_bytes(victim.read_bytes()[:100])
+    answer = ssdlab("sweep", "small-sweep.toml", "--query", "select 1")
+    assert answer.returncode == 2
+    assert victim.name in answer.stderr
+    assert "is damaged" in answer.stderr
