@@ -1,0 +1,73 @@
+"""What the page can offer: drives, policies, job files, tours. Nothing here changes while the page is open."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ssdlab import drives
+from ssdlab.errors import InputError
+from ssdlab.targets import engine
+
+_OFFERED_POLICIES = ("victim", "placement")
+
+
+@dataclass(frozen=True)
+class ShippedJob:
+    """A job file that comes with ssdlab."""
+
+    name: str
+    summary: str
+    text: str
+
+
+def shipped_jobs() -> dict[str, ShippedJob]:
+    """By name, without its suffix. The first line of each file, a comment, says what it is."""
+    folder = files("ssdlab.live").joinpath("jobs")
+    found = {}
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".fio"):
+            text = file.read_text(encoding="utf-8")
+            name = file.name.removesuffix(".fio")
+            found[name] = ShippedJob(name, text.partition("\n")[0].lstrip("# "), text)
+    return found
+
+
+def job_named(name: str) -> ShippedJob:
+    """Raises InputError when there is none."""
+    from ssdlab.errors import near
+
+    jobs = shipped_jobs()
+    if name not in jobs:
+        raise InputError(f"{name!r} is no job file of ssdlab{near(name, jobs)}; there are: {', '.join(jobs)}")
+    return jobs[name]
+
+
+def catalogue() -> dict[str, Any]:
+    """As plain JSON values, for the page."""
+    policies = json.loads(engine.native().policies())
+    return {
+        "drives": [_drive(name) for name in drives.names()],
+        "policies": {
+            kind: [
+                {"name": policy["name"], "summary": policy["summary"]} for policy in policies if policy["kind"] == kind
+            ]
+            for kind in _OFFERED_POLICIES
+        },
+        "jobs": [{"name": job.name, "summary": job.summary} for job in shipped_jobs().values()],
+    }
+
+
+def _drive(name: str) -> dict[str, Any]:
+    drive = drives.load(name)
+    return {"name": name, "description": drive.description, "cell": drive.nand.cell}
+
+
+def page_files() -> dict[str, bytes]:
+    """What the browser runs, by name."""
+    folder = files("ssdlab.live").joinpath("page")
+    return {file.name: file.read_bytes() for file in folder.iterdir() if Path(file.name).suffix in CONTENT_TYPES}
+
+
+CONTENT_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}

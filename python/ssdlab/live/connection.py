@@ -1,0 +1,146 @@
+"""One page that is open: what it is told, at the rate at which it takes it, and what it says.
+
+Nothing queues up for a page that is slow or hidden: of pictures and figures only the newest waits, and of rows only
+where the page's own stand. A picture goes out once the one before the last was drawn.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from ssdlab.live import choices
+from ssdlab.live.samples import History
+
+# A page that asks more before it is answered is not ours.
+_ANSWERS_MAX = 64
+_MARKS_MAX = 256
+# How Starlette says that a page has left: at times as it is closed, at times as a socket that is no longer one.
+_GONE = (WebSocketDisconnect, RuntimeError)
+
+Answer = Callable[["Connection", Any], Awaitable[Any]]
+
+
+class Connection:
+    """A page. `offer_...` may be called at any time from the server's loop."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.view = choices.View()
+        self._socket = socket
+        self._wake = asyncio.Event()
+        self._texts: deque[str] = deque(maxlen=_ANSWERS_MAX)
+        self._status: str | None = None
+        self._figures: str | None = None
+        self._pictures: dict[int, tuple[int, bytes]] = {}
+        self._marks: dict[int, dict[str, Any]] = {}
+        self._histories: list[History] = []
+        self._known: list[tuple[int, int]] = []
+        self._awaited: set[int] = set()
+
+    async def live(self, hello: dict[str, Any], answer: Answer) -> None:
+        """Until the page is closed. `hello` comes before all else; `answer` carries out what the page says."""
+        with contextlib.suppress(*_GONE):
+            await self._socket.accept()
+            await self._socket.send_text(json.dumps(hello))
+        sender = asyncio.create_task(self._send())
+        try:
+            while (text := await self._next_text()) is not None:
+                await self._hear(text, answer)
+        finally:
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError, *_GONE):
+                await sender
+
+    def offer_text(self, message: dict[str, Any]) -> None:
+        """Something that must arrive, such as an answer."""
+        self._texts.append(json.dumps(message))
+        self._wake.set()
+
+    def offer_status(self, text: str) -> None:
+        self._status = text
+        self._wake.set()
+
+    def offer_figures(self, text: str, histories: list[History]) -> None:
+        """New figures, and the rows that they belong to."""
+        if histories is not self._histories:
+            self._histories, self._known = histories, [(-1, 0)] * len(histories)
+        self._figures = text
+        self._wake.set()
+
+    @property
+    def wants_pictures(self) -> bool:
+        """Whether the page has drawn what it was sent. One picture may be under way while another is drawn."""
+        return self.view.frames and len(self._awaited) <= max(1, len(self._histories))
+
+    def keep_marks(self, drive: int, marks: dict[str, Any]) -> None:
+        """What was cleaned and moved since; it goes out with the next picture."""
+        kept = self._marks.setdefault(drive, {"victims": [], "moves": []})
+        kept |= {"open": marks["open"], "emptying": marks["emptying"]}
+        for name in ("victims", "moves"):
+            kept[name] = (kept[name] + marks[name])[-_MARKS_MAX:]
+
+    def take_marks(self, drive: int) -> dict[str, Any]:
+        return self._marks.pop(drive, {"open": [], "emptying": [], "victims": [], "moves": []})
+
+    def offer_picture(self, drive: int, number: int, message: bytes) -> None:
+        self._pictures[drive] = (number, message)
+        self._awaited.add(number)
+        self._wake.set()
+
+    def forget_pictures(self) -> None:
+        """Other drives are there now."""
+        self._pictures.clear()
+        self._marks.clear()
+        self._awaited.clear()
+
+    async def _next_text(self) -> str | None:
+        """None when the page is gone, or speaks in bytes, which no page of ours does."""
+        try:
+            return await self._socket.receive_text()
+        except (KeyError, *_GONE):
+            return None
+
+    async def _hear(self, text: str, answer: Answer) -> None:
+        try:
+            said = json.loads(text)
+        except ValueError:
+            said = None
+        if isinstance(said, dict) and "drawn" in said:
+            self._awaited.discard(said["drawn"] if isinstance(said["drawn"], int) else -1)
+            return
+        await answer(self, said)
+
+    async def _send(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            # Whoever is answered knows already what came of it.
+            if self._status is not None:
+                status, self._status = self._status, None
+                await self._socket.send_text(status)
+            while self._texts:
+                await self._socket.send_text(self._texts.popleft())
+            if self._figures is not None:
+                figures, self._figures = self._figures, None
+                for message in self._new_rows():
+                    await self._socket.send_text(message)
+                await self._socket.send_text(figures)
+            while self._pictures:
+                _, (_, picture) = self._pictures.popitem()
+                await self._socket.send_bytes(picture)
+
+    def _new_rows(self) -> list[str]:
+        """What the page lacks of each history. The last row it has may have grown since."""
+        messages = []
+        for drive, history in enumerate(self._histories):
+            epoch, count = self._known[drive]
+            start = max(0, count - 1) if epoch == history.epoch else 0
+            rows = history.rows[start:]
+            self._known[drive] = (history.epoch, len(history.rows))
+            if rows or epoch != history.epoch:
+                messages.append(json.dumps({"type": "rows", "drive": drive, "from": start, "rows": rows}))
+        return messages

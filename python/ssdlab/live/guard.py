@@ -1,0 +1,87 @@
+"""Who is answered: the browser that was given the address with its token, on this machine, from the page itself.
+
+A web page of somebody else can make a browser send requests to this machine. It does not know the token; its requests
+carry its own origin; and where it has a name of its own point here (DNS rebinding), they carry that name as host. Each
+of these alone is enough to be refused, and a refusal tells nothing.
+"""
+
+import hmac
+import secrets
+from collections.abc import Iterable
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_TOKEN_BYTES = 24
+
+# No inline script or style, and nothing from elsewhere. Scripts set styles through properties, which this allows.
+_HEADERS = {
+    b"content-security-policy": (
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cache-control": b"no-store",
+}
+
+
+def new_token() -> str:
+    """A token that nobody guesses, fit for an address."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+class Guard:
+    """Lets through to an application what came to `/TOKEN/...` at one of the authorities, from a page of the same."""
+
+    def __init__(self, application: ASGIApp, token: str, authorities: Iterable[str]) -> None:
+        """`authorities` are HOST:PORT as browsers spell them in the header Host."""
+        self._application = application
+        self._token = token.encode()
+        self._authorities = frozenset(authorities)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._application(scope, receive, send)
+        elif not self._is_welcome(scope):
+            await _refuse(scope, receive, send)
+        else:
+            inside = dict(scope)
+            inside["path"] = "/" + str(scope["path"]).removeprefix("/").partition("/")[2]
+            inside["raw_path"] = inside["path"].encode()
+
+            async def guarded(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    said = {name.lower() for name, _ in message["headers"]}
+                    more = [(name, value) for name, value in _HEADERS.items() if name not in said]
+                    message = {**message, "headers": [*message["headers"], *more]}
+                await send(message)
+
+            await self._application(inside, receive, guarded)
+
+    def _is_welcome(self, scope: Scope) -> bool:
+        headers = [(bytes(name).lower(), bytes(value)) for name, value in scope["headers"]]
+        named = {name: value.decode("latin-1") for name, value in headers}
+        if sum(name == b"host" for name, _ in headers) != 1 or named[b"host"] not in self._authorities:
+            return False
+        origin = named.get(b"origin")
+        # A browser always says where a socket is opened from; where it says so of a plain request, it must be here.
+        if origin is None and scope["type"] == "websocket":
+            return False
+        if origin is not None and origin != f"http://{named[b'host']}":
+            return False
+        if named.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
+            return False
+        # Without the slash after it the page's own links would lead elsewhere.
+        token, slash, _ = str(scope["path"]).removeprefix("/").partition("/")
+        return hmac.compare_digest(token.encode(), self._token) and bool(slash)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        # Closed before it was accepted: the browser sees a refused handshake.
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await Response(status_code=404)(scope, receive, send)

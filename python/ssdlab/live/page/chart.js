@@ -1,0 +1,256 @@
+// One chart over time on a canvas: lines, or areas one on the other. Hand-made because eight of them are drawn ten times a
+// second beside the picture; a chart library takes as long for one as this for all.
+
+import { themeColour } from "./palette.js";
+
+/**
+ * @typedef {object} Line
+ * @property {string} name
+ * @property {string} colour A CSS variable.
+ * @property {boolean} [dashed]
+ * @property {[number, number][]} points
+ */
+
+/**
+ * @typedef {object} Content
+ * @property {Line[]} lines
+ * @property {boolean} [isStacked] The lines are areas, each on the one before.
+ * @property {boolean} [isLogarithmic]
+ * @property {(value: number) => string} say
+ * @property {string} [missing] Why there is nothing to draw.
+ */
+
+const LEFT_PX = 46;
+const RIGHT_PX = 6;
+const TOP_PX = 6;
+const BOTTOM_PX = 16;
+
+/** Round values from low to high, about so many. @param {number} low @param {number} high @param {number} wanted */
+export function ticks(low, high, wanted) {
+  const span = high - low || Math.abs(high) || 1;
+  const rough = span / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power;
+  const found = [];
+  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step) found.push(value);
+  return found;
+}
+
+/** Without zeros at the end: 2.50 -> 2.5. @param {string} text */
+const short = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+
+/** @param {number} low @param {number} high */
+function powers(low, high) {
+  const found = [];
+  for (let power = Math.ceil(Math.log10(low)); power <= Math.log10(high) + 1e-9; power++) found.push(10 ** power);
+  const step = Math.ceil(found.length / 4);
+  return found.filter((_, index) => index % step === 0);
+}
+
+export class Chart {
+  /** @param {HTMLElement} container @param {string} title @param {string} id */
+  constructor(container, title, id) {
+    this.title = title;
+    this.element = document.createElement("div");
+    this.element.className = "chart";
+    this.element.id = `chart-${id}`;
+    this.heading = document.createElement("h3");
+    this.canvas = document.createElement("canvas");
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", `${title} over time: nothing yet`);
+    this.element.append(this.heading, this.canvas);
+    container.append(this.element);
+    /** @type {Content | null} */
+    this.content = null;
+    /** @type {number | null} */
+    this.pointer = null;
+    this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
+    this.canvas.addEventListener("pointerleave", () => this.point(null));
+  }
+
+  /**
+   * @param {Content} content
+   * @param {{low: number, high: number, say: (value: number) => string, moments: {at: number, name: string}[]}} axis
+   */
+  show(content, axis) {
+    this.content = content;
+    this.axis = axis;
+    this.draw();
+  }
+
+  /** @param {number | null} x */
+  point(x) {
+    this.pointer = x;
+    this.draw();
+  }
+
+  draw() {
+    const { content, axis } = this;
+    if (!content || !axis) return;
+    const ratio = window.devicePixelRatio || 1;
+    const width = this.canvas.clientWidth;
+    const height = this.canvas.clientHeight;
+    if (!width) return;
+    if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
+    if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.font = `10.5px ${themeColour("--font")}`;
+    const lines = content.lines.filter((line) => line.points.length);
+    const at = this.pointed(width, axis);
+    this.say(content, lines, at);
+    if (!lines.length) {
+      context.fillStyle = themeColour("--ink-soft");
+      context.fillText(content.missing ?? "nothing yet", LEFT_PX, height / 2);
+      return;
+    }
+    const stacked = content.isStacked ? stack(lines) : lines;
+    const [low, high] = range(stacked, content);
+    const x = (/** @type {number} */ value) =>
+      LEFT_PX + ((value - axis.low) / (axis.high - axis.low || 1)) * (width - LEFT_PX - RIGHT_PX);
+    const of = content.isLogarithmic ? Math.log10 : (/** @type {number} */ value) => value;
+    const y = (/** @type {number} */ value) =>
+      height - BOTTOM_PX - ((of(value) - of(low)) / (of(high) - of(low) || 1)) * (height - TOP_PX - BOTTOM_PX);
+    this.drawAxes(context, width, height, x, y, content.isLogarithmic ? powers(low, high) : ticks(low, high, 3));
+    context.save();
+    context.beginPath();
+    context.rect(LEFT_PX, 0, width - LEFT_PX, height - BOTTOM_PX + 1);
+    context.clip();
+    if (content.isStacked) drawAreas(context, stacked, x, y);
+    else for (const line of lines) drawLine(context, line, x, y);
+    context.restore();
+    if (at !== null) {
+      context.strokeStyle = themeColour("--ink-soft");
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(x(at), TOP_PX);
+      context.lineTo(x(at), height - BOTTOM_PX);
+      context.stroke();
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context @param {number} width @param {number} height
+   * @param {(value: number) => number} x @param {(value: number) => number} y @param {number[]} values
+   */
+  drawAxes(context, width, height, x, y, values) {
+    const { content, axis } = this;
+    if (!content || !axis) return;
+    context.lineWidth = 1;
+    context.strokeStyle = themeColour("--grid");
+    context.fillStyle = themeColour("--ink-soft");
+    context.textBaseline = "middle";
+    for (const value of values) {
+      const place = Math.round(y(value)) + 0.5;
+      context.beginPath();
+      context.moveTo(LEFT_PX, place);
+      context.lineTo(width - RIGHT_PX, place);
+      context.stroke();
+      context.textAlign = "right";
+      context.fillText(short(content.say(value)), LEFT_PX - 5, place, LEFT_PX - 6);
+    }
+    context.textBaseline = "alphabetic";
+    const along = ticks(axis.low, axis.high, 4);
+    along.forEach((value, index) => {
+      context.textAlign = index === 0 && x(value) < LEFT_PX + 8 ? "left" : x(value) > width - 24 ? "right" : "center";
+      context.fillText(short(axis.say(value)), x(value), height - 3);
+    });
+    context.strokeStyle = themeColour("--ink-soft");
+    context.setLineDash([2, 3]);
+    for (const moment of axis.moments) {
+      context.beginPath();
+      context.moveTo(x(moment.at), TOP_PX);
+      context.lineTo(x(moment.at), height - BOTTOM_PX);
+      context.stroke();
+    }
+    context.setLineDash([]);
+  }
+
+  /** Where the pointer is on the axis. @param {number} width @param {{low: number, high: number}} axis */
+  pointed(width, axis) {
+    if (this.pointer === null || this.pointer < LEFT_PX) return null;
+    const share = (this.pointer - LEFT_PX) / (width - LEFT_PX - RIGHT_PX);
+    return axis.low + Math.min(1, share) * (axis.high - axis.low);
+  }
+
+  /** The heading is the key, with the values at the pointer or the newest. @param {Content} content @param {Line[]} lines @param {number | null} at */
+  say(content, lines, at) {
+    const parts = lines.map((line) => {
+      const text = `${line.name} ${content.say(valueAt(line.points, at))}`;
+      const mark = document.createElement("i");
+      if (line.dashed) mark.className = "dashed";
+      mark.style.setProperty("--colour", `var(${line.colour})`);
+      const span = document.createElement("span");
+      span.append(mark, text);
+      return { span, text };
+    });
+    this.heading.replaceChildren(this.title, ...parts.map(({ span }) => span));
+    const said = parts.map(({ text }) => text).join(", ") || (content.missing ?? "nothing yet");
+    this.canvas.setAttribute("aria-label", `${this.title} over time: ${said}`);
+  }
+}
+
+/** The value of the last point at or before a place; the newest without one. @param {[number, number][]} points @param {number | null} at */
+function valueAt(points, at) {
+  if (at === null) return points[points.length - 1][1];
+  let low = 0;
+  let high = points.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (points[middle][0] <= at) low = middle;
+    else high = middle - 1;
+  }
+  return points[low][1];
+}
+
+/** @param {Line[]} lines @returns {Line[]} */
+function stack(lines) {
+  /** @type {Line[]} */
+  const stacked = [];
+  for (const line of lines) {
+    const below = stacked[stacked.length - 1]?.points;
+    stacked.push({ ...line, points: line.points.map(([x, value], index) => [x, value + (below?.[index]?.[1] ?? 0)]) });
+  }
+  return stacked;
+}
+
+/** @param {Line[]} lines @param {Content} content @returns {[number, number]} */
+function range(lines, content) {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { points } of lines)
+    for (const [, value] of points) {
+      if (content.isLogarithmic && value <= 0) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  if (!Number.isFinite(low)) return [0, 1];
+  if (content.isLogarithmic) return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high * 1.0001))];
+  return [0, high > 0 ? high * 1.08 : 1];
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Line} line @param {(value: number) => number} x @param {(value: number) => number} y */
+function drawLine(context, line, x, y) {
+  context.strokeStyle = themeColour(line.colour);
+  context.lineWidth = line.dashed ? 1.3 : 1.7;
+  context.setLineDash(line.dashed ? [5, 4] : []);
+  context.beginPath();
+  for (const [along, value] of line.points) context.lineTo(x(along), y(value));
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Line[]} lines @param {(value: number) => number} x @param {(value: number) => number} y */
+function drawAreas(context, lines, x, y) {
+  lines.forEach((line, index) => {
+    const below = lines[index - 1]?.points;
+    context.fillStyle = themeColour(line.colour);
+    context.beginPath();
+    for (const [along, value] of line.points) context.lineTo(x(along), y(value));
+    for (let place = line.points.length - 1; place >= 0; place--)
+      context.lineTo(x(line.points[place][0]), y(below?.[place]?.[1] ?? 0));
+    context.fill();
+  });
+}

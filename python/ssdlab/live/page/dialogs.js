@@ -1,0 +1,79 @@
+// What opens above the page: the session as a command line, the list of tours, the keys.
+
+/** @import {Hello} from "./types.js" */
+import { button, byId, make } from "./elements.js";
+import { count, duration } from "./words.js";
+
+/** @param {string} title @param {(Node | string)[]} content */
+export function openDialog(title, content) {
+  byId("dialog-title", HTMLElement).textContent = title;
+  byId("dialog-body", HTMLElement).replaceChildren(...content);
+  const dialog = byId("dialog", HTMLDialogElement);
+  if (!dialog.open) dialog.showModal();
+}
+
+export function closeDialog() {
+  byId("dialog", HTMLDialogElement).close();
+}
+
+/** @param {{command: string, name: string, job_file: string}[]} sessions */
+export function showShare(sessions) {
+  const parts = sessions.flatMap(({ command, name, job_file: text }) => {
+    const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "text/plain" })) }, [`save ${name}`]);
+    return [
+      make("pre", { class: "command", tabindex: "0" }, [command]),
+      make("p", {}, ["with this job file (", link, "):"]),
+      make("pre", { class: "job-file", tabindex: "0" }, [text]),
+    ];
+  });
+  const says = "This gives the figures that the page shows now. What ran was ended here; when you go on, it begins a stage of its own.";
+  openDialog("The session as a command line", [make("p", { class: "soft" }, [says]), ...parts]);
+}
+
+/**
+ * What taking the power away now costs each drive.
+ * @param {import("./types.js").PowerLoss[]} losses
+ * @param {import("./types.js").Status | null} status
+ */
+export function showPowerLoss(losses, status) {
+  const told = losses.map((loss, drive) => {
+    const lost = loss.power_loss_protection
+      ? "Nothing is lost: its memory outlives the loss."
+      : loss.torn_units
+        ? `${count(loss.torn_units)} units that were in memory are lost, unless the host had flushed them.`
+        : "Nothing was in memory.";
+    const map = loss.checkpoint_units ? `reads its last checkpoint, which knows of ${count(loss.checkpoint_units)} units,` : "has no checkpoint yet,";
+    return make("p", {}, [
+      make("strong", {}, [`${status?.drives[drive]?.label ?? "The drive"}: `]),
+      `${lost} When the power is back it ${map} and scans ${count(loss.scanned_pages)} pages for what was written since: ${duration(loss.duration_ns)} until it answers.`,
+    ]);
+  });
+  const without = "The power was taken away and has come back; what was not flushed may be gone. The figures of the drive's recovery are in its stats.json.";
+  openDialog("The power is cut", told.length ? told : [without]);
+}
+
+/** @param {Hello} hello @param {(name: string) => void} start */
+export function showTours(hello, start) {
+  const entries = hello.tours.map((tour) =>
+    make("li", {}, [
+      button(tour.title, () => {
+        closeDialog();
+        start(tour.name);
+      }, { "data-tour": tour.name }),
+      make("div", { class: "soft" }, [`${tour.source}; ${tour.steps.length} steps, about three minutes`]),
+    ]),
+  );
+  openDialog("Guided tours", [make("ul", { class: "tour-list" }, entries)]);
+}
+
+/** @param {[string, string][]} keys */
+export function showHelp(keys) {
+  const rows = keys.map(([key, does]) => make("li", {}, [make("kbd", {}, [key]), ` ${does}`]));
+  openDialog("Keys", [
+    make("ul", {}, rows),
+    make("p", { class: "soft" }, [
+      "Every cell is an erase unit, what the drive erases at once. Point at one to hear what it is, choose it to see its units. ",
+      "Closing this page ends nothing; Ctrl-C in the terminal does.",
+    ]),
+  ]);
+}

@@ -1,0 +1,71 @@
+// How numbers are said: few digits, always a unit. The same habits as the reports' `wording.py`.
+
+export const NO_VALUE = "\u2014";
+const NARROW = "\u00a0";
+
+/** @param {number} value @param {number} [digits] */
+export function significant(value, digits = 3) {
+  if (value === 0) return "0";
+  const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
+  const decimals = Math.min(12, Math.max(0, digits - 1 - magnitude));
+  return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** @param {number | null | undefined} fraction */
+export function share(fraction) {
+  if (fraction === null || fraction === undefined) return NO_VALUE;
+  const text = significant(fraction * 100);
+  return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text}${NARROW}%`;
+}
+
+/** @param {number} value @param {[number, string][]} units @param {number} [digits] */
+function scaled(value, units, digits = 3) {
+  for (const [factor, unit] of units)
+    if (Math.abs(value) >= 0.9995 * factor) return `${significant(value / factor, digits)}${NARROW}${unit}`;
+  const [factor, unit] = units[units.length - 1];
+  return `${significant(value / factor, digits)}${NARROW}${unit}`;
+}
+
+/** @param {number} bytes */
+export function size(bytes) {
+  return scaled(bytes, [[1e15, "PB"], [1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
+}
+
+/** @param {number | null | undefined} bytesPerSecond */
+export function rate(bytesPerSecond) {
+  return bytesPerSecond === null || bytesPerSecond === undefined ? NO_VALUE : `${size(bytesPerSecond)}/s`;
+}
+
+/** @param {number | null | undefined} nanoseconds */
+export function duration(nanoseconds) {
+  if (nanoseconds === null || nanoseconds === undefined) return NO_VALUE;
+  return scaled(nanoseconds, [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]]);
+}
+
+/** @param {number | null | undefined} value */
+export function count(value) {
+  if (value === null || value === undefined) return NO_VALUE;
+  return Math.abs(value) < 1e5 ? Math.round(value).toLocaleString("en") : scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"]]);
+}
+
+/** @param {number | null | undefined} value */
+export function waf(value) {
+  if (value === null || value === undefined) return NO_VALUE;
+  return value < 100 ? value.toFixed(2) : significant(value);
+}
+
+/** @param {number | null | undefined} value */
+export function plain(value) {
+  return value === null || value === undefined ? NO_VALUE : significant(value);
+}
+
+/** The names of the parts of write amplification, as in the reports. @type {Record<string, string>} */
+export const PART_NAMES = {
+  host: "host",
+  gc: "garbage collection",
+  wear_leveling: "wear levelling",
+  metadata: "metadata",
+  parity: "parity",
+  padding: "padding",
+  slc_fold: "SLC fold",
+};

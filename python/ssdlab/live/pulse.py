@@ -1,0 +1,144 @@
+"""What makes the page live: thirty times a second the pictures that pages wait for, ten times a second the figures.
+
+Drives are asked here and nowhere else for what they counted since the last time; from a thread, as they may be at work.
+"""
+
+import asyncio
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+from ssdlab.live import figures as live_figures
+from ssdlab.live.choices import Views
+from ssdlab.live.connection import Connection
+from ssdlab.live.picture import packed
+from ssdlab.live.samples import History, row_of
+from ssdlab.live.session_contract import Shown, Watchable
+
+# A little more than the thirty that reach the screen, as beats and the screen's own do not fall together.
+PICTURES_PER_SECOND = 36
+BEATS_PER_FIGURES = 3
+
+
+class Pulse:
+    """Serves the connections in `connections` from the drives that are shown."""
+
+    def __init__(self, shown: Watchable) -> None:
+        self.connections: set[Connection] = set()
+        self._shown = shown
+        self._histories: list[History] = []
+        self._generation = -1
+        self._number = 0
+        self._beats = 0
+        self._status = ""
+        self._asked_at = 0.0
+        self._requests_before = 0
+        self._requests_per_second: float | None = None
+        self._expectations: list[dict[str, Any]] = []
+        self._last_figures = ""
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        period = 1 / PICTURES_PER_SECOND
+        next_beat = time.monotonic()
+        while True:
+            await self.beat()
+            next_beat = max(next_beat + period, time.monotonic())
+            await asyncio.sleep(max(0.002, next_beat - time.monotonic()))
+
+    async def beat(self) -> None:
+        """One beat: figures if it is time for them, then pictures for those that wait for one."""
+        if self._beats % BEATS_PER_FIGURES == 0:
+            await self._tell_figures()
+        self._beats += 1
+        waiting = [connection for connection in self.connections if connection.wants_pictures]
+        if not waiting:
+            return
+        wanted: set[Views] = {connection.view.by for connection in waiting}
+        now = self._shown.now
+        drives = await asyncio.to_thread(_look, now, wanted)
+        if now.generation != self._shown.now.generation:
+            return
+        for drive, (marks, states, cells) in enumerate(drives):
+            for connection in self.connections:
+                connection.keep_marks(drive, marks)
+            for connection in waiting:
+                if connection.view.by in cells:
+                    self._number += 1
+                    message = packed(
+                        drive,
+                        connection.view.by,
+                        self._number,
+                        connection.take_marks(drive),
+                        cells[connection.view.by],
+                        states,
+                    )
+                    connection.offer_picture(drive, self._number, message)
+
+    def welcome(self, connection: Connection) -> None:
+        """A new page is told at once what there is."""
+        self.connections.add(connection)
+        if self._status:
+            connection.offer_status(self._status)
+        if self._last_figures:
+            connection.offer_figures(self._last_figures, self._histories)
+
+    def tell_status(self) -> None:
+        """Tells all pages what they do not know yet of the session's state."""
+        status = json.dumps({"type": "status", **self._shown.status(), "expectations": self._expectations})
+        if status != self._status:
+            self._status = status
+            for connection in self.connections:
+                connection.offer_status(status)
+
+    async def _tell_figures(self) -> None:
+        now = self._shown.now
+        if self._generation != now.generation:
+            self._generation = now.generation
+            self._histories = [History() for _ in now.theories]
+            self._requests_before, self._asked_at = 0, 0.0
+            for connection in self.connections:
+                connection.forget_pictures()
+        counted = await asyncio.to_thread(_count, now)
+        if now.generation != self._shown.now.generation:
+            return
+        self._expectations = [theory for _, theory in counted]
+        for history, (figures, theory) in zip(self._histories, counted, strict=True):
+            if figures["since"]["requests"] or not history.rows:
+                history.add(row_of(figures, theory["value"]))
+        self._note_rate(sum(figures["requests"] for figures, _ in counted))
+        message = {
+            "type": "figures",
+            "requests_per_second": self._requests_per_second,
+            "drives": [figures for figures, _ in counted],
+        }
+        self.tell_status()
+        self._last_figures = json.dumps(message)
+        for connection in self.connections:
+            connection.offer_figures(self._last_figures, self._histories)
+
+    def _note_rate(self, requests: int) -> None:
+        """Requests a second on this machine's clock, over all drives."""
+        now = time.monotonic()
+        if self._asked_at and requests >= self._requests_before:
+            self._requests_per_second = (requests - self._requests_before) / (now - self._asked_at)
+        self._requests_before, self._asked_at = requests, now
+
+
+def _look(now: Shown, wanted: set[Views]) -> list[tuple[dict[str, Any], bytes, dict[Views, bytes]]]:
+    """Marks, states and what is to be drawn, of each drive."""
+    session = now.session
+    return [
+        (session.marks(drive), session.cells(drive, "state"), {by: session.cells(drive, by) for by in wanted})
+        for drive in range(len(now.theories))
+    ]
+
+
+def _count(now: Shown) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The figures of each drive, and where theory's line is."""
+    counted = []
+    for drive, theory in enumerate(now.theories):
+        figures = live_figures.plain(now.session.figures(drive))
+        counted.append((figures, asdict(theory.line(figures["effective_over_provisioning"]))))
+    return counted

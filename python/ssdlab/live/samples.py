@@ -1,0 +1,106 @@
+"""What is drawn over time: a row for each short while of a run, in bounded number however long the run is.
+
+Rows hold amounts, not rates, so that neighbours can be joined exactly: requests, bytes and seconds add up. Of
+percentiles only a mean by requests can be had, as in the reports.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
+PERCENTILES = ("p50", "p99", "p999")
+
+# At the end of the row's while.
+_MOMENTARY = (
+    "simulated_seconds",
+    "host_written_bytes",
+    "waf",
+    "theory",
+    "free_erase_units",
+    "effective_over_provisioning",
+    "erase_count_min",
+    "erase_count_mean",
+    "erase_count_max",
+)
+# In the row's while alone.
+_AMOUNTS = (
+    "seconds",
+    "requests",
+    "reads",
+    "writes",
+    "read_bytes",
+    "written_bytes",
+    *(f"programmed_{part}" for part in PARTS),
+)
+_LATENCIES = tuple(f"{way}_latency_ns_{rank}" for way in ("read", "write") for rank in PERCENTILES)
+COLUMNS = (*_MOMENTARY, *_AMOUNTS, *_LATENCIES)
+
+Row = list[float | None]
+
+ROWS_MAX = 1200
+
+
+class History:
+    """The rows of one drive, oldest first."""
+
+    def __init__(self, rows_max: int = ROWS_MAX) -> None:
+        self.rows: list[Row] = []
+        self.epoch = 0
+        """Grows whenever older rows change, so that a reader knows to take all of them again."""
+        self._rows_max = rows_max
+        self._whiles_per_row = 1
+        self._whiles_in_last = 0
+
+    def add(self, row: Row) -> bool:
+        """One more while. Says whether it began a row of its own; otherwise it has joined the last one."""
+        if self._whiles_in_last and self._whiles_in_last < self._whiles_per_row:
+            self.rows[-1] = joined(self.rows[-1], row)
+            self._whiles_in_last += 1
+            return False
+        self.rows.append(row)
+        self._whiles_in_last = 1
+        if len(self.rows) > self._rows_max:
+            pairs = range(0, len(self.rows) - 1, 2)
+            rest = self.rows[len(pairs) * 2 :]
+            self.rows = [joined(self.rows[index], self.rows[index + 1]) for index in pairs] + rest
+            self._whiles_in_last = 2 * self._whiles_per_row if not rest else self._whiles_in_last
+            self._whiles_per_row *= 2
+            self.epoch += 1
+        return True
+
+
+def joined(first: Sequence[float | None], second: Sequence[float | None]) -> Row:
+    """Two rows as one."""
+    row: Row = []
+    for index, name in enumerate(COLUMNS):
+        before, after = first[index], second[index]
+        if name in _MOMENTARY:
+            row.append(after)
+        elif name in _AMOUNTS:
+            row.append(None if before is None or after is None else before + after)
+        else:
+            requests = COLUMNS.index("reads" if name.startswith("read") else "writes")
+            row.append(_mean((before, first[requests]), (after, second[requests])))
+    return row
+
+
+def _mean(*values: tuple[float | None, float | None]) -> float | None:
+    known = [(value, weight or 0.0) for value, weight in values if value is not None]
+    weights = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / weights if weights else None
+
+
+def row_of(figures: Mapping[str, Any], theory: float | None) -> Row:
+    """The row that figures (`ssdlab.live.figures`) make; `figures["since"]` is the while."""
+    since = figures["since"]
+    values: dict[str, float | None] = {
+        **{name: figures[name] for name in _MOMENTARY if name in figures},
+        **{f"erase_count_{name}": figures["erase_count"][name] for name in ("min", "mean", "max")},
+        "theory": theory,
+        **{name: since[name] for name in ("seconds", "requests", "reads", "writes", "read_bytes", "written_bytes")},
+        **{f"programmed_{part}": since["programmed_bytes"][part] for part in PARTS},
+    }
+    for way in ("read", "write"):
+        latency = since[f"{way}_latency_ns"]
+        values |= {f"{way}_latency_ns_{rank}": latency[rank] if latency else None for rank in PERCENTILES}
+    return [values[name] for name in COLUMNS]

@@ -1,0 +1,138 @@
+"""A drive that `ssdlab mount` or `ssdlab serve` has open in another process, seen from here.
+
+It can be looked at as the drives of a session can; what it executes is up to the programs that use it.
+"""
+
+import contextlib
+import json
+import socket
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.serving.watching import runtime_folder
+
+if TYPE_CHECKING:
+    from ssdlab._engine import _CellsBy
+
+_ANSWER_SECONDS_MAX = 30.0
+
+
+class WatchedDrive:
+    """One served drive. All calls may come from any thread; `drive` is always 0, as there is one.
+
+    They raise RunFailed when it is no longer served. What `figures` and `marks` tell since the previous call they tell
+    one watcher only.
+    """
+
+    def __init__(self, socket_path: Path) -> None:
+        """Raises OSError when nobody answers there."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(_ANSWER_SECONDS_MAX)
+        try:
+            self._socket.connect(str(socket_path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._answers = self._socket.makefile("rb")
+        self._asking = threading.Lock()
+        self.description: dict[str, Any] = self._ask_json({"ask": "description"})
+        """`place` (the folder or address where it is served), `pid`, `name`, `drive` (as the engine is told), `seed`,
+        `scale`."""
+
+    def figures(self, drive: int = 0) -> dict[str, Any]:
+        """Counters and their growth since the previous call, as `Device.figures` of the native module."""
+        return self._ask_json({"ask": "figures"})
+
+    def cells(self, drive: int, by: "_CellsBy") -> bytes:
+        """One byte an erase unit, as `Device.cells`."""
+        return self._ask({"ask": "cells", "by": by})
+
+    def marks(self, drive: int = 0) -> dict[str, Any]:
+        """What is open and what was cleaned and moved since the previous call, as `Device.marks`."""
+        return self._ask_json({"ask": "marks"})
+
+    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+        """One erase unit, as `Device.erase_unit`. Raises InputError when the drive has none such."""
+        return self._ask_json({"ask": "erase-unit", "index": index})
+
+    def statistics(self) -> dict[str, Any]:
+        """The result so far, as in `stats.json`."""
+        return self._ask_json({"ask": "statistics"})
+
+    def command(self, line: str) -> None:
+        """What may be written to `control`, such as `power-cut`. Raises InputError when it is no command."""
+        self._ask({"ask": "command", "line": line})
+
+    def close(self) -> None:
+        """Looks no longer."""
+        self._answers.close()
+        self._socket.close()
+
+    def _ask_json(self, question: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._ask(question))
+        return answer
+
+    def _ask(self, question: dict[str, Any]) -> bytes:
+        try:
+            with self._asking:
+                self._socket.sendall(json.dumps(question).encode() + b"\n")
+                header = json.loads(self._answers.readline() or b"null")
+                if header is None:
+                    raise RunFailed("the drive is no longer served")
+                body = self._answers.read(header["bytes"])
+        except (OSError, ValueError) as error:
+            raise RunFailed(f"the drive is no longer served ({error})") from None
+        if header["error"] is not None:
+            raise InputError(header["error"])
+        return body
+
+
+def watched(place: str | None = None) -> WatchedDrive:
+    """The drive that is served at a folder or an address, or the only one that this user serves.
+
+    Raises InputError with what there is.
+    """
+    found: list[WatchedDrive] = []
+    others: list[str] = []
+    for drive in _served():
+        served_at = drive.description["place"]
+        if place is None or served_at == place or _same_path(served_at, place):
+            found.append(drive)
+        else:
+            others.append(served_at)
+            drive.close()
+    if len(found) == 1:
+        return found[0]
+    places = [drive.description["place"] for drive in found] or others
+    for drive in found:
+        drive.close()
+    there = f"there are: {', '.join(places)}" if places else "none is served; start one with ssdlab mount or serve"
+    what = "several drives are served; name one" if found else f"no drive is served at {place or 'any place'}"
+    raise InputError(f"{what}; {there}")
+
+
+def _same_path(served_at: str, place: str) -> bool:
+    """A folder by another name, a socket by its path."""
+    path = str(Path(place).absolute())
+    with contextlib.suppress(OSError):
+        path = str(Path(place).resolve())
+    return served_at in (path, str(Path(path).parent)) or served_at.endswith(f"socket={path}")
+
+
+def _served() -> list[WatchedDrive]:
+    drives = []
+    try:
+        sockets = sorted(runtime_folder().glob("*.sock"))
+    except OSError:
+        return []
+    for path in sockets:
+        try:
+            drives.append(WatchedDrive(path))
+        except ConnectionRefusedError:
+            # Its process was killed.
+            path.unlink(missing_ok=True)
+        except (OSError, RunFailed):
+            continue
+    return drives

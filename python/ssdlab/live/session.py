@@ -1,0 +1,282 @@
+"""Drives at work for someone who watches: a thread advances them at the chosen speed, and their jobs may change.
+
+Several drives get the same requests: their specifications have the same jobs and seed, and they are advanced to the
+same number of requests, one after the other. Not for what is shown of them, nor for where their jobs come from.
+"""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.targets import engine
+from ssdlab.targets.specification import Specification
+
+if TYPE_CHECKING:
+    from ssdlab._engine import LiveDrive, _CellsBy
+
+# So long the first drive goes ahead of the others, and so long a change may take to be felt. In between this thread
+# waits for its turn among the others of the process.
+_SLICE_SECONDS = 0.1
+_HEAP_SECONDS = 0.005
+_REQUESTS_MAX = 2**62
+_FOREVER_SECONDS = 1e6
+
+
+@dataclass
+class _Drive:
+    live: "LiveDrive"
+    specification: Specification
+    requests: int = 0
+    finished: bool = False
+    read_only: str | None = None
+
+    def advance(self, requests: int, seconds: float) -> None:
+        told = json.loads(self.live.advance(requests, seconds))
+        self.requests += told["requests"]
+        self.finished = told["finished"]
+        self.read_only = told["read_only"]
+
+
+class Session:
+    """Drives that execute jobs. All calls may come from any thread; those that change something wait for each other."""
+
+    def __init__(self, specifications: Sequence[Specification]) -> None:
+        """A drive for each, standing still; its list of jobs may be empty. Raises InputError when one cannot be."""
+        self._drives = [
+            _Drive(engine.live_drive(specification.engine_json()), specification) for specification in specifications
+        ]
+        if not self._drives:
+            raise InputError("a session needs a drive")
+        self._is_running = False
+        self._is_closed = False
+        self._broken: str | None = None
+        self._requests_per_second: float | None = None
+        # Since the speed was set or the drives went on: when that was, and how many requests were issued by then.
+        self._paced_from = (0.0, 0)
+        self._changed = threading.Condition()
+        # Held while the drives are advanced or their jobs changed; and while waiting for that.
+        self._at_work = threading.Lock()
+        self._next = threading.Lock()
+        self._thread = threading.Thread(target=self._work, name="drives at work", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread advances the drives."""
+        return self._is_running
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no drive has anything to do: its jobs are done, or it has turned read-only."""
+        return all(drive.finished for drive in self._drives)
+
+    @property
+    def failure(self) -> str | None:
+        """Why a drive turned read-only, or what broke; None while all is well."""
+        return self._broken or next((drive.read_only for drive in self._drives if drive.read_only), None)
+
+    def run(self) -> None:
+        """Goes on at the speed that is set, until there is nothing to do or `pause` is called."""
+        with self._changed:
+            if self._is_closed or self._broken or self._is_running:
+                return
+            self._is_running = True
+            self._pace_from_now()
+            self._changed.notify_all()
+
+    def pause(self) -> None:
+        """Returns when the drives stand still."""
+        with self._changed:
+            self._is_running = False
+            self._changed.notify_all()
+        with self._next, self._at_work:
+            pass
+
+    def step(self, requests: int = 1) -> None:
+        """Issues so many requests at once. With a clock several may come due together, and are all issued."""
+        with self._changes():
+            self._advance(requests, _FOREVER_SECONDS)
+
+    def set_speed(self, requests_per_second: float | None) -> None:
+        """Requests a second of the clock on the wall; None: as fast as it goes."""
+        if requests_per_second is not None and not requests_per_second > 0:
+            raise InputError(f"a speed of {requests_per_second} requests a second; allowed: above 0")
+        with self._changed:
+            self._requests_per_second = requests_per_second
+            self._pace_from_now()
+            self._changed.notify_all()
+
+    def end_jobs(self) -> None:
+        """All jobs end now, after the requests that they have issued; what is outstanding is completed.
+
+        Jobs that have not begun are taken off the list. Drives side by side issue the same number of requests.
+        Raises InputError for a run until the steady state, whose jobs are fixed.
+        """
+        with self._changes(), engine.in_words_of_the_user():
+            after = self._common_end() if len(self._drives) > 1 else None
+            for drive in self._drives:
+                drive.live.drop_jobs_to_come()
+                drive.live.end_job(after)
+            for drive in self._drives:
+                drive.advance(_REQUESTS_MAX, _FOREVER_SECONDS)
+            self._pace_from_now()
+
+    def append(self, jobs: Sequence[Sequence[dict[str, Any]]]) -> None:
+        """For each drive the jobs, as the engine's specification has them, that come after those there are.
+
+        Raises InputError when a job cannot be done; then none of those that have not begun is left on the list.
+        """
+        if len(jobs) != len(self._drives):
+            raise ValueError(f"jobs for {len(jobs)} drives, and there are {len(self._drives)}")
+        with self._changes(), engine.in_words_of_the_user():
+            try:
+                for drive, of_drive in zip(self._drives, jobs, strict=True):
+                    for job in of_drive:
+                        drive.live.append_job(json.dumps(job))
+            except engine.native().SpecificationError:
+                for drive in self._drives:
+                    drive.live.drop_jobs_to_come()
+                raise
+            for drive, of_drive in zip(self._drives, jobs, strict=True):
+                drive.finished = drive.finished and (not of_drive or drive.read_only is not None)
+
+    def specification(self, drive: int) -> Specification:
+        """What `ssdlab run` is told for the same outcome, once the drive is finished: ended jobs have a `number_ios`.
+
+        Raises InputError when a job was ended that had begun again, which no number of requests says.
+        """
+        with engine.in_words_of_the_user():
+            text = self._drives[drive].live.specification()
+        return replace(self._drives[drive].specification, engine=json.loads(text))
+
+    def issued(self, drive: int) -> list[int]:
+        """Requests that each of the drive's jobs has issued so far."""
+        return self._drives[drive].live.issued()
+
+    def outcome(self, drive: int) -> dict[str, Any]:
+        """What `ssdlab run` would give if the run ended now: the engine's outcome."""
+        with engine.in_words_of_the_user():
+            outcome: dict[str, Any] = json.loads(self._drives[drive].live.outcome())
+        return outcome
+
+    def figures(self, drive: int) -> dict[str, Any]:
+        """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
+        figures: dict[str, Any] = json.loads(self._drives[drive].live.figures())
+        return figures
+
+    def cells(self, drive: int, by: "_CellsBy") -> bytes:
+        """One byte an erase unit, as `LiveDrive.cells`."""
+        return self._drives[drive].live.cells(by)
+
+    def marks(self, drive: int) -> dict[str, Any]:
+        """What is open and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
+        marks: dict[str, Any] = json.loads(self._drives[drive].live.marks())
+        return marks
+
+    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+        """One erase unit, as `LiveDrive.erase_unit`. Raises InputError when the drive has none such."""
+        try:
+            erase_unit: dict[str, Any] = json.loads(self._drives[drive].live.erase_unit(index))
+        except (IndexError, OverflowError):
+            raise InputError(f"drive {drive + 1} has no erase unit {index}") from None
+        return erase_unit
+
+    def cut_power(self) -> list[dict[str, Any]]:
+        """What a loss of power would cost each drive now, as `LiveDrive.cut_power`; the drives go on as they were."""
+        return [json.loads(drive.live.cut_power()) for drive in self._drives]
+
+    def close(self) -> None:
+        """Ends the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._is_running = False
+            self._changed.notify_all()
+        self._thread.join()
+
+    @contextlib.contextmanager
+    def _changes(self) -> Iterator[None]:
+        # The thread would have the lock again before anyone who waits for it wakes up; so all stand in line.
+        with self._next:
+            self._at_work.acquire()
+        try:
+            if self._broken:
+                raise RunFailed(self._broken)
+            yield
+        finally:
+            self._at_work.release()
+
+    def _common_end(self) -> list[int]:
+        """For each job the requests after which it can end on all drives."""
+        # A job that holds itself back issues one more, and of a trim and its write both.
+        return [max(counts) + 2 for counts in zip(*(drive.live.issued() for drive in self._drives), strict=True)]
+
+    def _pace_from_now(self) -> None:
+        self._paced_from = (time.monotonic(), self._requests())
+
+    def _requests(self) -> int:
+        return max(drive.requests for drive in self._drives)
+
+    def _work(self) -> None:
+        """The life of the thread."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_running or self._is_closed)
+                if self._is_closed:
+                    return
+                wait_seconds = self._seconds_until_due()
+                if wait_seconds > 0:
+                    self._changed.wait(wait_seconds)
+                    continue
+            try:
+                self._slice()
+            except BaseException as error:
+                # A panic of the engine is no Exception. Whoever asks next is told.
+                self._broken = str(error) or type(error).__name__
+                self._is_running = False
+
+    def _slice(self) -> None:
+        with self._changes(), engine.in_words_of_the_user():
+            if not self._is_running:
+                return
+            self._advance(self._due(), _SLICE_SECONDS)
+            if self.is_finished:
+                self._is_running = False
+
+    def _advance(self, requests: int, seconds: float) -> None:
+        """The first drive that has something to do by so many requests, or for so long, and the others as far."""
+        first, *others = [drive for drive in self._drives if not drive.finished] or self._drives[:1]
+        first.advance(requests, seconds)
+        for other in others:
+            if first.finished and not first.read_only:
+                # It has the same jobs; only to complete what is outstanding may take longer.
+                other.advance(_REQUESTS_MAX, _FOREVER_SECONDS)
+            elif first.requests > other.requests:
+                other.advance(first.requests - other.requests, _FOREVER_SECONDS)
+
+    def _due(self) -> int:
+        """Requests that may be issued now."""
+        if self._requests_per_second is None:
+            return _REQUESTS_MAX
+        since, before = self._paced_from
+        owed = (time.monotonic() - since) * self._requests_per_second
+        issued = self._requests() - before
+        # What could not be done in time is not made up for.
+        if owed - issued > max(1.0, self._requests_per_second):
+            self._pace_from_now()
+            return 1
+        return max(0, int(owed) - issued)
+
+    def _seconds_until_due(self) -> float:
+        """Until the next request, half a second at the most."""
+        if self._requests_per_second is None or self.is_finished:
+            return 0.0
+        since, before = self._paced_from
+        # At high speeds requests are issued in small heaps rather than one by one.
+        heap = max(1, int(self._requests_per_second * _HEAP_SECONDS))
+        next_at = since + (self._requests() - before + heap) / self._requests_per_second
+        return min(0.5, max(0.0, next_at - time.monotonic()))

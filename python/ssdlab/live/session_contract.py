@@ -1,0 +1,123 @@
+"""What the page's server asks of drives at work, whatever keeps them working: a session, or a served drive."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+from ssdlab.live.choices import Views
+from ssdlab.live.theory import Line
+from ssdlab.targets.specification import Specification
+
+
+class Watched(Protocol):
+    """Drives that can be looked at. All calls may come from any thread."""
+
+    def figures(self, drive: int) -> dict[str, Any]:
+        """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
+        ...
+
+    def cells(self, drive: int, by: Views | Literal["state"]) -> bytes:
+        """One byte an erase unit, as `LiveDrive.cells`."""
+        ...
+
+    def marks(self, drive: int) -> dict[str, Any]:
+        """Open erase units, and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
+        ...
+
+    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+        """One erase unit, as `LiveDrive.erase_unit`."""
+        ...
+
+
+class TheoryLine(Protocol):
+    """Where theory's line is for a drive, if there is one."""
+
+    def line(self, effective_over_provisioning: float | None) -> Line: ...
+
+
+class Shown(Protocol):
+    """What a page shows at a moment: drives at work, and theory beside each."""
+
+    @property
+    def session(self) -> Watched: ...
+
+    @property
+    def theories(self) -> Sequence[TheoryLine]:
+        """One a drive."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Grows with every new session, whose figures begin anew."""
+        ...
+
+
+class Watchable(Protocol):
+    """What the server needs of what it shows, whether the page steers it or only looks on."""
+
+    @property
+    def now(self) -> Shown: ...
+
+    def status(self) -> dict[str, Any]:
+        """What the page shows beside the figures, as plain JSON values; `Status` of `page/types.js`."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Session(Watched, Protocol):
+    """Drives that execute jobs, all of them the same requests, in a thread of their own."""
+
+    @property
+    def is_running(self) -> bool: ...
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all jobs are done, or a drive has turned read-only."""
+        ...
+
+    @property
+    def failure(self) -> str | None:
+        """Why a drive turned read-only, or what broke; None while all is well."""
+        ...
+
+    def run(self) -> None: ...
+
+    def pause(self) -> None:
+        """Returns when the drives stand still."""
+        ...
+
+    def step(self, requests: int) -> None:
+        """Issues so many requests, at once, and stands still."""
+        ...
+
+    def set_speed(self, requests_per_second: float | None) -> None:
+        """None: as fast as it goes."""
+        ...
+
+    def end_jobs(self) -> None:
+        """All jobs end now, after the requests that they have issued."""
+        ...
+
+    def append(self, jobs: Sequence[Sequence[dict[str, Any]]]) -> None:
+        """For each drive the jobs, as the engine's specification has them, that come after those there are."""
+        ...
+
+    def specification(self, drive: int) -> Specification:
+        """What `ssdlab run` is told for the same outcome, once its jobs are ended. InputError where none says it."""
+        ...
+
+    def issued(self, drive: int) -> list[int]:
+        """Requests that each of a drive's jobs has issued."""
+        ...
+
+    def outcome(self, drive: int) -> dict[str, Any]:
+        """What `ssdlab run` would give if the run ended now."""
+        ...
+
+    def cut_power(self) -> list[dict[str, Any]]:
+        """What a loss of power would cost each drive now, as `LiveDrive.cut_power`."""
+        ...
+
+    def close(self) -> None:
+        """Ends the thread."""
+        ...

@@ -1,0 +1,31 @@
+"""A session as a command line: what `ssdlab run` is told so that it gives the figures of the page."""
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.live.workbench import Workbench
+
+JOB_FILE = "session.fio"
+
+
+def command_line(workbench: "Workbench", drive: int) -> str:
+    """For the job file of the session, saved as `session.fio`, or `session-2.fio` for the second drive."""
+    start, bench = workbench.start, workbench.benches[drive]
+    choice = bench.choice
+    words = ["ssdlab", "run", job_file_name(drive), "--drive", choice.name]
+    if choice.op is not None:
+        words += ["--op", f"{choice.op * 100:.10g}%"]
+    settings = dict(start.settings) | workbench.policies_of(choice)
+    for key, value in settings.items():
+        words += ["--set", f"{key}={value}"]
+    if bench.drive.scale != 1:
+        words += ["--scale", str(bench.drive.scale)]
+    words += ["--seed", str(start.seed)]
+    if not start.timed:
+        words.append("--untimed")
+    return shlex.join(words)
+
+
+def job_file_name(drive: int) -> str:
+    return JOB_FILE if drive == 0 else f"session-{drive + 1}.fio"

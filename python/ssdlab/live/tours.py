@@ -1,0 +1,89 @@
+"""Guided tours: text beside the picture, and what each step does to the drive. Each is a TOML file in `tours/`.
+
+A step's actions are commands of the page (`choices.COMMANDS`), so a tour can do nothing that a user could not.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ssdlab.errors import InputError, near
+from ssdlab.live import choices
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what is told, what to look at, what is done when it is reached."""
+
+    title: str
+    text: str
+    look: str
+    view: str
+    actions: tuple[tuple[str, dict[str, Any]], ...]
+
+    def plain(self) -> dict[str, str]:
+        """For the page."""
+        return {"title": self.title, "text": self.text, "look": self.look, "view": self.view}
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A tour of about three minutes."""
+
+    name: str
+    title: str
+    source: str
+    """What it is about: a published study, or theory."""
+    steps: tuple[Step, ...]
+
+    def step(self, index: int) -> Step:
+        """Raises InputError when the tour has no such step."""
+        if index >= len(self.steps):
+            raise InputError(f"tour {self.name!r} has {len(self.steps)} steps; step {index + 1} is asked for")
+        return self.steps[index]
+
+    def plain(self) -> dict[str, Any]:
+        """For the page."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "steps": [step.plain() for step in self.steps],
+        }
+
+
+@cache
+def tours() -> dict[str, Tour]:
+    """By name, in the order in which they are offered. A file that is wrong is an error of the package: ValueError."""
+    folder = files("ssdlab.live").joinpath("tours")
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")}
+    read = [_read(name, tomllib.loads(text)) for name, text in texts.items()]
+    return {tour.name: tour for _, tour in sorted(read, key=lambda entry: entry[0])}
+
+
+def tour_named(known: Mapping[str, Tour], name: str) -> Tour:
+    """Raises InputError when there is none."""
+    if name not in known:
+        raise InputError(f"{name!r} is no tour{near(name, known)}; there are: {', '.join(known)}")
+    return known[name]
+
+
+def _read(file: str, content: dict[str, Any]) -> tuple[int, Tour]:
+    try:
+        steps = tuple(_step(step) for step in content["steps"])
+        return content["order"], Tour(file.removesuffix(".toml"), content["title"], content["source"], steps)
+    except (KeyError, InputError) as error:
+        raise ValueError(f"tours/{file}: {error}") from error
+
+
+def _step(content: dict[str, Any]) -> Step:
+    actions = tuple((name, arguments) for action in content["do"] for name, arguments in action.items())
+    for name, arguments in actions:
+        choices.command(name, arguments)
+    if content["view"] not in choices.VIEWS:
+        raise KeyError(f"view {content['view']!r}")
+    text, look = (" ".join(content[key].split()) for key in ("text", "look"))
+    return Step(content["title"], text, look, content["view"], actions)

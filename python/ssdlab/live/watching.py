@@ -1,0 +1,106 @@
+"""The page on a drive that `ssdlab mount` or `serve` has open in another process: it looks on, and steers little."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ssdlab.errors import InputError
+from ssdlab.live import choices
+from ssdlab.live.served import WatchedDrive
+from ssdlab.live.theory import Line
+from ssdlab.report.wording import size
+
+
+class NoTheory:
+    """What real programs write follows no formula."""
+
+    def line(self, effective_over_provisioning: float | None) -> Line:
+        return Line(None, None, "programs write as they like; no closed form applies")
+
+
+@dataclass(frozen=True)
+class NowServed:
+    """The one drive, for as long as the page is open."""
+
+    session: WatchedDrive
+    generation: int = 0
+    theories: list[NoTheory] = field(default_factory=lambda: [NoTheory()])
+
+
+class Watching:
+    """A served drive as the server shows it."""
+
+    def __init__(self, drive: WatchedDrive) -> None:
+        self.now = NowServed(drive)
+        self.moments: list[dict[str, Any]] = []
+        self._figures = drive.figures()
+
+    def close(self) -> None:
+        self.now.session.close()
+
+    def status(self) -> dict[str, Any]:
+        """As `Workbench.status`; `watched` says what is looked at."""
+        description, capacity = self.now.session.description, self._figures["capacity"]
+        unit_bytes = capacity["mapping_unit_bytes"]
+        physical, user = capacity["physical_units"] * unit_bytes, capacity["user_units"] * unit_bytes
+        ftl = description["drive"]["ftl"]
+        drive = {
+            "label": description["name"],
+            "choice": {"name": description["name"], "op": None, "victim": None, "placement": None},
+            "name": description["name"],
+            "description": "",
+            "scale": description["scale"],
+            "victim": ftl["victim"]["name"],
+            "placement": ftl["placement"]["name"],
+            "erase_units": capacity["erase_units"],
+            "units_per_erase_unit": capacity["units_per_erase_unit"],
+            "mapping_unit_bytes": unit_bytes,
+            "physical_bytes": physical,
+            "user_bytes": user,
+            "over_provisioning": physical / user - 1,
+            "used_over_provisioning": physical / user - 1,
+            "endurance_cycles": description["drive"]["nand"]["endurance_cycles"],
+        }
+        return {
+            "watched": f"served at {description['place']}",
+            "generation": 0,
+            "running": True,
+            "finished": False,
+            "failure": None,
+            "requests_per_second": None,
+            "workload": None,
+            "job": None,
+            "partition_percent": 100,
+            "timed": True,
+            "seed": description["seed"],
+            "drives": [drive],
+            "moments": self.moments,
+            "tour": None,
+        }
+
+    def carry_out(self, command: Any) -> Any:
+        """What can be asked of a drive that others use. Raises InputError for all else, RunFailed when it is gone."""
+        drive = self.now.session
+        match command:
+            case choices.EraseUnit():
+                return drive.erase_unit(0, command.index)
+            case choices.CutPower():
+                drive.command("power-cut")
+                return []
+            case choices.Mark():
+                name = command.name or f"moment {len(self.moments) + 1}"
+                drive.command(f"mark {name}")
+                self._figures = drive.figures()
+                written = self._figures["ledger"]["host_written_bytes"]
+                self.moments.append(
+                    {
+                        "name": name,
+                        "host_written_bytes": [written],
+                        "simulated_seconds": [self._figures["simulated_seconds"]],
+                    }
+                )
+                return None
+        raise InputError(f"the drive is steered by the programs that use it, after {size(self._written())} written")
+
+    def _written(self) -> int:
+        written: int = self._figures["ledger"]["host_written_bytes"]
+        return written

@@ -1,0 +1,398 @@
+"""What the page steers: drives, a workload and the session that results, one change at a time.
+
+It knows nothing of sockets. Each change goes through the journal, so that the session stays a job file.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ssdlab.drives import ResolvedDrive, load, names, resolve
+from ssdlab.errors import InputError, near
+from ssdlab.jobs import parse
+from ssdlab.live import choices, workload
+from ssdlab.live.journal import Journal, Written, written
+from ssdlab.live.session_contract import Session
+from ssdlab.live.theory import Theory
+from ssdlab.live.workload import Workload
+from ssdlab.quantities import format_share
+from ssdlab.results import Result
+from ssdlab.targets import engine, simulated
+from ssdlab.targets.specification import Reporting, Specification
+
+StartSession = Callable[[Sequence[Specification]], Session]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the command line said, and what a reset goes back to."""
+
+    drives: tuple[choices.DriveChoice, ...]
+    settings: dict[str, str] = field(default_factory=dict)
+    scale: Fraction | None = None
+    seed: int = 1
+    timed: bool = True
+
+
+@dataclass
+class Bench:
+    """One drive of the session: what it is, and what it was told."""
+
+    choice: choices.DriveChoice
+    drive: ResolvedDrive
+    theory: Theory
+    journal: Journal = field(default_factory=Journal)
+    specification: Specification | None = None
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a drive has come to once its jobs were ended."""
+
+    job_file: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Now:
+    """The session that there is, and the drives that it keeps at work: these belong together."""
+
+    benches: list[Bench]
+    session: Session
+    generation: int
+    """Grows with every new session, whose figures begin anew."""
+
+    @property
+    def theories(self) -> list[Theory]:
+        return [bench.theory for bench in self.benches]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment that the user named, on the axis of every drive."""
+
+    name: str
+    host_written_bytes: tuple[int, ...]
+    simulated_seconds: tuple[float | None, ...]
+
+
+class Workbench:
+    """One session at a time. Calls that change something are made one after the other, whoever makes them."""
+
+    def __init__(self, start: Start, start_session: StartSession) -> None:
+        """Raises InputError for a drive that cannot be."""
+        self.start = start
+        self.workload: Workload | None = Workload()
+        self.job_name: str | None = None
+        self.partition_percent = 100
+        self.requests_per_second: float | None = None
+        self.moments: list[Moment] = []
+        self.tour: tuple[str, int] | None = None
+        """Its name and the step where it stands."""
+        # A page cannot make this program read files that nobody named.
+        self._known_drives = {*names(), *(choice.name for choice in start.drives)}
+        self._start_session = start_session
+        self._lock = threading.RLock()
+        self._numbers = 0
+        self._job_text: list[Written] = []
+        benches = self._benches(start.drives)
+        self.now = Now(benches, self._new_session(benches), 0)
+        """Replaced as a whole, so that who reads it from another thread never sees halves."""
+
+    @property
+    def benches(self) -> list[Bench]:
+        return self.now.benches
+
+    @property
+    def session(self) -> Session:
+        return self.now.session
+
+    def close(self) -> None:
+        self.session.close()
+
+    def reset(self) -> None:
+        """New drives of the same kind, and the workload from its beginning."""
+        with self._lock:
+            self._replace(self._benches([bench.choice for bench in self.benches]))
+
+    def set_drives(self, drives: Sequence[choices.DriveChoice]) -> None:
+        """Other drives. Those that there are stay when one of the new ones cannot be."""
+        with self._lock:
+            self._replace(self._benches(drives))
+
+    def set_speed(self, requests_per_second: float | None) -> None:
+        self.requests_per_second = requests_per_second
+        self.session.set_speed(requests_per_second)
+
+    def set_workload(self, chosen: Workload) -> None:
+        """Ends what is running and goes on with this."""
+        with self._lock:
+            self.workload, self.job_name = chosen, None
+            self._go_on_with([self._current_sections()])
+
+    def start_job(self, name: str, text: str) -> None:
+        """Ends what is running and starts a job file. A wrong one raises InputError and changes nothing."""
+        sections = written(text, name)
+        with self._lock:
+            for bench in self.benches:
+                # In its own words and lines first, alone.
+                user_bytes = bench.drive.capacity.user_bytes
+                parse(text, name).resolve(user_bytes, seed=self.start.seed, scale=bench.drive.scale)
+            self.workload, self.job_name, self._job_text = None, name, sections
+            self._go_on_with([sections])
+
+    def set_partition(self, percent: int) -> None:
+        """The host uses the first `percent` of the drive, and trims what is behind when that becomes less."""
+        with self._lock:
+            smaller = percent < self.partition_percent
+            self.partition_percent = percent
+            behind = [[self._named("trim", lambda name: workload.trim_behind(name, percent))]] if smaller else []
+            self._go_on_with([*behind, self._current_sections()])
+
+    def fill(self) -> None:
+        """The partition once in sequence, then what ran before."""
+        with self._lock:
+            filling = self._named("fill", lambda name: workload.fill(name, self.partition_percent))
+            self._go_on_with([[filling], self._current_sections()])
+
+    def mark(self, name: str) -> Moment:
+        """Names this moment; without a name it has a number."""
+        with self._lock:
+            outcomes = [self.session.outcome(index) for index in range(len(self.benches))]
+            moment = Moment(
+                name or f"moment {len(self.moments) + 1}",
+                tuple(_host_written_bytes(outcome) for outcome in outcomes),
+                tuple(outcome["timing"] and outcome["timing"]["simulated_ns"] / 1e9 for outcome in outcomes),
+            )
+            self.moments.append(moment)
+            return moment
+
+    def specification(self, index: int) -> Specification:
+        """The session of a drive as a specification, with all jobs so far: what its outcome belongs to."""
+        bench = self.benches[index]
+        assert bench.specification is not None
+        return bench.specification
+
+    def erase_unit(self, index: int, erase_unit: int) -> dict[str, Any]:
+        """One erase unit of a drive. Raises InputError when the drive has none such."""
+        if index >= len(self.benches) or erase_unit >= self.benches[index].drive.capacity.erase_units:
+            raise InputError(f"drive {index + 1} has no erase unit {erase_unit}")
+        return self.session.erase_unit(index, erase_unit)
+
+    @contextlib.contextmanager
+    def settled(self) -> Iterator[list["Settled"]]:
+        """What every drive has come to: what is running is ended, and begins again as a stage of its own afterwards.
+
+        Only so does a command line give the same figures. Raises InputError where none can say where a job ended.
+        """
+        with self._lock:
+            was_running, had_more = self.session.is_running, not self.session.is_finished
+            self._end_all()
+            try:
+                yield [self._settled(index) for index in range(len(self.benches))]
+            finally:
+                if had_more:
+                    self._append([self._current_sections()])
+                if was_running:
+                    self.session.run()
+
+    def _settled(self, index: int) -> "Settled":
+        bench = self.benches[index]
+        specification = self.specification(index)
+        reporting = tuple(Reporting({}, group=job["stage"]) for job in specification.jobs)
+        outcome = self.session.outcome(index)
+        result = Result(replace(specification, reporting=reporting), outcome, version=engine.native().version())
+        return Settled(bench.journal.text(bench.drive.scale), result)
+
+    def title(self) -> str:
+        """What the session is called."""
+        return Path(self.job_name).stem if self.job_name else "A session"
+
+    def labels(self) -> list[str]:
+        """What tells the drives apart, in few words."""
+        return _labels(self.benches)
+
+    def status(self) -> dict[str, Any]:
+        """What the page shows of the session beside its figures, as plain JSON values."""
+        now = self.now
+        session = now.session
+        return {
+            "watched": None,
+            "generation": now.generation,
+            "running": session.is_running,
+            "finished": session.is_finished,
+            "failure": session.failure,
+            "requests_per_second": self.requests_per_second,
+            "workload": self.workload.model_dump() if self.workload else None,
+            "job": self.job_name,
+            "partition_percent": self.partition_percent,
+            "timed": self.start.timed,
+            "seed": self.start.seed,
+            "drives": [
+                self._drive_status(bench, label) for bench, label in zip(now.benches, _labels(now.benches), strict=True)
+            ],
+            "moments": [asdict(moment) for moment in self.moments],
+            "tour": {"name": self.tour[0], "step": self.tour[1]} if self.tour else None,
+        }
+
+    def policies_of(self, choice: choices.DriveChoice) -> dict[str, str]:
+        """What is chosen beside the drive's file, as keys of it."""
+        policies = {"ftl.victim": choice.victim, "ftl.placement": choice.placement}
+        return {key: name for key, name in policies.items() if name is not None}
+
+    def _drive_status(self, bench: Bench, label: str) -> dict[str, Any]:
+        capacity = bench.drive.capacity
+        partition_bytes = capacity.user_bytes * self.partition_percent // 100
+        return {
+            "label": label,
+            "choice": bench.choice.model_dump(),
+            "name": bench.drive.name,
+            "description": bench.drive.file.description,
+            "scale": str(bench.drive.scale),
+            "victim": bench.drive.file.ftl.victim.name,
+            "placement": bench.drive.file.ftl.placement.name,
+            "erase_units": capacity.erase_units,
+            "units_per_erase_unit": capacity.units_per_erase_unit,
+            "mapping_unit_bytes": capacity.mapping_unit_bytes,
+            "physical_bytes": capacity.physical_bytes,
+            "user_bytes": capacity.user_bytes,
+            "over_provisioning": capacity.over_provisioning,
+            # As the host sees it that leaves the rest of the drive alone.
+            "used_over_provisioning": capacity.physical_bytes / partition_bytes - 1,
+            "endurance_cycles": bench.drive.endurance_cycles,
+        }
+
+    def _benches(self, drives: Sequence[choices.DriveChoice]) -> list[Bench]:
+        benches = []
+        for choice in drives:
+            if choice.name not in self._known_drives:
+                raise InputError(f"no drive {choice.name!r} in the catalogue{near(choice.name, self._known_drives)}")
+            settings = self.start.settings | self.policies_of(choice)
+            drive = resolve_to_watch(choice, settings, self.start.scale)
+            benches.append(Bench(choice, drive, Theory(drive.specification())))
+        return benches
+
+    def _replace(self, benches: list[Bench]) -> None:
+        before = self.partition_percent, self._numbers
+        was_running = self.session.is_running
+        self.partition_percent, self._numbers = 100, 0
+        try:
+            session = self._new_session(benches)
+        except BaseException:
+            self.partition_percent, self._numbers = before
+            raise
+        self.session.close()
+        self.now = Now(benches, session, self.now.generation + 1)
+        self.moments = []
+        if was_running:
+            session.run()
+
+    def _new_session(self, benches: Sequence[Bench]) -> Session:
+        sections = self._current_sections()
+        specifications = []
+        for bench in benches:
+            bench.journal = Journal().appended(sections, 0)
+            bench.specification = simulated.specify(
+                bench.journal.job_file(), bench.drive, seed=self.start.seed, timed=self.start.timed
+            )
+            bench.theory.set_jobs(bench.specification.jobs)
+            specifications.append(bench.specification)
+        session = self._start_session(specifications)
+        session.set_speed(self.requests_per_second)
+        return session
+
+    def _current_sections(self) -> list[Written]:
+        if self.workload is None:
+            return self._job_text
+        chosen, percent = self.workload, self.partition_percent
+        texts = chosen.sections(self._next_name("work"), percent)
+        return [section for text in texts for section in written(text, "the page")]
+
+    def _named(self, kind: str, text: Callable[[str], str]) -> Written:
+        (section,) = written(text(self._next_name(kind)), "the page")
+        return section
+
+    def _next_name(self, kind: str) -> str:
+        self._numbers += 1
+        return f"{kind}-{self._numbers}"
+
+    def _go_on_with(self, stages: Sequence[list[Written]]) -> None:
+        """Ends what is running and appends stages, for every drive. The session goes on if it was running."""
+        was_running = self.session.is_running
+        self._end_all()
+        self._append(stages)
+        if was_running:
+            self.session.run()
+
+    def _end_all(self) -> None:
+        """All jobs end, and the journals say after how many requests."""
+        self.session.pause()
+        self.session.end_jobs()
+        for index, bench in enumerate(self.benches):
+            told, ended = self.specification(index), self.session.specification(index)
+            before, now = ([job["number_ios"] for job in specification.jobs] for specification in (told, ended))
+            issued = [None if count == before[job] else count for job, count in enumerate(now)]
+            bench.journal = bench.journal.settled(issued)
+            bench.specification = ended
+
+    def _append(self, stages: Sequence[list[Written]]) -> None:
+        self.session.append([self._appended(bench, stages) for bench in self.benches])
+
+    def _appended(self, bench: Bench, stages: Sequence[list[Written]]) -> list[dict[str, Any]]:
+        """The engine's jobs of the new stages, put into the bench's journal and specification too."""
+        assert bench.specification is not None
+        jobs = list(bench.specification.jobs)
+        before = len(jobs)
+        for sections in stages:
+            bench.journal = bench.journal.appended(sections, len(jobs))
+            user_bytes = bench.drive.capacity.user_bytes
+            jobs += bench.journal.last_jobs(user_bytes, seed=self.start.seed, scale=bench.drive.scale)
+        # What is no more written or was trimmed does not count: each stage of the page covers what is live.
+        last = jobs[-1]["stage"] if jobs else 0
+        bench.theory.set_jobs([job for job in jobs if job["stage"] == last])
+        bench.specification = replace(bench.specification, engine={**bench.specification.engine, "jobs": jobs})
+        return jobs[before:]
+
+
+def _host_written_bytes(outcome: Mapping[str, Any]) -> int:
+    written_bytes: int = outcome["ledger"]["host_written_bytes"]
+    return written_bytes
+
+
+# A drive of so many units fills within seconds.
+_UNITS_TO_WATCH_MAX = 4_000_000
+_SCALES = (1, 4, 16, 64, 256)
+
+
+def resolve_to_watch(choice: choices.DriveChoice, settings: Mapping[str, str], scale: Fraction | None) -> ResolvedDrive:
+    """The drive at the scale, or without one at the largest that is quick to watch. Raises InputError."""
+    file = load(choice.name)
+    if scale is not None:
+        return resolve(file, over_provisioning=choice.op, settings=settings, scale=scale)
+    drive = resolve(file, over_provisioning=choice.op, settings=settings)
+    for divisor in _SCALES[1:]:
+        if drive.capacity.physical_units <= _UNITS_TO_WATCH_MAX:
+            break
+        try:
+            drive = resolve(file, over_provisioning=choice.op, settings=settings, scale=Fraction(1, divisor))
+        except InputError:
+            # Its erase units would become too small.
+            break
+    return drive
+
+
+def _labels(benches: Sequence[Bench]) -> list[str]:
+    names = [bench.drive.name for bench in benches]
+    if len(set(names)) == len(names):
+        return names
+    spare = [format_share(bench.drive.capacity.over_provisioning) for bench in benches]
+    victims = [bench.drive.file.ftl.victim.name for bench in benches]
+    placements = [bench.drive.file.ftl.placement.name for bench in benches]
+    for words in (spare, victims, placements):
+        if len(set(words)) == len(words):
+            return words
+    return [f"{name} {number}" for number, name in enumerate(names, start=1)]

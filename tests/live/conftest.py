@@ -1,0 +1,105 @@
+"""What the tests of the live page share: the page of a small drive, served in this process or as a program."""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from small_drives import drive_file
+from ssdlab.live.choices import DriveChoice
+from ssdlab.live.server import LiveServer
+from ssdlab.live.serving import live_server
+from ssdlab.live.workbench import Start
+
+Serve = Callable[..., LiveServer]
+
+
+@pytest.fixture(scope="session")
+def small_drive(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A drive file: 256 erase units of 64 units, an eighth of them spare."""
+    path = tmp_path_factory.mktemp("drives") / "small.toml"
+    path.write_text(drive_file("small", blocks=256, pages=64, user_bytes=58720256))
+    return str(path)
+
+
+@contextmanager
+def running(server: LiveServer) -> Iterator[LiveServer]:
+    """The server answers in a thread of its own until the end of the block; its session too is ended."""
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=(ready.set,))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield server
+    finally:
+        server.stop()
+        thread.join(20)
+        server.close()
+        assert not thread.is_alive()
+        assert server.failure is None
+
+
+@pytest.fixture
+def serve(small_drive: str, tmp_path: Path) -> Iterator[Serve]:
+    """Serves the small drive, standing still; `drives` takes others."""
+    with_block = []
+
+    def start(drives: tuple[str, ...] = (small_drive,), **options: object) -> LiveServer:
+        choices = tuple(DriveChoice(name=name) for name in drives)
+        given = {"seed": 1, "timed": True} | options
+        server = live_server(Start(choices, **given), tmp_path / "reports", port=0, tour=None, is_running=False)  # type: ignore[arg-type]
+        block = running(server)
+        block.__enter__()
+        with_block.append(block)
+        return server
+
+    yield start
+    for block in with_block:
+        block.__exit__(None, None, None)
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        yield chromium
+        chromium.close()
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Opens the page of a server, and waits for its first figures. What the console says is an error of the test."""
+    said: list[str] = []
+    pages = []
+
+    def open_at(server: LiveServer, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+        pages.append(page)
+
+        def note(message: ConsoleMessage) -> None:
+            said.append(f"{message.type}: {message.text}")
+
+        page.on("console", note)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(server.address)
+        page.wait_for_selector('[data-figure="requests"][data-value]', state="attached")
+        return page
+
+    yield open_at
+    for page in pages:
+        page.close()
+    assert said == []

@@ -1,0 +1,82 @@
+"""A page without a browser: speaks to the server as the page's script does."""
+
+import json
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.sync.client import ClientConnection, connect
+
+from ssdlab.live.picture import HEADER
+from ssdlab.live.server import LiveServer
+
+
+class Page(AbstractContextManager["Page"]):
+    """One connection; what came in by kind, the newest of each."""
+
+    def __init__(self, server: LiveServer) -> None:
+        parts = urlsplit(server.address)
+        address, origin = f"ws://{parts.netloc}{parts.path}socket", f"http://{parts.netloc}"
+        self._stack = ExitStack()
+        self.socket: ClientConnection = self._stack.enter_context(
+            connect(address, origin=origin, proxy=None, max_size=None)  # type: ignore[arg-type]
+        )
+        self.newest: dict[str, Any] = {}
+        self.rows: dict[int, list[list[float | None]]] = {}
+        self.pictures: list[tuple[int, int, dict[str, Any], bytes, bytes]] = []
+        self._id = 0
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def hear(self) -> str:
+        """Takes in one message and says its kind. Pictures are acknowledged."""
+        message = self.socket.recv(20)
+        if isinstance(message, bytes):
+            form, drive, view, number, marks, cells = HEADER.unpack_from(message)
+            assert form == 2
+            start = HEADER.size + marks
+            picture = message[start : start + cells], message[start + cells :]
+            self.pictures.append((drive, view, json.loads(message[HEADER.size : start]), *picture))
+            self.socket.send(json.dumps({"drawn": number}))
+            return "picture"
+        told = json.loads(message)
+        if told["type"] == "rows":
+            rows = self.rows.setdefault(told["drive"], [])
+            rows[told["from"] :] = told["rows"]
+        self.newest[told["type"]] = told
+        return str(told["type"])
+
+    def until(self, kind: str) -> Any:
+        """The next message of a kind."""
+        while self.hear() != kind:
+            pass
+        return self.newest.get(kind)
+
+    def ask(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Gives a command and waits for its answer."""
+        self._id += 1
+        self.socket.send(json.dumps({"id": self._id, "do": name, "with": arguments}))
+        while (reply := self.until("reply"))["id"] != self._id:
+            pass
+        return dict(reply)
+
+    def do(self, name: str, /, **arguments: Any) -> Any:
+        """As `ask`, of a command that is carried out."""
+        reply = self.ask(name, **arguments)
+        assert reply["ok"], reply["message"]
+        return reply["value"]
+
+    def figures(self, drive: int = 0) -> dict[str, Any]:
+        """Figures that were counted after this call began."""
+        # What lies in the socket is older than the answer; one count may be under way.
+        self.ask("nothing")
+        self.until("figures")
+        figures: dict[str, Any] = self.until("figures")["drives"][drive]
+        return figures
+
+    def status(self) -> dict[str, Any]:
+        if "status" not in self.newest:
+            self.until("status")
+        status: dict[str, Any] = self.newest["status"]
+        return status

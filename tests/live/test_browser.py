@@ -1,0 +1,292 @@
+"""Every control in a real browser, checked against the engine's own counters; no word on the console."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ssdlab.errors import InputError
+from ssdlab.jobs import parse
+from ssdlab.live.server import LiveServer
+from ssdlab.live.workbench import Workbench
+
+Serve = Callable[..., LiveServer]
+Open = Callable[..., Page]
+
+
+def bench_of(server: LiveServer) -> Workbench:
+    assert isinstance(server.shown, Workbench)
+    return server.shown
+
+
+def counted(server: LiveServer, drive: int = 0) -> dict[str, Any]:
+    """What the engine has counted, asked past the page."""
+    session = bench_of(server).session
+    return session.outcome(drive)["ledger"] | {"requests": sum(session.issued(drive))}
+
+
+def job_of(server: LiveServer) -> dict[str, Any]:
+    """The last job that the engine was told of."""
+    jobs = bench_of(server).session.specification(0).jobs
+    # Between the end of what was not begun and the next there may be none.
+    return defaultdict(lambda: None, jobs[-1] if jobs else {})
+
+
+def shows(page: Page, figure: str, value: object, drive: int = 0) -> None:
+    """The page comes to show a figure, in full."""
+    cell = page.locator(f'[data-figure="{figure}"][data-drive="{drive}"]')
+    expect(cell).to_have_attribute("data-value", str(value), timeout=10_000)
+
+
+def slide(page: Page, control: str, value: float) -> None:
+    """Moves a slider and waits until the server has heard of it."""
+    page.locator(f"#{control}").fill(str(value))
+    page.wait_for_timeout(350)
+    page.evaluate("() => new Promise((done) => setTimeout(done, 50))")
+
+
+def settle(page: Page, server: LiveServer, holds: Callable[[], bool]) -> None:
+    """Waits until something holds of the server."""
+    for _ in range(200):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not come to hold")
+
+
+def test_run_pause_step_reset(serve: Serve, open_page: Open) -> None:
+    server = serve(timed=False)
+    page = open_page(server)
+    session = bench_of(server).session
+    page.click("#step")
+    shows(page, "requests", 1)
+    assert counted(server)["requests"] == 1
+    page.click("#run")
+    expect(page.locator("#run")).to_have_text("Pause")
+    assert session.is_running
+    page.wait_for_timeout(300)
+    page.click("#run")
+    expect(page.locator("#run")).to_have_text("Run")
+    assert not session.is_running
+    # The button changes at once; what was under way ends a moment later.
+    session.pause()
+    shows(page, "host-written", counted(server)["host_written_bytes"])
+    ledger = counted(server)
+    shows(page, "nand-programmed", sum(ledger["programmed_units"].values()) * 4096)
+    page.click("#reset")
+    shows(page, "requests", 0)
+    assert bench_of(server).session is not session
+
+
+def test_speed(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    slide(page, "speed", 20)
+    settle(page, server, lambda: bench_of(server).requests_per_second == 100)
+    expect(page.locator("#speed-value")).to_have_text("100 requests/s")
+    page.keyboard.press("Tab")
+    page.locator("h1").click()
+    page.keyboard.press("+")
+    settle(page, server, lambda: bench_of(server).requests_per_second == 316)
+    slide(page, "speed", 70)
+    settle(page, server, lambda: bench_of(server).requests_per_second is None)
+    expect(page.locator("#speed-value")).to_have_text("as fast as it goes")
+
+
+def test_the_workload_is_the_engines(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    slide(page, "reads", 40)
+    settle(page, server, lambda: job_of(server)["read_percent"] == 40.0)
+    slide(page, "skew", 1.2)
+    settle(page, server, lambda: job_of(server)["distribution"] == {"name": "zipf", "theta": 1.2, "center": None})
+    slide(page, "depth", 3)
+    settle(page, server, lambda: job_of(server)["iodepth"] == 8)
+    page.select_option("#block", "16384")
+    settle(page, server, lambda: "16384" in str(job_of(server)["block_sizes"]))
+    expect(page.locator("#trims-row")).to_be_hidden()
+    page.check("#trim")
+    settle(page, server, lambda: job_of(server)["direction"] == "trim")
+    expect(page.locator("#trims-row")).to_be_visible()
+    page.uncheck("#trim")
+    page.select_option("#kind", "sequential")
+    settle(page, server, lambda: bool(job_of(server)["sequential"]))
+    slide(page, "partition", 75)
+    settle(page, server, lambda: job_of(server)["size_bytes"] == 58720256 * 3 // 4)
+    expect(page.locator("#partition-says")).to_contain_text("52.4 % over-provisioning")
+    page.click("#fill")
+    settle(page, server, lambda: any("fill" in job["name"] for job in bench_of(server).specification(0).jobs))
+    page.select_option("#job", "zipf")
+    settle(page, server, lambda: job_of(server)["name"] == "zipf")
+    expect(page.locator("#what")).to_contain_text("zipf.fio")
+
+
+def test_drives_policies_and_two_of_them(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    page.select_option("#drive-victim-0", "fifo")
+    settle(page, server, lambda: bench_of(server).benches[0].drive.file.ftl.victim.name == "fifo")
+    page.select_option("#drive-placement-0", "host-gc-split")
+    settle(page, server, lambda: bench_of(server).benches[0].drive.file.ftl.placement.name == "host-gc-split")
+    page.select_option("#drive-op-0", "0.28")
+    settle(page, server, lambda: abs(bench_of(server).benches[0].drive.capacity.over_provisioning - 0.28) < 0.001)
+    page.click("#compare")
+    settle(page, server, lambda: len(bench_of(server).benches) == 2)
+    expect(page.locator(".picture")).to_have_count(2)
+    page.select_option("#drive-victim-1", "greedy")
+    settle(page, server, lambda: bench_of(server).benches[1].drive.file.ftl.victim.name == "greedy")
+    page.click("#step")
+    settle(page, server, lambda: counted(server, 1)["requests"] == counted(server, 0)["requests"])
+    page.select_option("#drive-name-0", "tiny")
+    settle(page, server, lambda: bench_of(server).benches[0].drive.name == "tiny")
+    page.click("#compare")
+    expect(page.locator(".picture")).to_have_count(1)
+
+
+def test_the_picture_can_be_asked(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    bench_of(server).session.step(6000)
+    for view in ("valid", "erase_count", "age", "stream", "temperature"):
+        page.select_option("#view", view)
+        page.wait_for_timeout(120)
+        assert page.locator("#legend").inner_text()
+    page.select_option("#view", "valid")
+    overlay = page.locator(".picture canvas").last
+    page.wait_for_timeout(300)
+    overlay.hover(position={"x": 4, "y": 4})
+    expect(page.locator("#hover")).to_contain_text("Erase unit 0:")
+    overlay.click(position={"x": 4, "y": 4})
+    unit = bench_of(server).erase_unit(0, 0)
+    close_up = page.locator("#close-up")
+    expect(close_up).to_contain_text("Erase unit 0")
+    expect(close_up).to_contain_text(f"{unit['valid']} of 64 units valid")
+    overlay.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#hover")).to_contain_text("Erase unit 1:")
+    page.keyboard.press("Enter")
+    expect(close_up).to_contain_text("Erase unit 1")
+    page.keyboard.press("Escape")
+    expect(close_up).to_be_hidden()
+
+
+def test_keys(serve: Serve, open_page: Open) -> None:
+    server = serve(timed=False)
+    page = open_page(server)
+    page.keyboard.press(".")
+    shows(page, "requests", 1)
+    page.keyboard.press(",")
+    shows(page, "requests", 1001)
+    page.keyboard.press("Space")
+    settle(page, server, lambda: bench_of(server).session.is_running)
+    expect(page.locator("#run")).to_have_text("Pause")
+    page.keyboard.press("Space")
+    settle(page, server, lambda: not bench_of(server).session.is_running)
+    page.keyboard.press("m")
+    expect(page.locator("#moments li")).to_have_count(1)
+    page.keyboard.press("3")
+    expect(page.locator("#view")).to_have_value("age")
+    page.keyboard.press("?")
+    expect(page.locator("#dialog-title")).to_have_text("Keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    shows(page, "requests", 0)
+
+
+def test_share_and_report(serve: Serve, open_page: Open, tmp_path: Path) -> None:
+    server = serve()
+    page = open_page(server)
+    bench_of(server).session.step(20_000)
+    page.click("#share")
+    expect(page.locator("pre.command")).to_contain_text("ssdlab run session.fio --drive")
+    assert "number_ios=20" in page.locator("pre.job-file").inner_text()
+    page.click("dialog button")
+    page.click("#report")
+    link = page.locator("#notice a")
+    expect(link).to_have_attribute("href", "reports/1/report.html", timeout=150_000)
+    with page.expect_popup() as opened:
+        link.click()
+    report = opened.value
+    expect(report.locator("h1")).to_contain_text("watched on the live page")
+    report.wait_for_selector("[data-drawn]")
+    result = json.loads((tmp_path / "reports" / "1" / "result.json").read_text())[0]
+    assert result["ssdlab"]["host"]["written_bytes"] == counted(server)["host_written_bytes"]
+
+
+DROP = """([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_dropped_job_file_runs_or_says_its_error(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    bench_of(server).session.step(1000)
+    wrong = "[good]\nrw=randwrite\n\n[bad]\nrw=randwrite\nrwmixreed=5\n"
+    page.evaluate(DROP, ["wrong.fio", wrong])
+    with pytest.raises(InputError) as said:
+        parse(wrong, "wrong.fio")
+    assert "line 6" in str(said.value)
+    expect(page.locator("#notice")).to_have_text(str(said.value))
+    before = counted(server)
+    assert before["requests"] == 1000
+    page.evaluate(DROP, ["mine.fio", "[mine]\nrw=randread\n"])
+    expect(page.locator("#notice")).to_contain_text("mine.fio runs")
+    assert job_of(server)["direction"] == "read"
+
+
+def test_time_axis_and_missing_clock(serve: Serve, open_page: Open) -> None:
+    server = serve(timed=False)
+    page = open_page(server)
+    bench_of(server).session.step(8000)
+    expect(page.locator("#chart-waf canvas")).to_have_attribute(
+        "aria-label", re.compile("Write amplification over time: now 1.00, since the start 1.00")
+    )
+    expect(page.locator("#chart-iops canvas")).to_have_attribute(
+        "aria-label", "Requests a second over time: without a clock (--untimed) nothing takes time"
+    )
+    page.select_option("#axis", "seconds")
+    expect(page.locator("#chart-free canvas")).to_have_attribute(
+        "aria-label", "Free erase units over time: nothing yet"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 900, 500])
+def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, width: int) -> None:
+    server = serve()
+    page = open_page(server, width=width, scheme=scheme)
+    bench_of(server).session.step(25_000)
+    page.wait_for_timeout(300)
+    picture = page.locator(".picture").first
+    (expect(picture).to_be_visible if width >= 900 else expect(picture).to_be_hidden)()
+    expect(page.locator("#chart-waf canvas")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark == ("rgb(18, 22, 28)" if scheme == "dark" else "rgb(255, 255, 255)")
+    if width >= 900:
+        colours = page.evaluate("""() => {
+          const canvas = document.querySelector(".picture canvas");
+          const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+          return new Set(new Uint32Array(data.buffer)).size;
+        }""")
+        assert colours > 2
+
+
+def test_names_for_those_who_listen(serve: Serve, open_page: Open) -> None:
+    """Every control and picture has a name that a screen reader says."""
+    page = open_page(serve())
+    nameless = page.evaluate("""() => [...document.querySelectorAll("button, input, select, canvas")]
+      .filter((element) => element.checkVisibility())
+      .filter((element) => !(element.getAttribute("aria-label") || element.textContent.trim()
+        || element.labels?.[0]?.textContent.trim() || element.closest("#legend, .stack")))
+      .map((element) => element.outerHTML)""")
+    assert nameless == []
+    assert page.locator('[aria-roledescription="map of erase units"]').get_attribute("aria-label")

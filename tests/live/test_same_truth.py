@@ -1,0 +1,101 @@
+"""The figures on the page are those of `ssdlab run` with the command line that the page offers, to the last digit."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab.cli import app
+from ssdlab.live.server import LiveServer
+from talk import Page
+
+Serve = Callable[..., LiveServer]
+
+
+RunOf = Callable[[dict[str, str]], dict[str, Any]]
+
+
+@pytest.fixture
+def run_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunOf:
+    """What the offered command line gives, as JSON, run where its job file is."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(session: dict[str, str]) -> dict[str, Any]:
+        (tmp_path / session["name"]).write_text(session["job_file"])
+        words = shlex.split(session["command"])
+        assert words[0] == "ssdlab"
+        capsys.readouterr()
+        app([*words[1:], "--output-format", "json"], standalone_mode=False)
+        result: dict[str, Any] = json.loads(capsys.readouterr().out)["ssdlab"]
+        return result
+
+    return run
+
+
+def assert_same(figures: dict[str, Any], result: dict[str, Any]) -> None:
+    assert figures["requests"] > 0
+    assert figures["host_written_bytes"] == result["host"]["written_bytes"]
+    assert figures["host_read_bytes"] == result["host"]["read_bytes"]
+    assert figures["host_trimmed_bytes"] == result["host"]["trimmed_bytes"]
+    assert figures["nand_programmed_bytes"] == result["nand"]["programmed_bytes"]["total"]
+    assert figures["waf"] == result["waf"]
+    assert figures["simulated_seconds"] == result["simulated_seconds"]
+    assert figures["effective_over_provisioning"] == result["capacity"]["effective_over_provisioning"]
+
+
+@pytest.mark.parametrize("timed", [True, False], ids=["timed", "untimed"])
+def test_a_session_with_every_change_is_a_command_line(serve: Serve, run_of: RunOf, timed: bool) -> None:
+    with Page(serve(timed=timed)) as page:
+        page.do("fill")
+        page.do("step", requests=20_000)
+        page.do("workload", workload={"read_percent": 30, "trim_percent": 20, "iodepth": 16})
+        page.do("step", requests=9_000)
+        page.do("partition", percent=80)
+        page.do("step", requests=7_000)
+        page.do("workload", workload={"skew": 1.2})
+        page.do("step", requests=1)
+        page.do("workload", workload={"kind": "sequential", "block_bytes": 65536})
+        page.do("step", requests=300)
+        page.do("partition", percent=95)
+        page.do("dropped-job", name="mine.fio", text="[global]\nrw=randrw\n[a]\nbs=4k,8k\nnumjobs=2\n[b]\nstonewall\n")
+        page.do("step", requests=5_000)
+        (session,) = page.do("share")
+        assert_same(page.figures(), run_of(session))
+
+
+def test_two_drives_get_the_same_requests(serve: Serve, small_drive: str, run_of: RunOf) -> None:
+    with Page(serve((small_drive, small_drive))) as page:
+        page.do("drives", drives=[{"name": small_drive}, {"name": small_drive, "op": 0.5, "victim": "fifo"}])
+        page.do("speed", requests_per_second=40_000)
+        page.do("run")
+        for _ in range(8):
+            page.until("figures")
+        page.do("workload", workload={"skew": 0.8})
+        page.do("pause")
+        sessions = page.do("share")
+        first, second = page.figures(0), page.figures(1)
+        assert first["requests"] == second["requests"]
+        assert first["waf"] != second["waf"]
+        for figures, session in zip((first, second), sessions, strict=True):
+            assert_same(figures, run_of(session))
+
+
+def test_a_report_is_the_session(serve: Serve) -> None:
+    with Page(serve()) as page:
+        page.do("step", requests=30_000)
+        page.do("mark", name="enough")
+        saved = page.do("report")
+        figures = page.figures()
+    folder = Path(saved["folder"])
+    (variant,) = json.loads((folder / "result.json").read_text())
+    assert variant["ssdlab"]["waf"] == figures["waf"]
+    assert "enough" in (folder / "report.html").read_text()
+    session = {"name": "session.fio", "job_file": (folder / "session.fio").read_text()}
+    command = next(
+        line for line in (folder / "report.html").read_text().splitlines() if "ssdlab run session.fio" in line
+    )
+    assert "--seed 1" in command
+    assert "number_ios=30000" in session["job_file"]

@@ -1,0 +1,53 @@
+"""The page on a drive that another process serves: it shows what programs do to it, and steers nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from ssdlab.live.serving import watching_server
+from talk import Page
+
+
+def test_a_served_drive_is_shown_and_not_steered(small_drive: str, tmp_path: Path) -> None:
+    place = tmp_path / "drive.sock"
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    environment = os.environ | {"XDG_RUNTIME_DIR": str(runtime)}
+    command = [sys.executable, "-m", "ssdlab", "serve", "--drive", small_drive, "--socket", str(place)]
+    program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    try:
+        assert program.stdout is not None
+        assert "nbd" in program.stdout.readline()
+        server = watching_server(str(place), port=0)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            with Page(server) as page:
+                status = page.status()
+                assert str(place) in status["watched"]
+                assert status["drives"][0]["erase_units"] == 256
+                assert page.figures()["host_written_bytes"] == 0
+                while not page.pictures:
+                    page.hear()
+                assert len(page.pictures[0][3]) == 256
+                assert page.do("erase-unit", index=5)["state"] == "free"
+                page.do("mark", name="here")
+                assert page.status()["moments"][0]["name"] == "here"
+                for name in ("run", "reset", "share", "fill"):
+                    assert "steered by the programs" in page.ask(name)["message"]
+        finally:
+            server.stop()
+            thread.join()
+            server.close()
+    finally:
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+        program.send_signal(signal.SIGINT)
+        program.wait(20)
