@@ -19,7 +19,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
-.PHONY: help setup demo test check format docs bench lock clean
+.PHONY: help setup demo test check format docs gallery bench fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -60,6 +60,7 @@ check: setup ## formatting, lints, types, lock files, the repository's own text;
 	$(PYTHON) -m mypy
 	$(PYTHON) -m basedpyright
 	$(PYTHON) -m mypy.stubtest ssdlab._engine
+	tools/check_page
 	tools/bootstrap lock --check
 	$(PYTHON) -m pytest tests/tidy
 
@@ -69,17 +70,28 @@ format: setup ## puts all sources into their form
 	$(PYTHON) -m ruff format
 
 docs: setup ## writes the generated pages anew
+	$(PYTHON) tools/jobs_page.py docs/jobs.md
 	$(PYTHON) tools/policies_page.py docs/policies.md
 	$(PYTHON) tools/traces_page.py docs/traces.md
+
+gallery: setup ## the studies' pages, a tour as an animation, pictures of the live page, from runs; takes a while
+	tools/bootstrap programs
+	$(PYTHON) tools/gallery.py out/gallery
 
 bench: setup ## speed, as JSON, a line a benchmark
 	cargo bench --locked --workspace --exclude ssdlab-python --bench '*'
 	$(PYTHON) benches/start_up.py
+	$(PYTHON) benches/front_ends.py
+
+FUZZ_SECONDS ?= 600
+fuzz: setup ## fuzzes trace readers and parsers, FUZZ_SECONDS=600 each; see fuzz/README.md
+	tools/bootstrap fuzzers
+	$(PYTHON) tools/fuzz.py $(FUZZ_SECONDS)
 
 lock: $(PACKAGES) ## resolves the lock files anew, after a change of the dependencies
 	cargo update --workspace
 	tools/bootstrap lock
 
 clean: ## removes everything that the other commands made
-	rm -rf target .venv .uv out .pytest_cache .ruff_cache .mypy_cache .hypothesis $(NATIVE)
+	rm -rf tools/page_types/node_modules target .venv .uv out .pytest_cache .ruff_cache .mypy_cache .hypothesis $(NATIVE)
 	find python tests tools -name __pycache__ -type d -prune -exec rm -r {} +

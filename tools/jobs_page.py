@@ -4,11 +4,10 @@ What an option does here is said in `python/ssdlab/jobs/table.py`; the page only
 tables, on what differs from fio, stand here.
 """
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from generated_page import table, write
 from ssdlab.jobs import OPTIONS, Effect, Option
 
 HEAD = """# Job files
@@ -29,6 +28,8 @@ something else.
 | `zoned` by direction | in the manual, refused by the program | taken |
 | a run (`randread:8`) or a following request at the end of the range | ends the job, where the range ends before the device | a new random place |
 | `rw=read:-8k` behind an `offset` | counts the end from the device's start | comes from the end of the range |
+| a zone (`zonemode=strided`) that the end cuts short | ends the job where it meets the end | is a shorter zone |
+| `bs_is_seq_rand` on a random map | ends the job when its search for a free block fails | goes on to the job's amount |
 | holes (`rw=read:4k`) | wrap at the end of a device, end the job at the end of a part of it | the same |
 | several lengths on a random map | a request ends where it would meet a visited block | the same |
 | `bs_unaligned` | any number of bytes | multiples of a sector, 512 bytes |
@@ -52,8 +53,8 @@ and flatters the drive.
 """  # noqa: E501
 
 KINDS = {
-    "Options that act": (Effect.ACTS, Effect.CLOCK, Effect.REPORTED),
-    "Options that are noted": (Effect.MEANINGLESS, Effect.TIMING, Effect.CONTENT, Effect.OUTPUT),
+    "Options that act": (Effect.ACTS, Effect.CLOCK, Effect.PACE, Effect.CONTENT, Effect.REPORTED),
+    "Options that are noted": (Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT),
     "Options that are refused": (Effect.UNSUPPORTED,),
 }
 LEADS = {
@@ -71,11 +72,11 @@ def page() -> str:
         options = [option for option in OPTIONS if option.effect in effects]
         if heading == "Options that act":
             rows = [(_names(option), _meaning(option)) for option in options]
-            parts.append(_table(("option", "what it does"), rows))
+            parts.append(table(("option", "what it does"), rows))
         else:
             reasons = dict.fromkeys(_reason(option) for option in options)
             rows = [(reason, _list([option for option in options if _reason(option) == reason])) for reason in reasons]
-            parts.append(_table(("why", "options"), rows))
+            parts.append(table(("why", "options"), rows))
         sections.append("\n".join(parts))
     return "\n".join(sections)
 
@@ -95,7 +96,8 @@ def _list(options: Sequence[Option[Any]]) -> str:
 
 def _meaning(option: Option[Any]) -> str:
     ours = "ours, not fio's: " if option.is_ours else ""
-    limits = {Effect.REPORTED: "; in the result only", Effect.CLOCK: "; with a clock only"}
+    limits = {Effect.REPORTED: "; in the result only", Effect.CONTENT: "; on drives that reduce data"}
+    limits |= dict.fromkeys((Effect.CLOCK, Effect.PACE), "; with a clock only")
     return f"{ours}{option.meaning}{limits.get(option.effect, '')}"
 
 
@@ -103,20 +105,5 @@ def _reason(option: Option[Any]) -> str:
     return option.reason or str(option.effect.value)
 
 
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
-def main() -> None:
-    """Writes to the file that the command line names."""
-    if len(sys.argv) != 2:
-        raise SystemExit(f"usage: {Path(sys.argv[0]).name} FILE")
-    if sys.argv[1] == "-":
-        sys.stdout.write(page())
-    else:
-        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(page)

@@ -4,10 +4,9 @@ Not the place for explanations: those stand in the policies' own files, which th
 """
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
+from generated_page import table, write
 from ssdlab import _engine
 
 # Each kind as the engine names it: the heading, what is decided, the folder of its files.
@@ -17,6 +16,12 @@ KINDS = {
         "Placement",
         "Which open erase unit data is written to, and whose spare area is cleaned.",
         "placement",
+    ),
+    "pacing": ("Pacing", "How fast a victim is emptied while the host goes on writing; only with a clock.", "pacing"),
+    "die_choice": (
+        "Die choice",
+        "Which die a program group goes to, where erase units are single blocks (`docs/time.md`).",
+        "die_choice",
     ),
     "wear_leveling": ("Wear levelling", "How erases are spread over the flash.", "wear"),
 }
@@ -38,27 +43,16 @@ def page() -> str:
     sections = [HEAD]
     for kind, (heading, decision, folder) in KINDS.items():
         rows = [_row(policy) for policy in policies if policy["kind"] == kind]
-        table = "\n".join(["| name | what it does | parameters and defaults | source |", "|---|---|---|---|", *rows])
+        listed = table(("name", "what it does", "parameters and defaults", "source"), rows)
         where = f"Key `ftl.{kind}`, files in `crates/engine/src/policies/{folder}/`."
-        sections.append(f"## {heading}\n\n{decision} {where}\n\n{table}\n")
+        sections.append(f"## {heading}\n\n{decision} {where}\n\n{listed}")
     return "\n".join(sections)
 
 
-def _row(policy: dict[str, Any]) -> str:
+def _row(policy: dict[str, Any]) -> tuple[str, ...]:
     parameters = ", ".join(f"`{name} = {json.dumps(value)}`" for name, value in policy["parameters"].items())
-    cells = (f"`{policy['name']}`", policy["summary"], parameters or "none", policy["source"])
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def main() -> None:
-    """Writes to the file that the command line names."""
-    if len(sys.argv) != 2:
-        raise SystemExit(f"usage: {Path(sys.argv[0]).name} FILE")
-    if sys.argv[1] == "-":
-        sys.stdout.write(page())
-    else:
-        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    return (f"`{policy['name']}`", policy["summary"], parameters or "none", policy["source"])
 
 
 if __name__ == "__main__":
-    main()
+    write(page)

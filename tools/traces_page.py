@@ -4,10 +4,9 @@ usage: traces_page.py FILE, or - for the screen. Not the place for a format's de
 """
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
+from generated_page import table, write
 from ssdlab import _engine
 
 HEAD = """# Traces
@@ -65,8 +64,22 @@ trace touches, 6 to 12 bytes a unit where they lie together, up to 94 (packing) 
 goes through once, or is repeated: `--loop-until 2x` until twice the size of the drive is written, `--loop-until 100GB`
 until so much is, to the request; `--until steady` until write amplification is steady by SNIA's rule.
 
-Without a clock each request follows the one before it at once. Arrival times are read and kept for the profile only. A
-flush is counted and has no effect.
+## When
+
+Requests arrive at the recorded times, counted from the first one of the volume, because that is what was recorded:
+bursts queue up, and idle gaps are idle time, in which a drive may work in the background. One that finds the drive
+busy waits, and that counts as its latency, however long; at most `--iodepth` (256) are outstanding at a time, and the
+others wait for a place, in their order. A drive that is slower than the recorded one falls behind, and its latencies
+grow for as long as the trace is. A request that is stamped earlier than the one before it arrives with that one;
+passes follow each other at the mean distance of two requests. `--time-scale 0.5` multiplies the recorded times: twice
+as fast.
+
+With `--arrival closed` times are ignored: `--iodepth` requests (32) are outstanding all the time, and each that
+completes makes room for the next; so the drive's own speed shows. Nobody knows which requests of a trace had to wait
+for others, so neither is what an application would do on a faster drive; the truth lies between the two.
+
+With `--untimed` there is no clock: each request follows the one before it at once, a flush is counted and has no
+effect, and write amplification is found fastest.
 
 A result names a trace by the SHA-256 of its files, not by where they lie: the same content gives the same result, from
 a file or through standard input.
@@ -86,23 +99,13 @@ def page() -> str:
     """The whole page, in Markdown."""
     formats: list[dict[str, Any]] = json.loads(_engine.trace_formats())
     rows = [_row(entry) for entry in formats]
-    return HEAD + "\n".join(["| name | other names | what it is |", "|---|---|---|", *rows]) + "\n" + TAIL
+    return HEAD + table(("name", "other names", "what it is"), rows) + TAIL
 
 
-def _row(entry: dict[str, Any]) -> str:
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     aliases = ", ".join(f"`{alias}`" for alias in entry["aliases"])
-    return f"| `{entry['name']}` | {aliases or '-'} | {entry['description'].replace('|', chr(92) + '|')} |"
-
-
-def main() -> None:
-    """Writes to the file that the command line names."""
-    if len(sys.argv) != 2:
-        raise SystemExit(f"usage: {Path(sys.argv[0]).name} FILE")
-    if sys.argv[1] == "-":
-        sys.stdout.write(page())
-    else:
-        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    return f"`{entry['name']}`", aliases or "-", entry["description"]
 
 
 if __name__ == "__main__":
-    main()
+    write(page)

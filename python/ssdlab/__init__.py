@@ -19,11 +19,11 @@ from ssdlab.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
-    from ssdlab.jobs import JobFile
     from ssdlab.results import Result
     from ssdlab.runs import run_many
     from ssdlab.targets.simulated import Precondition, Until, specify
     from ssdlab.targets.specification import Specification
+    from ssdlab.workloads import Workload
 
 __all__ = [
     "InputError",
@@ -68,7 +68,7 @@ def drive(
 
 
 def run(
-    job: "str | Path | JobFile",
+    job: "str | Path | Workload",
     drive: "ResolvedDrive | str | Path",
     *,
     seed: int = 1,
@@ -77,16 +77,16 @@ def run(
     timed: bool = True,
     on_progress: Callable[[float, int], None] | None = None,
 ) -> "Result":
-    """Runs a fio job file on a simulated drive, in this process.
+    """Runs a fio job file, or a script of a file system's life, on a simulated drive, in this process.
 
     `until="steady"` and `precondition="fill"` are as in `ssdlab compare`, `timed=False` as `--untimed`. `on_progress`
     gets the share that is done and the host bytes written so far. Raises InputError when the job or the drive is wrong,
     RunFailed when the run broke; a drive that turned read-only is a result, with `failure` set.
     """
-    from ssdlab import jobs
+    from ssdlab import workloads
     from ssdlab.targets import simulated
 
-    job_file = jobs.load(Path(job)) if isinstance(job, str | Path) else job
+    job_file = workloads.load(job) if isinstance(job, str | Path) else job
     resolved = globals()["drive"](drive) if isinstance(drive, str | Path) else drive
     specification = simulated.specify(
         job_file, resolved, seed=seed, until=until, precondition=precondition, timed=timed

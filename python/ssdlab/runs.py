@@ -16,7 +16,7 @@ from typing import Any
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.results.result import Result
 from ssdlab.targets import engine
-from ssdlab.targets.simulated import result_of
+from ssdlab.targets.simulated import result_of, work_of
 from ssdlab.targets.specification import Specification
 
 Progress = Callable[[int, float, int], None]
@@ -59,7 +59,7 @@ def _in_this_process(
             if on_progress:
                 on_progress(index, share, host_bytes)
 
-        outcome = engine.simulate(specification.engine_json(), tell, specification.trace_json)
+        outcome = engine.simulate(work_of(specification), tell)
         yield index, result_of(specification, *outcome)
 
 
@@ -79,7 +79,7 @@ def _in_workers(
                 process.start()
             there.close()
             index, specification = queue.pop()
-            here.send((specification.engine_json(), specification.trace_json))
+            here.send(work_of(specification))
             working[here] = (process, index)
         while working:
             for connection in wait(list(working)):
@@ -92,7 +92,7 @@ def _in_workers(
                 elif kind == "outcome":
                     if queue:
                         next_index, specification = queue.pop()
-                        connection.send((specification.engine_json(), specification.trace_json))
+                        connection.send(work_of(specification))
                         working[connection] = (process, next_index)
                     else:
                         connection.close()
@@ -145,15 +145,11 @@ def _work(connection: Connection) -> None:
     """The life of a worker: take a specification, run it, send the outcome; until the other end closes."""
     try:
         while True:
-            specification_json, trace_json = connection.recv()
+            work: engine.Work = connection.recv()
             try:
                 message: tuple[Any, ...] = (
                     "outcome",
-                    *engine.simulate(
-                        specification_json,
-                        lambda share, host_bytes: connection.send(("progress", share, host_bytes)),
-                        trace_json,
-                    ),
+                    *engine.simulate(work, lambda share, host_bytes: connection.send(("progress", share, host_bytes))),
                 )
             except InputError as error:
                 message = ("input", str(error))

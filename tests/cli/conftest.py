@@ -1,68 +1,26 @@
 """What the tests of the command line share: the program as a user calls it, a small drive, small jobs."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Program = Callable[..., subprocess.CompletedProcess[str]]
+from small_drives import Program, drive_file, program_in
 
-# 512 erase units of 64 units of 4 KiB, 128 MiB in all: small enough to settle in a second.
-DRIVE = """
-name = "small"
-description = "for the tests of the command line"
-[nand]
-cell = "slc"
-channels = 1
-dies_per_channel = 1
-planes_per_die = 1
-blocks_per_plane = 512
-pages_per_block = 64
-page_bytes = 4096
-read_us = 25.0
-program_us = 200.0
-erase_us = 1500.0
-channel_mb_s = 200
-endurance_cycles = 3000
-[ftl]
-user_bytes = 104857600
-mapping_unit_bytes = 4096
-erase_unit = "block"
-victim = "greedy"
-placement = "single"
-reserve_erase_units = 1
-wear_leveling = "none"
-spare_area = "dynamic"
-[sources]
-"nand.*" = { kind = "assumed", source = "made up for a test" }
-"ftl.*" = { kind = "assumed", source = "made up for a test" }
-"""
-
+# Small enough to settle in a second.
+DRIVE = drive_file("small", blocks=512, pages=64, user_bytes=104857600)
 UNIFORM = "[uniform]\nrw=randwrite\nbs=4k\nnorandommap\nrandrepeat=0\n"
 
 
 @pytest.fixture(scope="session")
 def ssdlab_in() -> Callable[[Path], Program]:
-    """Makes a caller of the program in a folder, into which it puts `small.toml` and `uniform.fio`."""
+    """Makes a caller of the program in a folder, into which it puts `small.toml`, `uniform.fio` and `iolog.fio`."""
 
     def prepare(folder: Path) -> Program:
         (folder / "small.toml").write_text(DRIVE)
         (folder / "uniform.fio").write_text(UNIFORM)
-
-        def call(*arguments: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [sys.executable, "-m", "ssdlab", *arguments],
-                capture_output=True,
-                text=True,
-                cwd=folder,
-                timeout=timeout_s,
-                env=os.environ | {"COLUMNS": "80"},
-            )
-
-        return call
+        (folder / "iolog.fio").write_text("[a]\nread_iolog=x.log\n")
+        return program_in(folder)
 
     return prepare
 

@@ -68,6 +68,7 @@ def made_up_variant(
         "effective_over_provisioning": over_provisioning * 0.94,
         "timing_series": made_up_timing(waf, host_bytes, hours, windows) if timed else None,
         "speed": VariantSpeed("write", 50_000 / waf, 50_000 / waf, 640_000 * waf, 2_500_000 * waf) if timed else None,
+        "latency_parts": made_up_latency_parts(waf) if timed else {},
         "waf": waf,
         "waf_parts": parts,
         "theory": expected if with_theory else None,
@@ -84,6 +85,17 @@ def made_up_variant(
         "notes": ["direct and ioengine mean nothing on a simulated drive"],
     }
     return ComparedVariant(**(values | changes))
+
+
+def made_up_latency_parts(waf: float) -> dict[str, dict[str, float]]:
+    """Of the mean and of the slowest: what is cleaning grows with WAF."""
+    names = ("flash", "cleaning", "host_operations", "channel", "link", "controller", "queueing", "map")
+    shares = (0.2, 0.3 * (waf - 1), 0.25, 0.04, 0.03, 0.02, 0.0, 0.0)
+    whole_ns = {"mean": 640_000 * waf, "p99_9": 2_500_000 * waf}
+    return {
+        kind: {name: ns * share / sum(shares) for name, share in zip(names, shares, strict=True)}
+        for kind, ns in whole_ns.items()
+    }
 
 
 def made_up_timing(waf: float, host_bytes: int, hours: float, intervals: int) -> pl.DataFrame:

@@ -193,6 +193,24 @@ def test_every_axis_says_its_unit(variants: list[ComparedVariant]) -> None:
                 titles = [layer["encoding"].get(channel, {}).get("title") for layer in layers]
                 upright = channel == "y" and figure.name in (
                     "nand-writes-by-part",
+                    "latency-by-part",
                     "wear",
                 )  # named rows; "%" on the labels
                 assert any(titles) or upright, (figure.name, channel)
+
+
+def test_bars_of_latency_add_up_and_need_a_clock() -> None:
+    variants = [made_up_variant("7 %", 0.07), made_up_variant("28 %", 0.28)]
+    (figure,) = (each for each in comparison_figures(variants) if each.name == "latency-by-part")
+    rows = [row for rows in figure.specification()["datasets"].values() for row in rows if "share" in row]
+    for variant in variants:
+        shares = [row["share"] for row in rows if row["variant"] == variant.label]
+        assert sum(shares) == pytest.approx(2), "one for the mean, one for the slowest"
+        durations = sum(row["duration"] for row in rows if row["variant"] == variant.label)
+        assert durations > 0
+    assert [entry.value for entry in figure.keys[0].entries] == [
+        *("flash", "cleaning", "other host operations", "channel", "link", "controller"),
+    ], "what nobody waited for has no entry"
+    assert "cleaning" in figure.title
+    untimed = [made_up_variant("7 %", 0.07, timed=False)]
+    assert not any(figure.name == "latency-by-part" for figure in comparison_figures(untimed))

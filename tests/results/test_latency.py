@@ -55,7 +55,7 @@ def test_the_coarse_table_has_fio_s_steps() -> None:
 
 def test_no_request_no_figure() -> None:
     assert merged([NONE, NONE]) == NONE
-    assert NONE.to_dict(percentiles=True, bins=True) == {
+    assert NONE.to_dict(percentiles=(50,), bins=True) == {
         "min": None,
         "max": None,
         "mean": None,

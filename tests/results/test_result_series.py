@@ -19,7 +19,7 @@ COUNTERS: dict[str, Any] = {
 
 
 def test_windows_from_cumulative_counters() -> None:
-    frame = series.frame(COUNTERS, mapping_unit_bytes=10)
+    frame = series.frame(COUNTERS, counted_unit_bytes=10)
     assert frame["waf"].to_list() == [1.0, 1.5, None, 3.0], "no host write in a window: no ratio"
     assert frame["waf_gc"].to_list() == [0.0, 0.5, None, 2.0]
     assert frame["programmed_bytes_gc"].to_list() == [0, 50, 60, 260]
@@ -32,13 +32,15 @@ def outcome(round_waf: list[float], *, reached: bool, host_units: int = 0, gc_un
         "host_read_bytes": 0,
         "host_trimmed_bytes": 0,
         "programmed_units": {**dict.fromkeys(PARTS, 0), "host": host_units, "gc": gc_units},
-        "read_units": {"host": 0, "gc": gc_units, "wear_leveling": 0, "read_modify_write": 0},
+        "read_units": {"host": 0, "gc": gc_units, "wear_leveling": 0, "read_modify_write": 0, "metadata": 0},
         "read_modify_write_units": 0,
         "erased_erase_units": 0,
         "trimmed_units": 0,
+        "map_page_lookups": 0,
+        "deduplicated_units": 0,
     }
     return {
-        "capacity": {"mapping_unit_bytes": 10},
+        "capacity": {"mapping_unit_bytes": 10, "counted_unit_bytes": 10},
         "steady_state": {
             "reached": reached,
             "at_host_bytes": 300 if reached else None,

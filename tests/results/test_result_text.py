@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ssdlab.results import DirectionResult, Latency
+from ssdlab.results.latency import PERCENTILES
 from ssdlab.results.text import fio_size, normal
 from ssdlab.results.text_rates import direction_lines
 
@@ -55,7 +56,7 @@ def test_the_text_of_a_clock_is_fio_s_own(options: str, tmp_path: Path) -> None:
             tuple((int(middle_ns), count) for middle_ns, count in raw["bins"].items()),
         )
         assert {
-            key: value for key, value in latency.to_dict(percentiles=True, bins=True).items() if key != "stddev"
+            key: value for key, value in latency.to_dict(percentiles=PERCENTILES, bins=True).items() if key != "stddev"
         } == {key: value for key, value in raw.items() if key != "stddev"}
         direction = DirectionResult(theirs["total_ios"], theirs["io_bytes"], theirs["runtime"] / 1000, latency)
         lines = direction_lines(name, direction)

@@ -30,7 +30,7 @@ group_reporting
 def test_totals_and_capacity(run: Any) -> None:
     ours = run(TWO_STAGES, timed=False).to_dict()["ssdlab"]
     written = 5 * USER_BYTES
-    assert ours["host"] == {"written_bytes": written, "read_bytes": 0, "trimmed_bytes": 0}
+    assert ours["host"] == {"written_bytes": written, "read_bytes": 0, "trimmed_bytes": 0, "deduplicated_bytes": 0}
     assert ours["nand"]["programmed_bytes"] == {
         **dict.fromkeys(PARTS, 0),
         "host": written,

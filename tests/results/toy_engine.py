@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ssdlab.results.breakdown import PARTS as LATENCY_PARTS
+
 GC_SHARE = 0.5
+FLUSHES = 0
 # With a clock, requests take this long in turn; each is the middle of a bin of fio's.
 LATENCIES_NS = (101_888, 203_776)
 WINDOWS = 10
@@ -25,7 +28,13 @@ def version() -> str:
 
 
 def policies() -> str:
-    names = {"victim": ("greedy", "fifo"), "placement": ("single", "host-gc-split"), "wear_leveling": ("none",)}
+    names = {
+        "victim": ("greedy", "fifo"),
+        "placement": ("single", "host-gc-split"),
+        "wear_leveling": ("none",),
+        "pacing": ("proportional",),
+        "die_choice": ("round-robin", "one-block"),
+    }
     entries: list[dict[str, Any]] = [
         {"kind": kind, "name": name} for kind, of_kind in names.items() for name in of_kind
     ]
@@ -33,7 +42,7 @@ def policies() -> str:
     return json.dumps([{"summary": "", "source": "", "parameters": {}} | entry for entry in entries])
 
 
-def run(specification_json: str, on_progress: Callable[[float, int], None] | None = None) -> str:
+def run(specification_json: str, on_progress: Callable[[float, int], None] | None = None, *_: object) -> str:
     specification = json.loads(specification_json)
     if specification["seed"] == 13:
         raise SpecificationError("seed", "13", "any other number")
@@ -66,6 +75,7 @@ def run(specification_json: str, on_progress: Callable[[float, int], None] | Non
         "ledger": total,
         "capacity": {
             "mapping_unit_bytes": unit_bytes,
+            "counted_unit_bytes": unit_bytes,
             "physical_units": 2 * user_bytes // unit_bytes,
             "user_units": user_bytes // unit_bytes,
             "erase_units": 100,
@@ -91,6 +101,7 @@ def run(specification_json: str, on_progress: Callable[[float, int], None] | Non
             "slope_share": 0.01,
             "round_waf": [9.0, 1.5, 1.5, 1.5, 1.5, 1.5],
             "window": total,
+            "timing": timing and _steady_timing(jobs, timing),
         },
         "series": {
             "host_written_bytes": steps,
@@ -131,6 +142,7 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
             name: {"ios": count // job["block_sizes"][name][0]["bytes"], "bytes": count}
             for name, count in moved.items()
         },
+        "flush": {"ios": FLUSHES, "bytes": 0},
         "ledger": {
             "host_written_bytes": moved["write"],
             "host_read_bytes": moved["read"],
@@ -141,10 +153,13 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
                 "gc": programmed["gc"],
                 "wear_leveling": 0,
                 "read_modify_write": 0,
+                "metadata": 0,
             },
             "read_modify_write_units": 0,
             "erased_erase_units": units // 64,
             "trimmed_units": moved["trim"] // unit_bytes,
+            "map_page_lookups": 0,
+            "deduplicated_units": 0,
         },
     }
 
@@ -161,7 +176,11 @@ def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict
             ios = sum(job[name]["ios"] for name in ("read", "write", "trim"))
             end_ns = now_ns + round(ios * mean_ns / each["iodepth"])
             job["timing"] = {"start_ns": now_ns, "end_ns": end_ns}
-            job["timing"] |= {name: _latency(job[name]["ios"]) for name in ("read", "write", "trim")}
+            job["timing"] |= {name: _latency(job[name]["ios"]) for name in ("read", "write", "trim", "flush")}
+            job["timing"]["breakdown"] = {
+                name: {part: [50] * len(job["timing"][name]["bins"]) for part in LATENCY_PARTS}
+                for name in ("read", "write", "trim")
+            }
             ends[stage] = max(ends.get(stage, 0), end_ns)
         now_ns = ends[stage]
         counted = {name: sum(job[name]["ios"] for job, _ in of_stage) for name in ("read", "write", "trim")}
@@ -187,6 +206,23 @@ def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict
         for key, value in row.items():
             columns.setdefault(key, []).append(value)
     return {"simulated_ns": now_ns, "die_utilization": 0.75, "series": columns}
+
+
+def _steady_timing(jobs: list[dict[str, Any]], timing: dict[str, Any]) -> dict[str, Any]:
+    """Half of the run is the way to the steady state."""
+    last = [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
+    counted = {
+        name: {key: sum(job[name][key] for job in last) // 2 for key in ("ios", "bytes")}
+        for name in ("read", "write", "trim")
+    }
+    return {
+        "round_iops": [9.0, 5.0, 5.0, 5.0, 5.0, 5.0],
+        "range_share": 0.05,
+        "slope_share": 0.01,
+        "window_ns": timing["simulated_ns"] // 2,
+        **counted,
+        **{f"{name}_latency": _latency(counts["ios"]) for name, counts in counted.items()},
+    }
 
 
 def _latency(ios: int) -> dict[str, Any]:

@@ -14,12 +14,25 @@ from typing import Annotated, Any
 
 import typer
 
+from ssdlab.cli.advise import advise
+from ssdlab.cli.check import check
 from ssdlab.cli.compare import compare
 from ssdlab.cli.drives import drives
+from ssdlab.cli.fit import fit
+from ssdlab.cli.fleet import fleet
+from ssdlab.cli.lifetime import lifetime
+from ssdlab.cli.live import live
+from ssdlab.cli.measure import measure
 from ssdlab.cli.model import model
+from ssdlab.cli.mount import mount
 from ssdlab.cli.policies import policies
+from ssdlab.cli.price import price
+from ssdlab.cli.refresh import refresh
 from ssdlab.cli.replay import replay
 from ssdlab.cli.run import run
+from ssdlab.cli.serve import serve
+from ssdlab.cli.study import study
+from ssdlab.cli.sweep import sweep
 from ssdlab.errors import InputError, RunFailed
 
 EXIT_FAILED = 1
@@ -36,6 +49,7 @@ drive under a workload?
 Examples:
   ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --op 7%,28% --scale 1/64
   ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --op 7% --output-format json
+  ssdlab study pny-over-provisioning
   ssdlab drives generic-tlc-480
   ssdlab policies greedy
   ssdlab model --op 7% --victim greedy --units-per-erase-unit 256
@@ -58,7 +72,44 @@ _COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
         "A recorded block trace on simulated drives.",
         "ssdlab replay trace.csv.gz --drive generic-tlc-480 --scale 1/64 --op 7%,28% --loop-until 2x",
     ),
+    measure: (
+        "A fio job on a real drive or file, with SMART.",
+        "ssdlab measure jobs/mixed.fio --on . --size 1GiB --output out/measured/",
+    ),
+    study: ("The published experiments, repeated.", "ssdlab study pny-over-provisioning"),
+    fleet: (
+        "Many volumes: what they wear, how long they last.",
+        "ssdlab fleet traces/ --drive generic-nvme-tlc-1000 --op 7%,28%",
+    ),
+    sweep: ("Many runs over a space of choices, kept and resumed.", "ssdlab sweep sweeps/spare-area.toml --jobs 2"),
+    live: ("A drive at work, in the browser.", "ssdlab live --drive generic-tlc-480 --scale 1/64"),
+    mount: (
+        "A simulated drive as a file for real programs.",
+        "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256",
+    ),
+    serve: (
+        "A simulated drive over NBD.",
+        "ssdlab serve --drive generic-tlc-480 --op 7% --scale 1/256 --socket drive.sock",
+    ),
+    check: ("Is a file or drive internally fragmented, and are its trims in order?", "ssdlab check /var/lib/big.db"),
+    refresh: ("A file or device rewritten in order, so that it reads fast again.", "ssdlab refresh big.db --dry-run"),
+    fit: (
+        "Drive values from measured points.",
+        "ssdlab fit points.csv --drive textbook --free nand.program_us=100..2000 --scale 1/16",
+    ),
+    advise: (
+        "How much of a drive should stay empty.",
+        "ssdlab advise jobs/randwrite.fio --drive generic-tlc-480 --life 5y --writes-per-day 500GB",
+    ),
+    lifetime: (
+        "How long a drive lasts.",
+        "ssdlab lifetime jobs/randwrite.fio --drive generic-tlc-480 --writes-per-day 500GB",
+    ),
     drives: ("The drive models, with sources.", "ssdlab drives generic-tlc-480 --op 28%"),
+    price: (
+        "What a usable gigabyte costs.",
+        "ssdlab price --drive agility2-100gb --drive agility2-120gb",
+    ),
     policies: ("The policies there are.", "ssdlab policies d-choices"),
     model: (
         "Write amplification in closed form.",

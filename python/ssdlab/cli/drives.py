@@ -56,7 +56,7 @@ def _print_list(all_drives: list[ResolvedDrive]) -> None:
     from ssdlab.drives.schema import KINDS
     from ssdlab.quantities import format_bytes, format_bytes_binary, format_share
 
-    table = _table("name", "what", ">flash", ">for host", ">OP", "cell", ">sources")
+    table = _table("<name", "what", ">flash", ">for host", ">OP", "cell", ">sources")
     for drive in all_drives:
         table.add_row(
             drive.name,
@@ -94,7 +94,7 @@ def _print_one(drive: ResolvedDrive) -> None:
 def _print_values(console: Console, file: DriveFile) -> None:
     """Every value, and under the table the sources that its last column counts."""
     numbers: dict[tuple[str, str], int] = {}
-    table = _table("key", ">value", "unit", "kind", ">source")
+    table = _table("<key", ">value", "unit", "<kind", ">source")
     for entry in _values(file):
         number = numbers.setdefault((entry["kind"], entry["source"]), len(numbers) + 1)
         table.add_row(entry["key"], _shown(entry["value"]), entry["unit"], entry["kind"], f"[{number}]")
@@ -117,6 +117,9 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
     def both(size: int) -> str:
         return f"{format_bytes_binary(size)} = {format_bytes(size)}"
 
+    if capacity.held_out_bytes:
+        table.add_row("all flash", both(capacity.flash_bytes), "T and what is held out of it")
+        table.add_row("held out", both(capacity.held_out_bytes), "ftl.reserved_bytes, in whole erase units")
     table.add_row("flash", both(capacity.physical_bytes), "T: everything that can hold data")
     table.add_row("for the host", both(capacity.user_bytes), "U")
     table.add_row("sold as", format_bytes(capacity.sold_bytes), "S: the capacity on the label")
@@ -130,7 +133,7 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
         both(held_units * capacity.mapping_unit_bytes),
         f"{capacity.reserve_erase_units} erase units in reserve, {capacity.open_erase_units} open",
     )
-    blocks = capacity.blocks // capacity.erase_units
+    blocks = capacity.blocks_per_erase_unit
     superblock = f"superblocks of {format_count(blocks)} blocks" if blocks > 1 else "blocks"
     table.add_row("erase units", format_count(capacity.erase_units), superblock)
     table.add_row(
@@ -211,7 +214,7 @@ def _shown(value: Any) -> str:
 
 
 def _table(*columns: str, show_header: bool = True) -> Table:
-    """A plain table; a column whose name begins with `>` is set to the right and never broken."""
+    """A plain table; columns whose names begin with `>` (set to the right) or `<` are never broken."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -219,6 +222,8 @@ def _table(*columns: str, show_header: bool = True) -> Table:
     for column in columns:
         if column.startswith(">"):
             table.add_column(column[1:], justify="right", no_wrap=True)
+        elif column.startswith("<"):
+            table.add_column(column[1:], no_wrap=True)
         else:
             table.add_column(column, overflow="fold")
     return table

@@ -8,15 +8,39 @@ import typer
 if TYPE_CHECKING:
     from fractions import Fraction
 
-Job = Annotated[str, typer.Argument(metavar="JOB.fio", help="A fio job file.", show_default=False)]
+Job = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help="A fio job file, a file system's script (NAME.files), or 'sysbench fileio ... run'.",
+        show_default=False,
+    ),
+]
 Op = Annotated[
     str | None,
     typer.Option("--op", metavar="SHARE", help="Over-provisioning, (T - U) / U, such as 7%; sets U from T."),
+]
+OpList = Annotated[
+    str | None,
+    typer.Option("--op", metavar="LIST", help="Spare areas, such as 7%,28%.  [default: each drive's own]"),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Any key of the drive file, such as ftl.victim=fifo. Repeatable."),
 ]
+SetLists = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=LIST", help="A key of the drive file; several values with commas vary it. Repeatable."
+    ),
+]
+PRECONDITIONS = ("fill", "none", "steady")
+PRECONDITION_HELP = (
+    "Write the whole drive in sequence first, start it fresh, or put it into the steady state that a smaller drive "
+    "reaches under the job."
+)
+Precondition = Annotated[str, typer.Option(metavar="fill|none|steady", help=PRECONDITION_HELP)]
+Dwpd = Annotated[float, typer.Option(metavar="N", help="Drive writes a day, for the years of life.")]
 Scale = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +97,24 @@ def op_of(text: str | None) -> float | None:
     except InputError as error:
         hint = "; `ssdlab compare` takes a list" if text and "," in text else ""
         raise InputError(f"--op: {error}{hint}") from None
+
+
+def check_word(option: str, value: str, allowed: Sequence[str]) -> None:
+    """InputError unless the value is one of the words."""
+    from ssdlab.errors import InputError, near
+
+    if value not in allowed:
+        raise InputError(f"{option} is {value!r}{near(value, allowed)}; allowed: {', '.join(allowed)}")
+
+
+def check_dwpd(dwpd: float) -> None:
+    """InputError unless it is a rate that life can be counted by."""
+    import math
+
+    from ssdlab.errors import InputError
+
+    if not (dwpd > 0 and math.isfinite(dwpd)):
+        raise InputError(f"--dwpd is {dwpd:g}; allowed: a number above 0")
 
 
 def print_notes(notes: Sequence[str]) -> None:

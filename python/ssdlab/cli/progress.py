@@ -1,6 +1,6 @@
 """Progress of long work: one bar a run, on stderr, and on a terminal only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -45,3 +45,55 @@ def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
 
     with bars:
         yield tell
+
+
+@contextmanager
+def counted(what: str, total: int) -> "Iterator[Callable[[float], None] | None]":
+    """What to call with how many of `total` are done, parts of them included; None where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal or not total:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.fields[done]} of {task.total:.0f} {task.description}"),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task(what, total=total, done=0)
+
+    def tell(count: float) -> None:
+        bar.update(task, completed=count, done=int(count))
+
+    with bar:
+        yield tell
+
+
+@contextmanager
+def described() -> "Iterator[Callable[[str, float], None] | None]":
+    """What to call with what is being done and the share of it that is done; None where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task("reading", total=1.0)
+    with bar:
+        yield lambda what, share: bar.update(task, description=what, completed=share)

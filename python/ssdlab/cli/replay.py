@@ -1,7 +1,5 @@
 """`ssdlab replay`: a recorded block trace on one simulated drive or several; `--profile` describes the trace alone."""
 
-import shlex
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -12,15 +10,14 @@ from ssdlab.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ssdlab.comparison.axes import Planned
-    from ssdlab.results import Result
-    from ssdlab.traces.recording import Map, Recording
-    from ssdlab.traces.specification import TraceSpecification
+    from ssdlab.traces.recording import Arrival, Map, Recording
     from ssdlab.traces.variant import ReplayedVariant
 
 MAPS = ("fold", "compact", "strict")
 UNTIL = ("trace", "steady")
-PRECONDITIONS = ("fill", "none")
+PRECONDITIONS = ("fill", "none", "steady")
+ARRIVALS = ("trace", "closed")
+_ARRIVAL_SAID = {"trace": "at their recorded times", "closed": "as fast as the drive"}
 PROFILE_OP = "7%,14%,28%"
 
 
@@ -37,16 +34,8 @@ def replay(
         list[str] | None,
         typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file. Repeatable."),
     ] = None,
-    op: Annotated[
-        str | None,
-        typer.Option("--op", metavar="LIST", help="Spare areas, such as 7%,28%.  [default: each drive's own]"),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=LIST", help="A key of the drive file; several values with commas vary it. Repeatable."
-        ),
-    ] = None,
+    op: options.OpList = None,
+    settings: options.SetLists = None,
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="F", help="The traces' format.  [default: recognised]")
     ] = None,
@@ -80,13 +69,46 @@ def replay(
         str, typer.Option(metavar="trace|steady", help="To the trace's end, or repeated until SNIA's steady state.")
     ] = "trace",
     precondition: Annotated[
-        str, typer.Option(metavar="fill|none", help="Write the whole drive in sequence first, or start it fresh.")
+        str,
+        typer.Option(
+            metavar="fill|none|steady",
+            help="Write the whole drive in sequence first; start it fresh; or in the state that the trace settles in, "
+            "found by repeating it without a clock.",
+        ),
     ] = "fill",
+    from_state: Annotated[
+        str | None,
+        typer.Option("--from-state", metavar="FILE", help="Begin with the drive as `ssdlab run --save-state` left it."),
+    ] = None,
+    arrival: Annotated[
+        str,
+        typer.Option(metavar="trace|closed", help="Requests come at the recorded times, or each when another is done."),
+    ] = "trace",
+    time_scale: Annotated[
+        float, typer.Option("--time-scale", metavar="X", help="Multiply the recorded times: 0.5 is twice as fast.")
+    ] = 1.0,
+    iodepth: Annotated[
+        int | None,
+        typer.Option(min=1, max=65536, metavar="N", help="Most requests outstanding.  [default: 256; closed: 32]"),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--sample",
+            metavar="SIZE",
+            help="With --scale 1/n: replay one region of such a size in n, chosen by hash and --seed. 4KiB for write "
+            "amplification, a request's size for times.",
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool,
+        typer.Option("--shuffle", help="Repeat a trace of up to 2 million requests in pieces, in changing order."),
+    ] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help=f"Describe the trace, without a drive; --op as said, or {PROFILE_OP}.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --profile: print JSON for scripts.")] = False,
-    dwpd: Annotated[float, typer.Option(metavar="N", help="Drive writes a day, for the years of life.")] = 1.0,
+    dwpd: options.Dwpd = 1.0,
     scale: options.Scale = None,
     seed: options.Seed = 1,
     untimed: options.Untimed = False,
@@ -97,20 +119,28 @@ def replay(
 ) -> None:
     """Replay a recorded block trace on simulated drives: a table, pictures, report.html and all figures.
 
-    Requests follow each other at once; arrival times wait for a clock. What comes through standard input is put aside
-    into a temporary file first, because a trace is read once to check it and once a drive.
+    Requests arrive at the recorded times, and one that finds the drive busy waits, which counts as its latency; with
+    --arrival closed each follows when another is complete. What comes through standard input is put aside into a
+    temporary file first, because a trace is read once to check it and once a drive.
     """
-    from ssdlab.errors import RunFailed
+    from ssdlab.cli import comparing
+    from ssdlab.errors import InputError
     from ssdlab.traces.recording import opened
 
     for option, value, allowed in (
         ("--map", address_map, MAPS),
         ("--until", until, UNTIL),
+        ("--arrival", arrival, ARRIVALS),
         ("--precondition", precondition, PRECONDITIONS),
     ):
-        _check(option, value, allowed)
+        options.check_word(option, value, allowed)
+    options.check_dwpd(dwpd)
     _check_together(profile, drives or [], as_json, (bool(volumes), each_volume, merge_volumes))
-    _check_ending(loop_until, until, dwpd)
+    _check_ending(loop_until, until)
+    _check_beginning(precondition, from_state)
+    if shuffle and not loop_until and until != "steady":
+        raise InputError("--shuffle is of a trace that is repeated: with --loop-until or --until steady")
+    _check_times(arrival, time_scale, iodepth, untimed=untimed)
 
     if profile:
         shares = _profile_shares(op or PROFILE_OP)
@@ -118,8 +148,12 @@ def replay(
             _print_profiles(recording, volumes or [], each_volume, shares, as_json)
         return
 
+    from dataclasses import replace
+    from tempfile import TemporaryDirectory
+
     from ssdlab.comparison.axes import plan
     from ssdlab.results.files import check_writable
+    from ssdlab.targets.preconditioning import saved_state
     from ssdlab.traces.plan import Choices, notes, parse_amount, replays, volumes_of
 
     if output:
@@ -130,64 +164,50 @@ def replay(
         until_steady=until == "steady",
         precondition="fill" if precondition == "fill" else "none",
         loop_until=parse_amount(loop_until) if loop_until else None,
+        timed=not untimed,
+        arrival=cast("Arrival", arrival),
+        time_scale=time_scale,
+        iodepth=iodepth,
+        initial_state=saved_state(from_state) if from_state else None,
+        sample_region_bytes=_region_bytes(sample, scale),
+        shuffled=shuffle,
     )
     planned = plan(drives or [], op, settings or [], scale=options.scale_of(scale))
-    with opened(traces, format_name, skip_bad) as recording:
+    with opened(traces, format_name, skip_bad) as recording, TemporaryDirectory(prefix="ssdlab-") as folder:
+        if precondition == "steady":
+            choices = replace(choices, steady_in=Path(folder))
         directory = Path(output) if output else Path("out") / f"replay-{recording.title}"
         check_writable(directory)
         wanted = [None] if merge_volumes else volumes_of(recording, volumes or [], each=each_volume)
         runs = replays(recording, wanted, planned, choices)
         said = notes(recording, wanted, planned, choices)
         options.print_notes(said)
-        results = _run(runs, workers)
+        results = comparing.run_all([variant.label for variant, _ in runs], [each for _, each in runs], workers)
 
-    from rich.console import Console
-
-    from ssdlab.comparison import output as files
-    from ssdlab.comparison.table import print_table
     from ssdlab.traces.variant import ReplayedVariant
 
-    said_options: dict[str, str | list[str] | bool | None] = {
+    said_options: dict[str, comparing.Said] = {
         **{"--drive": drives, "--op": op, "--set": settings, "--scale": scale},
         **{"--format": format_name, "--skip-bad": str(skip_bad), "--volume": volumes},
         **{"--each-volume": each_volume, "--merge-volumes": merge_volumes, "--map": address_map},
-        **{"--loop-until": loop_until, "--until": until, "--precondition": precondition},
+        **{"--loop-until": loop_until, "--until": until},
+        **({"--from-state": from_state} if from_state else {"--precondition": precondition}),
+        **{"--arrival": None if untimed else arrival, "--time-scale": None if time_scale == 1 else f"{time_scale:g}"},
+        **{"--iodepth": str(iodepth) if iodepth else None, "--untimed": untimed},
+        **{"--sample": sample, "--shuffle": shuffle},
         **{"--dwpd": f"{dwpd:g}", "--seed": str(seed)},
     }
     variants = [ReplayedVariant(variant, result, dwpd) for (variant, _), result in zip(runs, results, strict=True)]
-    facts = _facts(variants)
-    print_table(variants, Console())
-    for fact in facts:
-        typer.echo(f"{fact}.")
-    names = files.write(
+    comparing.report(
         variants,
         directory,
         title=f"{recording.title}: {len(variants)} replays compared" if len(variants) > 1 else recording.title,
-        subtitle=_subtitle(drives or [], address_map, until, loop_until, precondition, seed),
-        command_line=_command_line(traces, said_options),
-        notes=[*said, *facts],
+        subtitle=_subtitle(drives or [], address_map, until, loop_until, "state" if from_state else precondition, seed)
+        + ("" if untimed else f"; requests {_ARRIVAL_SAID[arrival]}"),
+        command_line=comparing.command_line(["ssdlab", "replay", *traces], said_options),
+        notes=said,
+        facts=_facts(variants),
     )
-    typer.echo(f"\nreport: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
-    failures = [f"{variant.label}: {variant.result.failure}" for variant in variants if variant.result.failure]
-    if failures:
-        raise RunFailed("; ".join(failures))
-
-
-def _run(runs: "Sequence[tuple[Planned, TraceSpecification]]", workers: int | None) -> "list[Result]":
-    """The results in the order of the runs."""
-    from ssdlab.cli.progress import shown
-    from ssdlab.runs import run_many
-
-    results = {}
-    with (
-        shown([variant.label for variant, _ in runs]) as tell,
-        closing(run_many([specification for _, specification in runs], workers, tell)) as finished,
-    ):
-        for index, result in finished:
-            results[index] = result
-            if tell:
-                tell(index, 1.0, result.ledger.host_written_bytes)
-    return [results[index] for index in range(len(runs))]
 
 
 def _facts(variants: "Sequence[ReplayedVariant]") -> list[str]:
@@ -237,13 +257,6 @@ def _profile_shares(text: str) -> list[float]:
     return shares
 
 
-def _check(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    from ssdlab.errors import InputError, near
-
-    if value not in allowed:
-        raise InputError(f"{option} is {value!r}{near(value, allowed)}; allowed: {', '.join(allowed)}")
-
-
 def _check_together(profile: bool, drives: list[str], as_json: bool, volume_options: tuple[bool, bool, bool]) -> None:
     from ssdlab.errors import InputError
 
@@ -257,35 +270,58 @@ def _check_together(profile: bool, drives: list[str], as_json: bool, volume_opti
         raise InputError("--volume, --each-volume and --merge-volumes exclude each other")
 
 
-def _check_ending(loop_until: str | None, until: str, dwpd: float) -> None:
-    import math
+def _region_bytes(sample: str | None, scale: str | None) -> int | None:
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_bytes
 
+    if sample is None:
+        return None
+    if not scale:
+        raise InputError("--sample goes with --scale, such as 1/96: the drive is as much smaller as the sample")
+    try:
+        region_bytes = parse_bytes(sample)
+    except InputError as error:
+        raise InputError(f"--sample: {error}") from None
+    if region_bytes % 4096 or not 0 < region_bytes < 2**32:
+        raise InputError(f"--sample is {sample!r}; allowed: a multiple of 4KiB, below 4 GiB")
+    return region_bytes
+
+
+def _check_ending(loop_until: str | None, until: str) -> None:
     from ssdlab.errors import InputError
 
     if loop_until and until == "steady":
         raise InputError("--loop-until and --until steady exclude each other: each says when the repeating ends")
-    if not (dwpd > 0 and math.isfinite(dwpd)):
-        raise InputError(f"--dwpd is {dwpd:g}; allowed: a number above 0")
+
+
+def _check_beginning(precondition: str, from_state: str | None) -> None:
+    from ssdlab.errors import InputError
+
+    if from_state and precondition != "fill":
+        raise InputError("--from-state and --precondition both say what the drive is like at first; give one of them")
+
+
+def _check_times(arrival: str, time_scale: float, iodepth: int | None, *, untimed: bool) -> None:
+    from ssdlab.errors import InputError
+
+    if not 0 < time_scale <= 1e6:
+        raise InputError(f"--time-scale is {time_scale:g}; allowed: a number above 0, at most 10^6")
+    if untimed and (time_scale != 1 or iodepth):
+        raise InputError("--untimed has no clock; leave --time-scale and --iodepth out")
+    if arrival == "closed" and time_scale != 1:
+        raise InputError("--time-scale changes the recorded times, which --arrival closed does not use")
 
 
 def _subtitle(
     drives: list[str], address_map: str, until: str, loop_until: str | None, precondition: str, seed: int
 ) -> str:
-    start = "filled in sequence first" if precondition == "fill" else "from a fresh drive"
+    start = {
+        "fill": "filled in sequence first",
+        "none": "from a fresh drive",
+        "steady": "from the state that the trace settles in",
+        "state": "from a saved state",
+    }[precondition]
     end = "repeated until the steady state by SNIA's rule" if until == "steady" else "once through"
     end = f"repeated until {loop_until} is written" if loop_until else end
     names = ", ".join(Path(drive).stem for drive in drives)
     return f"{names}; {start}, the trace {end}; addresses: {address_map}; seed {seed}"
-
-
-def _command_line(traces: list[str], said: "dict[str, str | list[str] | bool | None]") -> str:
-    """What makes the same files again, wherever they go and however many processes there are."""
-    words = ["ssdlab", "replay", *traces]
-    for option, value in said.items():
-        if isinstance(value, bool):
-            words += [option] if value else []
-        elif isinstance(value, list):
-            words += [word for entry in value for word in (option, entry)]
-        elif value:
-            words += [option, value]
-    return shlex.join(words)

@@ -7,7 +7,7 @@ import typer
 
 from ssdlab.cli import options
 
-FORMATS = ("normal", "json", "json+")
+FORMATS = ("normal", "json", "json+", "terse", "sysbench")
 
 
 def run(
@@ -21,10 +21,23 @@ def run(
     scale: options.Scale = None,
     seed: options.Seed = 1,
     untimed: options.Untimed = False,
+    precondition: Annotated[
+        str,
+        typer.Option(metavar="none|fill|steady", help=f"{options.PRECONDITION_HELP}"),
+    ] = "none",
+    from_state: Annotated[
+        str | None, typer.Option("--from-state", metavar="FILE", help="Begin with the drive as --save-state left it.")
+    ] = None,
+    save_state: Annotated[
+        str | None,
+        typer.Option("--save-state", metavar="FILE", help="Leave the drive's state at the end there."),
+    ] = None,
     output_format: Annotated[
         str | None,
         typer.Option(
-            "--output-format", metavar="FORMAT", help="normal, json or json+, as fio's.  [default: normal, or by FILE]"
+            "--output-format",
+            metavar="FORMAT",
+            help="normal, json, json+ or terse, as fio's; sysbench.  [default: normal, or by FILE]",
         ),
     ] = None,
     output: Annotated[
@@ -37,30 +50,51 @@ def run(
     ] = None,
 ) -> None:
     """Run a fio job file on a simulated drive and report what fio would, and what the flash had to do for it."""
-    from ssdlab import jobs
+    from tempfile import TemporaryDirectory
+
+    from ssdlab import workloads
+    from ssdlab.cli.destination import destination, format_of
     from ssdlab.cli.progress import shown
     from ssdlab.drives import load, resolve
-    from ssdlab.errors import RunFailed
+    from ssdlab.errors import InputError, RunFailed
+    from ssdlab.results import logs
     from ssdlab.results.files import check_writable, write_text
     from ssdlab.results.text import FORMATS as writers
     from ssdlab.targets import simulated
+    from ssdlab.targets.preconditioning import saved_state, steady_state
 
-    directory, file = _destination(output)
-    chosen = _format(output_format, file)
+    options.check_word("--precondition", precondition, options.PRECONDITIONS)
+    if from_state and precondition != "none":
+        raise InputError("--from-state and --precondition both say what the drive is like at first; give one of them")
+    if save_state:
+        check_writable(Path(save_state).parent)
+    directory, file = destination(output)
+    chosen = format_of(output_format, file, FORMATS)
     for place in filter(None, (directory, file.parent if file else None)):
         check_writable(place)
-    job_file = jobs.load(Path(job))
+    job_file = workloads.load(job)
     resolved = resolve(
         load(drive),
         over_provisioning=options.op_of(op),
         settings=options.settings_of(settings),
         scale=options.scale_of(scale),
     )
-    specification = simulated.specify(job_file, resolved, seed=seed, timed=not untimed)
-    options.print_notes(job_file.notes)
-
-    with shown([Path(job).stem]) as tell:
-        result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
+    with TemporaryDirectory(prefix="ssdlab-") as folder:
+        state = saved_state(from_state) if from_state else None
+        if precondition == "steady":
+            state = steady_state(job_file, resolved, Path(folder), seed=seed)
+        specification = simulated.specify(
+            job_file,
+            resolved,
+            seed=seed,
+            timed=not untimed,
+            precondition="fill" if precondition == "fill" else "none",
+            initial_state=state,
+        )
+        options.print_notes(job_file.notes)
+        with shown([workloads.title(job)]) as tell:
+            progress = (lambda share, written: tell(0, share, written)) if tell else None
+            result = simulated.run(specification, progress, save_state=save_state)
     text = writers[chosen](result)
     if file:
         write_text(file, text)
@@ -70,26 +104,11 @@ def run(
         result.write(directory)
         series = "timeseries.parquet" + ("" if untimed else " and timeseries-time.parquet")
         typer.echo(f"wrote {directory}/result.json, {series}", err=True)
+    # As in fio, logs lie where the program was called, unless a place is said.
+    names = logs.write(result, directory or (file.parent if file else Path()))
+    if untimed and any("logs" in entry.output for entry in specification.reporting):
+        typer.echo("note: no logs are written, as they take a clock", err=True)
+    if names:
+        typer.echo(f"logs: {', '.join(names)}", err=True)
     if result.failure:
         raise RunFailed(f"{job}: {result.failure}")
-
-
-def _destination(output: str | None) -> tuple[Path | None, Path | None]:
-    """`--output` as (folder, file): a folder if it is one, or ends with a slash, or has no suffix."""
-    if output is None:
-        return None, None
-    path = Path(output)
-    is_directory = path.is_dir() or output.endswith("/") or (not path.suffix and not path.exists())
-    return (path, None) if is_directory else (None, path)
-
-
-def _format(output_format: str | None, file: Path | None) -> str:
-    from ssdlab.errors import InputError, near
-
-    if output_format is None:
-        return "json" if file and file.suffix == ".json" else "normal"
-    if output_format not in FORMATS:
-        raise InputError(
-            f"--output-format is {output_format!r}{near(output_format, FORMATS)}; allowed: {', '.join(FORMATS)}"
-        )
-    return output_format

@@ -9,6 +9,7 @@ import polars as pl
 
 from ssdlab.comparison.variant import Variant
 from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, write_comparison
+from ssdlab.results.breakdown import merged
 from ssdlab.results.files import staged
 
 
@@ -62,6 +63,17 @@ def _speed(variant: Variant) -> VariantSpeed | None:
     return VariantSpeed(name, speed.iops, direction.iops, direction.latency_ns_mean, direction.latency_ns_p999)
 
 
+def _latency_parts(variant: Variant) -> dict[str, dict[str, float]]:
+    """Of the jobs of the last stage together."""
+    result, shown = variant.result, _speed(variant)
+    if shown is None:
+        return {}
+    last = result.specification.jobs[-1]["stage"]
+    directions = [getattr(job, shown.direction) for job in result.jobs if job.stage == last]
+    breakdown = merged([each.breakdown for each in directions if each.breakdown is not None])
+    return breakdown.to_dict() if breakdown is not None else {}
+
+
 def _timing(variants: Sequence[Variant]) -> str:
     timings = {variant.label: variant.result.timing and asdict(variant.result.timing) for variant in variants}
     return json.dumps(timings, indent=2, ensure_ascii=False) + "\n"
@@ -89,6 +101,7 @@ def _compared(
         series=series,
         timing_series=result.timing_series,
         speed=_speed(variant),
+        latency_parts=_latency_parts(variant),
         effective_over_provisioning=result.capacity.effective_over_provisioning,
         waf=result.settled_waf,
         waf_parts=result.settled_waf_parts or {},

@@ -1,16 +1,15 @@
 """How fast a variant was where variants are compared: in the rounds of the steady state, or in the last stage.
 
-The series over time gives rates and means exactly for any window. Its percentiles are those of single intervals, which
-cannot be added up: for the steady state, in which intervals are alike, the median of theirs is taken. For a whole stage
-the percentiles come from the bins of its jobs.
+Rates, means and percentiles of the steady state are those of its rounds together, as the engine counted them; those of
+a last stage come from the series over time and the bins of its jobs.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ssdlab.results import Latency, Result
 from ssdlab.results.latency import merged
-from ssdlab.results.steady_state import ROUNDS
+from ssdlab.results.steady_state import SteadyTiming
 
 if TYPE_CHECKING:
     import polars
@@ -53,24 +52,30 @@ def speed(result: Result) -> Speed | None:
     series = result.timing_series
     if series is None:
         return None
+    if result.steady_state:
+        timing = result.steady_state.timing
+        if timing is None or timing.window_seconds <= 0:
+            return None
+        return Speed("steady state", timing.window_seconds, _settled(timing, "read"), _settled(timing, "write"))
     import polars as pl
 
     rows = series.filter(pl.col("stage") == result.specification.jobs[-1]["stage"])
-    if result.steady_state:
-        end = result.steady_state.at_host_bytes or result.ledger.host_written_bytes
-        rounds = min(ROUNDS, len(result.steady_state.round_waf))
-        start = end - rounds * result.steady_state.round_bytes
-        begun = (
-            series["host_written_bytes"]
-            .shift(1, fill_value=0)
-            .filter(series["stage"] == result.specification.jobs[-1]["stage"])
-        )
-        rows = rows.filter((begun >= start) & (rows["host_written_bytes"] <= end))
     seconds = float(rows["interval_seconds"].sum())
     if seconds <= 0:
         return None
-    window = "steady state" if result.steady_state else "last stage"
-    return Speed(window, seconds, *(_direction(result, rows, name, seconds) for name in ("read", "write")))
+    return Speed("last stage", seconds, *(_direction(result, rows, name, seconds) for name in ("read", "write")))
+
+
+def _settled(timing: SteadyTiming, name: str) -> DirectionSpeed:
+    latency = timing.latency[name]
+    if not timing.ios[name]:
+        return DirectionSpeed(0.0, 0.0, None, None)
+    return DirectionSpeed(
+        timing.ios[name] / timing.window_seconds,
+        timing.moved_bytes[name] / timing.window_seconds / 1e6,
+        latency.mean_ns,
+        latency.percentile_ns(99.9),
+    )
 
 
 def _direction(result: Result, rows: "polars.DataFrame", name: str, seconds: float) -> DirectionSpeed:
@@ -79,10 +84,7 @@ def _direction(result: Result, rows: "polars.DataFrame", name: str, seconds: flo
     moved_mb = float((rows[f"{name}_mb_s"] * rows["interval_seconds"]).sum())
     if not total:
         return DirectionSpeed(0.0, 0.0, None, None)
-    if result.steady_state:
-        percentile_ns: Any = rows[f"{name}_latency_ns_p999"].median()
-    else:
-        percentile_ns = _whole_stage(result, name).percentile_ns(99.9)
+    percentile_ns = _whole_stage(result, name).percentile_ns(99.9)
     mean_ns = float((rows[f"{name}_latency_ns_mean"] * ios).sum()) / total
     return DirectionSpeed(total / seconds, moved_mb / seconds, mean_ns, percentile_ns)
 

@@ -11,6 +11,7 @@ from ssdlab.report.charts.against_over_provisioning import (
     waf_against_over_provisioning,
 )
 from ssdlab.report.charts.encodings import parts_key, variants_key
+from ssdlab.report.charts.latency_parts import latency_parts_key, parts_of_latency
 from ssdlab.report.charts.over_host_writes import spare_over_host_writes, waf_over_host_writes
 from ssdlab.report.charts.over_time import LATENCY_POINTS_MAX, iops_over_time, latency_over_time, shown_direction
 from ssdlab.report.charts.parts import parts_of_nand_writes
@@ -81,6 +82,14 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
             _latency_caption(variants),
             latency_over_time(variants),
             (key,),
+        ),
+        (
+            "latency-by-part",
+            findings.waits(variants),
+            "What requests waited for in the whole last stage: on average, and at and above the 99.9th percentile. "
+            "Cleaning: behind the drive's own work on the die. Other host operations: behind those of other requests.",
+            parts_of_latency(variants),
+            (latency_parts_key(variants),),
         ),
         (
             "iops-against-over-provisioning",

@@ -1,6 +1,6 @@
 """What a comparison found, in sentences computed from its figures: titles of pictures, the paragraph at the head."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ssdlab.report import wording
 from ssdlab.report.variant import PARTS, ComparedVariant
@@ -93,6 +93,27 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
     if longest / shortest - 1 < _EQUAL_WITHIN:
         return f"{sentence}, with {name} as with {best.label}"
     return f"{sentence} with {name}, {wording.duration(shortest)} with {best.label}"
+
+
+def waits(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of what latency consists of: how much of it is cleaning, of the mean and of the slowest."""
+    shares = {
+        kind: [(v, _share_of(v.latency_parts[kind], "cleaning")) for v in variants if v.latency_parts]
+        for kind in ("mean", "p99_9")
+    }
+    if not shares["mean"]:
+        return "What latency consists of"
+    worst, of_mean = max(shares["mean"], key=lambda pair: pair[1])
+    of_tail = {variant.label: share for variant, share in shares["p99_9"]}[worst.label]
+    direction = worst.speed.direction if worst.speed else "request"
+    return (
+        f"With {wording.spoken(worst.label)} {wording.share(of_mean, 2)} of the mean {direction} latency is waiting "
+        f"for cleaning, {wording.share(of_tail, 2)} of that of the slowest in a thousand"
+    )
+
+
+def _share_of(parts: Mapping[str, float], part: str) -> float:
+    return parts[part] / sum(parts.values())
 
 
 def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:

@@ -44,7 +44,7 @@ LIGHT = Theme(
     band="#eef2f6",
     accent="#1261b0",
     variants=("#1261b0", "#d9600a", "#0f8f83", "#5b1f74", "#8f7ae0", "#6b4a1e", "#2d2a28", "#3b4652"),
-    parts=("#a9b8c6", "#b02a48", "#e0a526", "#2f7d5b", "#6d5bd0", "#5c4630", "#e38ab4"),
+    parts=("#a9b8c6", "#b02a48", "#e0a526", "#2f7d5b", "#6d5bd0", "#5c4630", "#e38ab4", "#3f9fd6"),
 )
 
 DARK = Theme(
@@ -58,7 +58,7 @@ DARK = Theme(
     band="#1b222b",
     accent="#5aa9f0",
     variants=("#5aa9f0", "#f0832e", "#7fe3cf", "#9150c4", "#dcd4ff", "#a87c5a", "#f4d75e", "#76808c"),
-    parts=("#5d6e80", "#ff6b81", "#f0c04f", "#58c394", "#a99bff", "#b58d68", "#ffb3d1"),
+    parts=("#5d6e80", "#ff6b81", "#f0c04f", "#58c394", "#a99bff", "#b58d68", "#ffb3d1", "#86d3ff"),
 )
 
 THEMES = (LIGHT, DARK)

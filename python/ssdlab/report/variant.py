@@ -21,6 +21,18 @@ PARTS: dict[str, str] = {
     "slc_fold": "SLC fold",
 }
 
+# What the latency of a request consists of, in the order in which the bars stack it.
+LATENCY_PARTS: dict[str, str] = {
+    "flash": "flash",
+    "cleaning": "cleaning",
+    "host_operations": "other host operations",
+    "channel": "channel",
+    "link": "link",
+    "controller": "controller",
+    "queueing": "queueing",
+    "map": "map",
+}
+
 SERIES_COLUMNS = ("host_written_bytes", "stage", "waf", "free_erase_units", "effective_over_provisioning")
 
 
@@ -85,6 +97,9 @@ class ComparedVariant:
     """With the columns of `TIMING_COLUMNS`, one row an interval of simulated time, in order; None without a clock."""
     speed: VariantSpeed | None = None
     """In the steady state; in the last stage when none was looked for. None without a clock."""
+    latency_parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Nanoseconds by the keys of `LATENCY_PARTS` in the last stage, of the direction of `speed`:
+    `mean` of all requests, `p99_9` of those at and above the 99.9th percentile. Empty without a clock."""
     theory: float | None = None
     theory_formula: str | None = None
     theory_curve: Sequence[tuple[float, float]] = ()

@@ -45,7 +45,13 @@ def _move_all(source: Path, directory: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes one file whole or not at all. Raises InputError when the place cannot be written."""
+    """Writes one file whole or not at all; a pipe or a device simply gets the text.
+
+    Raises InputError when the place cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     check_writable(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
@@ -59,14 +65,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Raises InputError unless `directory` can be written into, or made. Called before long work begins."""
+    """Raises InputError unless `directory` can be written into, or made. Called before long work begins.
+
+    It tries, because permissions alone do not tell: those of /proc and of read-only mounts promise what they refuse.
+    """
     existing = directory
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():
         raise InputError(f"--output {directory}: {existing} is a file; a folder is needed")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise InputError(f"--output {directory}: no permission to write in {existing}")
+    try:
+        Path(tempfile.mkdtemp(prefix=".writing-", dir=existing)).rmdir()
+    except OSError as error:
+        raise InputError(f"--output {directory}: nothing can be written in {existing}: {error.strerror}") from None
 
 
 def _remove_when_empty(directory: Path) -> None:

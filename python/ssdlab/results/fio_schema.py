@@ -5,12 +5,14 @@ of the installed fio. Readers of fio's JSON look keys up without asking, so none
 functions build the empty frame, and `ssdlab.results.job_result` fills in what a run knows.
 """
 
+from collections.abc import Sequence
 from typing import Any
+
+from ssdlab.results.latency import Percentiles
 
 FIO_VERSION = "fio-3.33"
 """The version whose schema this is. Readers choose by it; who really wrote the file is said in `ssdlab.version`."""
 
-_PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 _DEPTHS_LEVEL = ("1", "2", "4", "8", "16", "32", ">=64")
 _DEPTHS_SUBMIT = ("0", "4", "8", "16", "32", "64", ">=64")
 _LATENCY_NS_US = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
@@ -21,22 +23,26 @@ def _nulls(keys: tuple[str, ...]) -> dict[str, Any]:
     return dict.fromkeys(keys)
 
 
-def latency(*, percentiles: bool = False, bins: bool = False) -> dict[str, Any]:
+def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> dict[str, Any]:
     """A latency object: nanoseconds. fio gives percentiles, and bins in `json+`, only where there were requests."""
     frame = _nulls(("min", "max", "mean", "stddev", "N"))
     if percentiles:
-        frame["percentile"] = {f"{percentile:.6f}": None for percentile in _PERCENTILES}
+        frame["percentile"] = {f"{percentile:.6f}": None for percentile in percentiles}
     if bins:
         frame["bins"] = None
     return frame
 
 
-def direction(*, has_requests: bool, bins: bool) -> dict[str, Any]:
-    """What `read`, `write` and `trim` hold. `bw` is in KiB/s, `runtime` in ms, latencies in ns."""
+def direction(*, percentiles: Percentiles | None, bins: bool) -> dict[str, Any]:
+    """What `read`, `write` and `trim` hold. `bw` is in KiB/s, `runtime` in ms, latencies in ns.
+
+    `percentiles` is None where there were no requests.
+    """
     frame = _nulls(("io_bytes", "io_kbytes", "bw_bytes", "bw", "iops", "runtime", "total_ios", "short_ios", "drop_ios"))
-    frame["slat_ns"] = latency()
-    frame["clat_ns"] = latency(percentiles=has_requests, bins=has_requests and bins)
-    frame["lat_ns"] = latency()
+    for kind in ("slat", "clat", "lat"):
+        has_them = percentiles is not None and kind in percentiles.of and kind != "slat"
+        ranks = percentiles.ranks if percentiles is not None and has_them else ()
+        frame[f"{kind}_ns"] = latency(percentiles=ranks, bins=has_them and bins)
     for kind, deviation in (("bw", "dev"), ("iops", "stddev")):
         keys = (
             ("min", "max", "agg", "mean", deviation, "samples")

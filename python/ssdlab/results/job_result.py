@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab.results import fio_schema
-from ssdlab.results.latency import Latency, distribution, merged
+from ssdlab.results.breakdown import Breakdown
+from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.samples import Samples, Spread, samples
 from ssdlab.targets.specification import Reporting
@@ -29,6 +30,9 @@ class DirectionResult:
     """How the rates spread over intervals; None also where the intervals hold other jobs' requests."""
     group_share: float | None = None
     """The share of the bandwidth of its reporting group, 0 to 1."""
+    percentiles: Percentiles = USUAL
+    breakdown: Breakdown | None = None
+    """None also where there were no requests."""
 
     @property
     def iops(self) -> float | None:
@@ -47,7 +51,7 @@ class DirectionResult:
 
     def to_dict(self, *, bins: bool) -> dict[str, Any]:
         """fio's object for the direction: `bw` in KiB/s, `runtime` in ms. Submitting takes no simulated time."""
-        frame = fio_schema.direction(has_requests=self.total_ios > 0, bins=bins)
+        frame = fio_schema.direction(percentiles=self.percentiles if self.total_ios else None, bins=bins)
         frame |= {
             "io_bytes": self.io_bytes,
             "io_kbytes": self.io_bytes // 1024,
@@ -61,8 +65,10 @@ class DirectionResult:
         }
         if self.latency is not None:
             frame["slat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": self.latency.count}
-            frame["clat_ns"] = self.latency.to_dict(percentiles=True, bins=bins)
-            frame["lat_ns"] = self.latency.to_dict()
+            for kind in ("clat", "lat"):
+                has_them = kind in self.percentiles.of
+                ranks = self.percentiles.ranks if has_them else ()
+                frame[f"{kind}_ns"] = self.latency.to_dict(percentiles=ranks, bins=bins and has_them)
         if self.samples:
             frame |= _spread_dict("iops", self.samples.iops, "stddev", 1)
             if self.samples.bytes_per_second:
@@ -83,6 +89,22 @@ def _spread_dict(kind: str, spread: Spread, deviation: str, unit: int) -> dict[s
 
 
 @dataclass(frozen=True)
+class FlushResult:
+    """Flushes, which fio calls sync."""
+
+    total_ios: int
+    latency: Latency | None = None
+    """None without a clock."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """fio's object `sync`; fio gives percentiles there only where there were any."""
+        frame: dict[str, Any] = {"total_ios": self.total_ios, "lat_ns": fio_schema.latency()}
+        if self.latency is not None:
+            frame["lat_ns"] = self.latency.to_dict(percentiles=USUAL.ranks if self.total_ios else ())
+        return frame
+
+
+@dataclass(frozen=True)
 class JobResult:
     """What fio calls a job in its output. The counters are this job's own, not those of the run so far."""
 
@@ -95,11 +117,14 @@ class JobResult:
     read: DirectionResult
     write: DirectionResult
     trim: DirectionResult
+    flush: FlushResult
     ledger: Ledger
     specification: Sequence[Mapping[str, Any]]
     """The engine's job objects, one a clone."""
     seconds: float | None = None
     """Simulated, from the start of the first clone to the end of the last; None without a clock."""
+    steady_state: Mapping[str, Any] | None = None
+    """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which is what fio reports as the runtime of a job."""
 
@@ -125,7 +150,9 @@ class JobResult:
             "job options": dict(self.options),
             **{name: getattr(self, name).to_dict(bins=bins) for name in DIRECTIONS},
             **fio_schema.job_tail(),
+            "sync": self.flush.to_dict(),
             **self._timed_tail(),
+            **({"steadystate": self._steady_state(self.steady_state)} if self.steady_state else {}),
             "ssdlab": {
                 "stage": self.stage,
                 "clones": self.clones,
@@ -134,6 +161,7 @@ class JobResult:
                 "nand": self.ledger.nand_json(),
                 "waf": self.waf,
                 "waf_parts": self.ledger.waf_parts,
+                "latency_breakdown": self._latency_breakdown(),
                 "simulated_seconds": self.seconds,
                 "wall_seconds": None,
                 "programs_per_wall_second": None,
@@ -141,18 +169,46 @@ class JobResult:
             },
         }
 
+    def _latency_breakdown(self) -> dict[str, Any]:
+        breakdowns = {name: getattr(self, name).breakdown for name in DIRECTIONS}
+        return {name: breakdown and breakdown.to_dict() for name, breakdown in breakdowns.items()}
+
+    def _steady_state(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """fio's object, which gives the rates of the window as whole numbers."""
+        rule = self.specification[0]["steady_state"]
+        sign = "%" if rule["is_percent"] else ""
+        iops, rates = found["iops"], found["bytes_per_second"]
+        criterion = found["criterion"]
+        snia = {"snia-pts-iops": "snia-pts:iops", "snia-pts-bw": "snia-pts:bw"}.get(rule["criterion"])
+        return {
+            "ss": snia or f"{rule['criterion'].replace('-', '_')}:{rule['limit']:.6f}{sign}",
+            "duration": rule["duration_seconds"],
+            "attained": int(found["attained"]),
+            "criterion": None if criterion is None else f"{criterion:.6f}{sign}",
+            "max_deviation": found["max_deviation"],
+            "slope": found["slope"],
+            "data": {
+                "bw_mean": int(sum(rates) / len(rates)) if rates else None,
+                "iops_mean": int(sum(iops) / len(iops)) if iops else None,
+                "iops": [int(value) for value in iops],
+                "bw": [int(value) for value in rates],
+            },
+        }
+
     def _timed_tail(self) -> dict[str, Any]:
         latency = self.latency
         if latency is None or self.seconds_of_clones is None:
             return {}
-        return {"job_runtime": round(self.seconds_of_clones * 1000), **distribution(latency)}
+        # The simulated host works in no time, which is a figure; fio-plot takes no null here.
+        no_work = {"usr_cpu": 0.0, "sys_cpu": 0.0, "ctx": 0, "majf": 0, "minf": 0}
+        return {"job_runtime": round(self.seconds_of_clones * 1000), **no_work, **distribution(latency)}
 
 
 def job_results(
     raw_jobs: Sequence[Mapping[str, Any]],
     jobs: Sequence[Mapping[str, Any]],
     reporting: Sequence[Reporting],
-    mapping_unit_bytes: int,
+    capacity: Mapping[str, Any],
     failed_stage: int | None,
     timing: Mapping[str, Any] | None = None,
 ) -> list[JobResult]:
@@ -172,7 +228,7 @@ def job_results(
             [jobs[index] for index in run],
             # fio keeps the name of the first and the options of the last.
             reporting[run[-1]],
-            mapping_unit_bytes,
+            capacity,
             failed_stage,
         )
         for run in runs
@@ -189,10 +245,10 @@ def _merge(
     raw_jobs: Sequence[Mapping[str, Any]],
     jobs: Sequence[Mapping[str, Any]],
     reporting: Reporting,
-    mapping_unit_bytes: int,
+    capacity: Mapping[str, Any],
     failed_stage: int | None,
 ) -> JobResult:
-    first, *rest = (Ledger.from_outcome(raw["ledger"], mapping_unit_bytes) for raw in raw_jobs)
+    first, *rest = (Ledger.from_outcome(raw["ledger"], capacity) for raw in raw_jobs)
     stage = raw_jobs[0]["stage"]
     timings = [timing for raw in raw_jobs if (timing := raw.get("timing")) is not None]
     return JobResult(
@@ -202,15 +258,30 @@ def _merge(
         clones=len(raw_jobs),
         error=READ_ONLY_ERROR if stage == failed_stage else 0,
         options=reporting.options,
-        **{name: _direction(raw_jobs, name) for name in DIRECTIONS},
+        **{name: _direction(raw_jobs, name, _percentiles(reporting.output)) for name in DIRECTIONS},
+        flush=_flush(raw_jobs),
         ledger=sum(rest, first),
         specification=jobs,
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
+        steady_state=timings[0].get("steady_state") if timings else None,
         seconds_of_clones=sum(map(_seconds, _starts(timings), _ends(timings))) if timings else None,
     )
 
 
-def _direction(raw_jobs: Sequence[Mapping[str, Any]], name: str) -> DirectionResult:
+def _flush(raw_jobs: Sequence[Mapping[str, Any]]) -> FlushResult:
+    timed = all(raw.get("timing") is not None for raw in raw_jobs)
+    return FlushResult(
+        total_ios=sum(raw["flush"]["ios"] for raw in raw_jobs),
+        latency=merged([Latency.from_outcome(raw["timing"]["flush"]) for raw in raw_jobs]) if timed else None,
+    )
+
+
+def _percentiles(output: Mapping[str, Any]) -> Percentiles:
+    ranks, of = output.get("percentile_list", USUAL.ranks), output.get("percentiles_of", USUAL.of)
+    return Percentiles(tuple(ranks), tuple(of))
+
+
+def _direction(raw_jobs: Sequence[Mapping[str, Any]], name: str, percentiles: Percentiles) -> DirectionResult:
     timed = all(raw.get("timing") is not None for raw in raw_jobs)
     runtimes = [
         _seconds(raw["timing"]["start_ns"], raw["timing"]["end_ns"]) for raw in raw_jobs if timed and raw[name]["ios"]
@@ -220,6 +291,8 @@ def _direction(raw_jobs: Sequence[Mapping[str, Any]], name: str) -> DirectionRes
         io_bytes=sum(raw[name]["bytes"] for raw in raw_jobs),
         seconds=max(runtimes, default=0.0) if timed else None,
         latency=merged([Latency.from_outcome(raw["timing"][name]) for raw in raw_jobs]) if timed else None,
+        percentiles=percentiles,
+        breakdown=Breakdown.from_outcomes([raw["timing"] for raw in raw_jobs], name) if timed else None,
     )
 
 

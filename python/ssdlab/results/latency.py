@@ -20,6 +20,17 @@ _SHARE_MIN_PERCENT = 0.01
 
 
 @dataclass(frozen=True)
+class Percentiles:
+    """Which percentiles are reported, and of which latencies: clat, lat, slat."""
+
+    ranks: tuple[float, ...] = PERCENTILES
+    of: tuple[str, ...] = ("clat",)
+
+
+USUAL = Percentiles()
+
+
+@dataclass(frozen=True)
 class Latency:
     """From the issue of a request to its completion, in nanoseconds. The moments are None where there was none."""
 
@@ -50,7 +61,7 @@ class Latency:
                 found.append(middle_ns)
         return found + [None] * (len(percents) - len(found))
 
-    def to_dict(self, *, percentiles: bool = False, bins: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, percentiles: Sequence[float] = (), bins: bool = False) -> dict[str, Any]:
         """fio's latency object; percentiles and bins only where there were requests, as fio does."""
         plain: dict[str, Any] = {
             "min": self.min_ns,
@@ -60,8 +71,8 @@ class Latency:
             "N": self.count,
         }
         if percentiles and self.count:
-            values = self.percentiles_ns(PERCENTILES)
-            plain["percentile"] = {f"{rank:.6f}": value for rank, value in zip(PERCENTILES, values, strict=True)}
+            values = self.percentiles_ns(percentiles)
+            plain["percentile"] = {f"{rank:.6f}": value for rank, value in zip(percentiles, values, strict=True)}
         if bins and self.count:
             plain["bins"] = {str(middle_ns): count for middle_ns, count in self.bins}
         return plain

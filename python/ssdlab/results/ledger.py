@@ -12,6 +12,8 @@ PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fo
 class Ledger:
     """Counters of a job, of some jobs together or of a whole run."""
 
+    # What programs and reads are counted in: a mapping unit, or less on a drive that packs reduced data.
+    counted_unit_bytes: int
     mapping_unit_bytes: int
     host_written_bytes: int
     host_read_bytes: int
@@ -21,14 +23,19 @@ class Ledger:
     read_modify_write_units: int
     erased_erase_units: int
     trimmed_units: int
+    # Look-ups of map pages by a drive that does not hold its whole map in memory.
+    map_page_lookups: int = 0
+    # Units that the host wrote and the drive had stored already.
+    deduplicated_units: int = 0
 
     @classmethod
-    def from_outcome(cls, raw: Mapping[str, Any], mapping_unit_bytes: int) -> "Ledger":
-        """Reads a LEDGER object of the engine's outcome."""
-        return cls(mapping_unit_bytes=mapping_unit_bytes, **raw)
+    def from_outcome(cls, raw: Mapping[str, Any], capacity: Mapping[str, Any]) -> "Ledger":
+        """Reads a LEDGER object of the engine's outcome; `capacity` is that of the outcome."""
+        return cls(capacity["counted_unit_bytes"], capacity["mapping_unit_bytes"], **raw)
 
     def __add__(self, other: "Ledger") -> "Ledger":
         return Ledger(
+            self.counted_unit_bytes,
             self.mapping_unit_bytes,
             self.host_written_bytes + other.host_written_bytes,
             self.host_read_bytes + other.host_read_bytes,
@@ -38,12 +45,14 @@ class Ledger:
             self.read_modify_write_units + other.read_modify_write_units,
             self.erased_erase_units + other.erased_erase_units,
             self.trimmed_units + other.trimmed_units,
+            self.map_page_lookups + other.map_page_lookups,
+            self.deduplicated_units + other.deduplicated_units,
         )
 
     @property
     def programmed_bytes(self) -> int:
         """All that was programmed into NAND."""
-        return sum(self.programmed_units.values()) * self.mapping_unit_bytes
+        return sum(self.programmed_units.values()) * self.counted_unit_bytes
 
     @property
     def waf(self) -> float | None:
@@ -55,20 +64,28 @@ class Ledger:
         """Write amplification by part; the parts add up to `waf`."""
         if not self.host_written_bytes:
             return None
-        return {part: self.programmed_units[part] * self.mapping_unit_bytes / self.host_written_bytes for part in PARTS}
+        return {part: self.programmed_units[part] * self.counted_unit_bytes / self.host_written_bytes for part in PARTS}
 
     def host_json(self) -> dict[str, int]:
         return {
             "written_bytes": self.host_written_bytes,
             "read_bytes": self.host_read_bytes,
             "trimmed_bytes": self.host_trimmed_bytes,
+            "deduplicated_bytes": self.deduplicated_units * self.mapping_unit_bytes,
         }
 
     def nand_json(self) -> dict[str, Any]:
-        programmed = {part: self.programmed_units[part] * self.mapping_unit_bytes for part in PARTS}
+        programmed = {part: self.programmed_units[part] * self.counted_unit_bytes for part in PARTS}
         return {
             "programmed_bytes": programmed | {"total": self.programmed_bytes},
-            "read_bytes": sum(self.read_units.values()) * self.mapping_unit_bytes,
+            "read_bytes": sum(self.read_units.values()) * self.counted_unit_bytes,
             "read_modify_write_bytes": self.read_modify_write_units * self.mapping_unit_bytes,
             "erased_erase_units": self.erased_erase_units,
+            "map_cache": {
+                "lookups": self.map_page_lookups,
+                "misses": self.read_units["metadata"],
+                "hit_ratio": 1 - self.read_units["metadata"] / self.map_page_lookups,
+            }
+            if self.map_page_lookups
+            else None,
         }

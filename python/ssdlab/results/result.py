@@ -8,7 +8,7 @@ that `ssdlab run` prints, and in `timing.json` beside `result.json`.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +63,7 @@ class Result:
         self._outcome = outcome
         self._wall_seconds = wall_seconds
         self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
+        self._counted_unit_bytes: int = outcome["capacity"]["counted_unit_bytes"]
         self._timed: Mapping[str, Any] | None = outcome.get("timing")
 
     @cached_property
@@ -73,7 +74,7 @@ class Result:
             self._outcome["jobs"],
             self.specification.jobs,
             self.specification.reporting,
-            self._mapping_unit_bytes,
+            self._outcome["capacity"],
             failed_stage,
             self._timed,
         )
@@ -81,7 +82,7 @@ class Result:
     @cached_property
     def ledger(self) -> Ledger:
         """The counters of the whole run."""
-        return Ledger.from_outcome(self._outcome["ledger"], self._mapping_unit_bytes)
+        return Ledger.from_outcome(self._outcome["ledger"], self._outcome["capacity"])
 
     @property
     def waf(self) -> float | None:
@@ -98,7 +99,7 @@ class Result:
         """The counters of the stage that the run ended with."""
         last = self.specification.jobs[-1]["stage"]
         first, *rest = (
-            Ledger.from_outcome(job["ledger"], self._mapping_unit_bytes)
+            Ledger.from_outcome(job["ledger"], self._outcome["capacity"])
             for job in self._outcome["jobs"]
             if job["stage"] == last
         )
@@ -139,9 +140,9 @@ class Result:
         }
 
     @property
-    def stages(self) -> list[dict[str, int]]:
-        """Host bytes written at the start and end of each stage."""
-        stages: list[dict[str, int]] = self._outcome["stages"]
+    def stages(self) -> list[dict[str, Any]]:
+        """Host bytes written at the start and end of each stage, and what was read ahead in it: `read_counts.rs`."""
+        stages: list[dict[str, Any]] = self._outcome["stages"]
         return stages
 
     @property
@@ -151,12 +152,26 @@ class Result:
         return failure
 
     @property
+    def job_logs(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """What each logging job said of its logs, and what the engine logged (`simulation/job_log.rs`)."""
+        for entry, raw in zip(self.specification.reporting, self._outcome["jobs"], strict=False):
+            timing = raw.get("timing")
+            if timing and timing.get("log") and "logs" in entry.output:
+                yield entry.output["logs"], timing["log"]
+
+    @property
+    def trace_counts(self) -> dict[str, Any] | None:
+        """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`. None for jobs alone."""
+        counts: dict[str, Any] | None = self._outcome.get("trace")
+        return counts
+
+    @property
     def timing(self) -> Timing | None:
         """None when the run was not timed by a clock on the wall."""
         if self._wall_seconds is None:
             return None
         requests = sum(getattr(job, name).total_ios for job in self.jobs for name in DIRECTIONS)
-        programs = sum(self.ledger.programmed_units.values())
+        programs = self.ledger.programmed_bytes / self._mapping_unit_bytes
         rate = 1 / self._wall_seconds if self._wall_seconds > 0 else None
         return Timing(self._wall_seconds, rate and programs * rate, rate and requests * rate)
 
@@ -174,12 +189,12 @@ class Result:
     def timing_series(self) -> "polars.DataFrame | None":
         """One row an interval of simulated time; `ssdlab.results.time_series.frame` describes the columns. None without
         a clock."""
-        return time_series.frame(self._timed["series"], self._mapping_unit_bytes) if self._timed else None
+        return time_series.frame(self._timed["series"], self._counted_unit_bytes) if self._timed else None
 
     @property
     def timeseries(self) -> "polars.DataFrame":
         """One row a window of host writes; `ssdlab.results.series.frame` describes the columns."""
-        return series.frame(self._outcome["series"], self._mapping_unit_bytes)
+        return series.frame(self._outcome["series"], self._counted_unit_bytes)
 
     def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
@@ -224,6 +239,7 @@ class Result:
                     **{key: value for key, value in engine.items() if key not in ("seed", "drive")},
                     "global_options": plain["global_options"],
                     "reporting": plain["reporting"],
+                    **self.specification.initial_state_dict(),
                 },
                 "sha256": self.specification.hash(),
             },
@@ -253,6 +269,7 @@ def specification_of(result: Mapping[str, Any]) -> Specification:
             "global_options": job.pop("global_options"),
             "reporting": job.pop("reporting"),
             "scale": ours["scale"],
+            **({"initial_state": job.pop("initial_state")} if "initial_state" in job else {}),
             "engine": {"seed": ours["seed"], "drive": ours["specification"]["drive"], **job},
         }
     )

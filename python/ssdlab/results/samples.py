@@ -40,7 +40,7 @@ def samples(series: Mapping[str, Sequence[Any]], direction: str, start_ns: int, 
     ends = series["time_ns"]
     whole = [
         (index, ends[index] - begin)
-        for index, begin in enumerate([0, *ends[:-1]])
+        for index, begin in enumerate([0, *ends][: len(ends)])
         if start_ns <= begin < ends[index] <= end_ns
     ]
     if not whole:

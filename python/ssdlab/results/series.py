@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars
 
 
-def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "polars.DataFrame":
+def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "polars.DataFrame":
     """One row a window of host writes, windows of equal size, in order.
 
     Columns: `host_written_bytes` (from the start of the run to the end of the window), `stage`; `waf` and `waf_<part>`
@@ -30,7 +30,7 @@ def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "pola
             "stage": pl.Series(series["stage"], dtype=pl.UInt32),
             **{
                 f"programmed_bytes_{part}": pl.Series(series[f"programmed_units_{part}"], dtype=pl.UInt64)
-                * mapping_unit_bytes
+                * counted_unit_bytes
                 for part in PARTS
             },
             "free_erase_units": pl.Series(series["free_erase_units"], dtype=pl.UInt32),

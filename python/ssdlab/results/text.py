@@ -10,7 +10,17 @@ from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, f
 from ssdlab.results.job_result import DIRECTIONS, READ_ONLY_ERROR, DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Result
-from ssdlab.results.text_rates import BINARY, DECIMAL, bandwidth, direction_lines, distribution_lines, short
+from ssdlab.results.sysbench_text import sysbench
+from ssdlab.results.terse import terse
+from ssdlab.results.text_rates import (
+    BINARY,
+    DECIMAL,
+    bandwidth,
+    direction_lines,
+    distribution_lines,
+    flush_lines,
+    short,
+)
 
 
 def normal(result: Result) -> str:
@@ -37,9 +47,11 @@ def _job(job: JobResult) -> list[str]:
             )
     if job.latency is not None:
         lines += distribution_lines(job.latency)
+    if job.flush.total_ios and job.flush.latency is not None:
+        lines += flush_lines(job.flush.latency)
     lines += _flash(job.ledger)
     totals = ",".join(str(getattr(job, name).total_ios) for name in DIRECTIONS)
-    lines.append(f"     issued rwts: total={totals},0 short=0,0,0,0 dropped=0,0,0,0")
+    lines.append(f"     issued rwts: total={totals},{job.flush.total_ios} short=0,0,0,0 dropped=0,0,0,0")
     return lines
 
 
@@ -145,5 +157,7 @@ FORMATS: Mapping[str, Any] = {
     "normal": normal,
     "json": lambda result: json_of(result, "json"),
     "json+": lambda result: json_of(result, "json+"),
+    "terse": terse,
+    "sysbench": sysbench,
 }
-"""Output formats by the name that fio gives them."""
+"""Output formats by the name that fio gives them; `sysbench` for what runs that."""

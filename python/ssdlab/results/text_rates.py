@@ -1,9 +1,11 @@
 """The lines of fio's text that a clock makes: rates, latencies, percentiles, in fio's own units and widths."""
 
 import math
+from collections.abc import Sequence
 
+from ssdlab.results.breakdown import TAIL_PERCENT, shares_text
 from ssdlab.results.job_result import DirectionResult
-from ssdlab.results.latency import PERCENTILES, Latency, distribution
+from ssdlab.results.latency import USUAL, Latency, distribution
 
 _LINE_CHARACTERS = 80 - 7
 _ENTRIES_PER_LINE = 5
@@ -21,7 +23,14 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
         f"({moved}/{run_msec}msec)"
     ]
     lines += [f"    {kind} {text}" for kind in ("clat", " lat") for text in _moments(direction.latency)]
-    lines += _percentiles(direction.latency)
+    for kind in ("clat", "lat"):
+        if kind in direction.percentiles.of:
+            lines += _percentiles(kind, direction.latency, direction.percentiles.ranks)
+    if direction.breakdown is not None:
+        lines += [
+            f"    lat went to: mean: {shares_text(direction.breakdown.mean_ns())}",
+            f"                 {TAIL_PERCENT:g}th and above: {shares_text(direction.breakdown.mean_ns(TAIL_PERCENT))}",
+        ]
     if (samples := direction.samples) is None:
         return lines
     if (rate := samples.bytes_per_second) is not None:
@@ -37,6 +46,12 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
         f"stdev={spread.stddev:5.2f}, samples={spread.samples:5}"
     )
     return lines
+
+
+def flush_lines(latency: Latency) -> list[str]:
+    """fio's block of syncs."""
+    lines = [f"    sync {text}" for text in _moments(latency)]
+    return ["  fsync/fdatasync/sync_file_range:", *lines, *_percentiles("sync", latency, USUAL.ranks)]
 
 
 def distribution_lines(latency: Latency) -> list[str]:
@@ -92,14 +107,16 @@ def _unit(min_ns: float, max_ns: float, stddev_ns: float = math.inf) -> str:
     return "nsec"
 
 
-def _percentiles(latency: Latency) -> list[str]:
-    values = [value for value in latency.percentiles_ns(PERCENTILES) if value is not None]
+def _percentiles(kind: str, latency: Latency, ranks: Sequence[float]) -> list[str]:
+    values = [value for value in latency.percentiles_ns(ranks) if value is not None]
     if not values:
         return []
     unit = _unit(values[0], values[-1])
     scaled = [-(-value // _UNITS[unit]) for value in values]
     width = max(5, len(str(values[-1] // _UNITS[unit])))
-    entries = [f"{rank:5.2f}th=[{value:{width}}]" for rank, value in zip(PERCENTILES, scaled, strict=True)]
-    per_line = _LINE_CHARACTERS // (12 + width)
+    decimals = max(len(f"{rank:.8f}".rstrip("0").partition(".")[2]) for rank in ranks)
+    said = decimals + 3
+    entries = [f"{rank:{said}.{decimals}f}th=[{value:{width}}]" for rank, value in zip(ranks, scaled, strict=True)]
+    per_line = _LINE_CHARACTERS // (7 + said + width)
     lines = [", ".join(entries[start : start + per_line]) for start in range(0, len(entries), per_line)]
-    return [f"    clat percentiles ({unit}):", *(f"     | {line}{',' * (line != lines[-1])}" for line in lines)]
+    return [f"    {kind} percentiles ({unit}):", *(f"     | {line}{',' * (line != lines[-1])}" for line in lines)]

@@ -13,7 +13,7 @@ DIRECTIONS = ("read", "write")
 RANKS = ("mean", "p50", "p99", "p999")
 
 
-def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "polars.DataFrame":
+def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "polars.DataFrame":
     """One row an interval of simulated time, intervals of equal length but for the last of a stage, in order.
 
     Columns: `simulated_seconds` (from the start of the run to the end of the interval), `interval_seconds`, `stage`,
@@ -27,7 +27,7 @@ def frame(series: Mapping[str, Sequence[Any]], mapping_unit_bytes: int) -> "pola
     time_ns = pl.Series(series["time_ns"], dtype=pl.UInt64).cast(pl.Int64)
     interval_seconds = time_ns.diff().fill_null(time_ns.head(1)) / 1e9
     host = pl.Series(series["host_written_bytes"], dtype=pl.UInt64).cast(pl.Int64)
-    programmed = pl.Series(series["programmed_units_total"], dtype=pl.UInt64).cast(pl.Int64) * mapping_unit_bytes
+    programmed = pl.Series(series["programmed_units_total"], dtype=pl.UInt64).cast(pl.Int64) * counted_unit_bytes
     counts = {name: pl.Series(series[f"{name}_ios"], dtype=pl.UInt64) for name in ("read", "write", "trim")}
     moved = {"read": series["read_bytes"], "write": series["written_bytes"]}
     host_grown = host.diff().fill_null(host.head(1))

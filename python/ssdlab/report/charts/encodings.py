@@ -1,7 +1,7 @@
 """What the charts share: variants' colours, keys that switch them off, the axis of drive writes, rows of series."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import altair as alt
 import polars as pl
@@ -15,6 +15,14 @@ Row = dict[str, Any]
 # What a builder may give back; Altair's own methods are typed to return unions of these.
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
+
+class Labelled(Protocol):
+    """What has a colour and an entry in the key: a variant of a comparison, a line of a study."""
+
+    @property
+    def label(self) -> str: ...
+
+
 HIDDEN_VARIANTS = "hidden_variants"
 HIDDEN_PARTS = "hidden_parts"
 # The columns by which keys switch rows off. Other rows (curves, bands) always stay.
@@ -27,7 +35,7 @@ _IN_HOST_WRITES = (
 )
 
 
-def variants_key(variants: Sequence[ComparedVariant]) -> Key:
+def variants_key(variants: Sequence[Labelled]) -> Key:
     """The key of variants; from the ninth on, colours come again with dashed lines."""
     entries = (
         KeyEntry(variant.label, f"--variant-{index % _COLOURS}", dashed=index >= _COLOURS)
@@ -67,21 +75,21 @@ def switchable(whole: Picture, *parameters: str) -> Picture:
     return result
 
 
-def variant_colour(variants: Sequence[ComparedVariant], *, legend: bool = True) -> alt.Color:
+def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
     """The colour of lines and bars; the legend shows strokes."""
     # Solid, although dashed lines of theory share the legend.
-    solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0])
+    solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1)
     strokes = solid if legend and len(variants) > 1 else None
     return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
 
 
-def variant_fill(variants: Sequence[ComparedVariant], *, legend: bool = True) -> alt.Fill:
+def variant_fill(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Fill:
     """The colour of filled points."""
     squares = alt.Legend() if legend and len(variants) > 1 else None
     return alt.Fill("variant:N", scale=_scale(variants), legend=squares)
 
 
-def variant_dash(variants: Sequence[ComparedVariant]) -> alt.StrokeDash:
+def variant_dash(variants: Sequence[Labelled]) -> alt.StrokeDash:
     dashes = [[6, 3] if index >= _COLOURS else [1, 0] for index in range(len(variants))]
     return alt.StrokeDash("variant:N", scale=alt.Scale(domain=_labels(variants), range=dashes), legend=None)
 
@@ -119,7 +127,7 @@ def rows_of(
 
 
 def line_layers(
-    variants: Sequence[ComparedVariant],
+    variants: Sequence[Labelled],
     rows: Sequence[Row],
     x: alt.X,
     y: alt.Y,
@@ -167,9 +175,9 @@ def line_layers(
     return [line, points]
 
 
-def _labels(variants: Sequence[ComparedVariant]) -> list[str]:
+def _labels(variants: Sequence[Labelled]) -> list[str]:
     return [variant.label for variant in variants]
 
 
-def _scale(variants: Sequence[ComparedVariant]) -> alt.Scale:
+def _scale(variants: Sequence[Labelled]) -> alt.Scale:
     return alt.Scale(domain=_labels(variants), range="category")

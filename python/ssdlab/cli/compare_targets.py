@@ -1,0 +1,104 @@
+"""`ssdlab compare --target`: one job file on simulated and real drives, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ssdlab.comparison.targets import Figures, Target
+    from ssdlab.jobs import JobFile
+    from ssdlab.targets.device.place import Permission
+
+
+def compare(
+    job: str,
+    texts: list[str],
+    *,
+    op: str | None,
+    settings: list[str] | None,
+    scale: str | None,
+    size: str | None,
+    permission: Permission,
+    seed: int,
+    output: Path,
+    command_line: str,
+) -> None:
+    """Runs the job on every target, one after another, prints the table and writes the files."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ssdlab import jobs
+    from ssdlab.cli.measure import bytes_of
+    from ssdlab.comparison import targets
+    from ssdlab.results.files import check_writable
+
+    chosen = [targets.target(text) for text in texts]
+    check_writable(output)
+    job_file = jobs.load(job)
+    found: list[Figures] = []
+    results: list[dict[str, Any]] = []
+    reasons: dict[str, str] = {}
+    for each in chosen:
+        if each.kind == "simulated":
+            figures, result = _simulated(job_file, each, op, settings, scale, seed)
+        else:
+            figures, result, reason = _measured(job_file, each, bytes_of("--size", size), permission, seed)
+            if reason:
+                reasons[f"WAF on {each.label}"] = reason
+        found.append(figures)
+        results.append(result)
+    compared = targets.rows(found)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("job", "figure", *(each.label for each in chosen), "ratio"):
+        table.add_column(heading, justify="left" if heading in ("job", "figure") else "right", overflow="fold")
+    for row in compared:
+        table.add_row(row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *targets.cells(row))
+    Console().print(table, markup=False)
+    for what, reason in reasons.items():
+        typer.echo(f"{what}: {reason}")
+    names = targets.write(
+        chosen, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
+    )
+    typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
+
+
+def _simulated(
+    job_file: JobFile, target: Target, op: str | None, settings: list[str] | None, scale: str | None, seed: int
+) -> tuple[Figures, dict[str, Any]]:
+    from ssdlab.cli import drive_options
+    from ssdlab.cli.progress import shown
+    from ssdlab.comparison import targets
+    from ssdlab.errors import RunFailed
+    from ssdlab.targets import simulated
+
+    drive = drive_options.resolved(target.name, op, settings, scale)
+    specification = simulated.specify(job_file, drive, seed=seed)
+    with shown([target.label]) as tell:
+        result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
+    if result.failure:
+        raise RunFailed(f"{target.label}: {result.failure}")
+    return targets.figures(result), result.to_dict()
+
+
+def _measured(
+    job_file: JobFile, target: Target, size_bytes: int | None, permission: Permission, seed: int
+) -> tuple[Figures, dict[str, Any], str | None]:
+    from ssdlab.cli.progress import shown
+    from ssdlab.comparison import targets
+    from ssdlab.errors import RunFailed
+    from ssdlab.targets.device import health, run
+    from ssdlab.targets.device.opened import opened
+
+    with opened(Path(target.name), job_file, permission, size_bytes=size_bytes, seed=seed) as place:
+        stages = run.prepared(job_file, place, seed=seed)
+        source = health.of(place.claim.place)
+        with shown([f"{target.label}, {stage.name}" for stage in stages]) as tell:
+            measured = run.measure(job_file, place, source, seed=seed, on_progress=tell)
+    if measured.interrupted:
+        raise KeyboardInterrupt
+    if measured.failure:
+        raise RunFailed(f"{target.label}: {measured.failure}")
+    return targets.figures(measured, skip=[run.LAYOUT]), measured.to_dict(), measured.whole.reason

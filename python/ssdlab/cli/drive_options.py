@@ -1,0 +1,91 @@
+"""The options that `mount` and `serve` share: which drive, and where its contents lie."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ssdlab.cli import options
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+
+Drive = Annotated[
+    str,
+    typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue (ssdlab drives) or a .toml file."),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="FILE", help="Keep the contents in a sparse file, for the next time.  [default: memory]"
+    ),
+]
+QueueDepth = Annotated[
+    int | None,
+    typer.Option(
+        "--queue-depth",
+        min=1,
+        metavar="N",
+        help="Requests that stand in the queue in simulated time.  [default: as many as are seen to wait]",
+    ),
+]
+DoesNothing = Annotated[
+    bool, typer.Option("--null", help="A device of the same size that does nothing: what the way to it costs.")
+]
+Pace = Annotated[
+    str,
+    typer.Option(
+        "--pace",
+        metavar="PACE",
+        help="virtual: answer as soon as this machine can; real: when the simulated drive would.",
+    ),
+]
+PACES = ("virtual", "real")
+Output = Annotated[
+    str | None,
+    typer.Option("--output", metavar="FILE", help="Where to write the statistics at the end, as JSON."),
+]
+
+
+def resolved(drive: str, op: str | None, settings: list[str] | None, scale: str | None) -> "ResolvedDrive":
+    """The drive that the options name. Raises InputError."""
+    from ssdlab.drives import load, resolve
+
+    return resolve(
+        load(drive),
+        over_provisioning=options.op_of(op),
+        settings=options.settings_of(settings),
+        scale=options.scale_of(scale),
+    )
+
+
+def is_real(pace: str) -> bool:
+    """`--pace`. Raises InputError when it is none."""
+    from ssdlab.errors import InputError, near
+
+    if pace not in PACES:
+        raise InputError(f"--pace is {pace!r}{near(pace, PACES)}; allowed: {', '.join(PACES)}")
+    return pace == "real"
+
+
+def path_of(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def writer_of(output: str | None) -> Callable[[str], None]:
+    """What writes the statistics to `--output`, if anything. Raises InputError when that cannot be."""
+    from ssdlab.results.files import check_writable, write_text
+
+    if not output:
+        return lambda _text: None
+    file = Path(output)
+    check_writable(file.parent)
+    return lambda text: write_text(file, text)
+
+
+def end_politely() -> None:
+    """A polite kill ends the command as Ctrl-C does."""
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,0 +1,115 @@
+"""`ssdlab refresh`: rewrites a file, or what a device holds, in place and in order."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ssdlab.refresh.refreshing import Refreshed
+
+OUTPUT_FORMATS = ("text", "json")
+
+
+def refresh(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a block device.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be rewritten; change nothing.")] = False,
+    rate: Annotated[
+        str | None, typer.Option("--rate", metavar="SIZE", help="At most so much a second, such as 50MB.")
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Read each block back and compare.")] = False,
+    read_test: Annotated[
+        str, typer.Option("--read-test", metavar="SIZE", help="How much is read before and after; 0 for nothing.")
+    ] = "1GiB",
+    rated_tbw: Annotated[
+        float | None,
+        typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to say what this takes of it."),
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Begin anew, where one was cut off.")] = False,
+    output_format: Annotated[
+        str, typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)
+    ] = "text",
+) -> None:
+    """Rewrite a file, or what a device holds, in place and in order: the remedy for internal fragmentation.
+
+    What was read is what is written, to the same place, so that a loss of power loses nothing. A file is under a lease
+    meanwhile: nobody else may have it open, and who comes to open it ends the work, which the same command then goes on
+    with. A mounted ext4 or XFS device is frozen for a second at a time, an unmounted one held exclusively. Holes, free
+    space and what reads as zeroes on a device are left alone.
+
+    Not on file systems that copy on write, not for compressed or shared files. It wears the flash by what it writes.
+    """
+    import json
+
+    from ssdlab.safety.place import check_platform
+
+    check_platform()
+    from ssdlab.cli.drive_options import end_politely
+    from ssdlab.cli.progress import described
+    from ssdlab.errors import InputError, near
+    from ssdlab.quantities import parse_bytes
+    from ssdlab.refresh.refreshing import Choices
+    from ssdlab.refresh.refreshing import refresh as run
+
+    if output_format not in OUTPUT_FORMATS:
+        allowed = ", ".join(OUTPUT_FORMATS)
+        raise InputError(
+            f"--output-format is {output_format!r}; allowed: {allowed}{near(output_format, OUTPUT_FORMATS)}"
+        )
+
+    def size_of(option: str, text: str) -> int:
+        try:
+            return parse_bytes(text)
+        except InputError as error:
+            raise InputError(f"{option}: {error}") from None
+
+    rate_bytes_s = None if rate is None else size_of("--rate", rate.removesuffix("/s"))
+    if rate_bytes_s == 0:
+        raise InputError("--rate 0 would never end; allowed: more than 0")
+    if rated_tbw is not None and not rated_tbw > 0:
+        raise InputError(f"--rated-tbw {rated_tbw:g}: allowed: more than 0")
+    choices = Choices(
+        rate_bytes_s=rate_bytes_s,
+        verify=verify,
+        read_test_bytes=size_of("--read-test", read_test),
+        rated_tbw=rated_tbw,
+        restart=restart,
+        dry_run=dry_run,
+    )
+    end_politely()
+    try:
+        with described() as shown:
+            done = run(path, choices, shown or (lambda what, share: None))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("what was rewritten is whole; the same command goes on from there") from None
+    typer.echo(json.dumps(done.to_dict(), indent=2) if output_format == "json" else _text(done))
+
+
+def _text(done: "Refreshed") -> str:
+    from ssdlab.quantities import format_bytes, format_share
+
+    plan = done.plan
+    lines = [done.place.in_words]
+    pieces = "1 piece" if len(plan.pieces) == 1 else f"{len(plan.pieces)} pieces"
+    lines.append(f"  to be rewritten   {format_bytes(plan.rewrite_bytes)} in {pieces}")
+    lines += [f"  left alone        {format_bytes(size)}, {why}" for why, size in plan.skipped_bytes.items()]
+    if done.share_of_tbw is not None:
+        lines.append(f"  endurance         {format_share(done.share_of_tbw)} of the rated TBW")
+    else:
+        lines.append("  endurance         as much as is rewritten; --rated-tbw says which share of the rating that is")
+    if done.host_written_bytes is not None:
+        lines.append(f"  written so far    {format_bytes(done.host_written_bytes)} over the drive's life, by its SMART")
+    lines += [f"  note              {note}" for note in (*plan.notes, *done.notes)]
+    if done.is_dry_run:
+        return "\n".join([*lines, "nothing was changed (--dry-run)"])
+    if done.resumed_at:
+        lines.append(f"  gone on from      byte {done.resumed_at}")
+    zeroes = f"; {format_bytes(done.zero_bytes)} read as zeroes and were left alone" if done.zero_bytes else ""
+    lines.append(f"  rewritten         {format_bytes(done.rewritten_bytes)} in {done.wall_seconds:.1f} s{zeroes}")
+    clock = " in the simulated drive's time" if done.clock_is_simulated else ""
+    if done.before_mb_s and done.after_mb_s:
+        gain = done.after_mb_s / done.before_mb_s
+        lines.append(
+            f"  reading in order  {done.before_mb_s:.1f} MB/s before, {done.after_mb_s:.1f} MB/s after{clock}: "
+            f"{gain:.2f} times"
+        )
+    return "\n".join(lines)

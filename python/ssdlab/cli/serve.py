@@ -1,0 +1,82 @@
+"""`ssdlab serve`: a simulated drive over NBD, for programs that speak it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab.cli import drive_options, options
+
+
+def serve(
+    drive: drive_options.Drive,
+    op: options.Op = None,
+    settings: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = 1,
+    socket: Annotated[
+        str | None, typer.Option("--socket", metavar="PATH", help="The unix socket.  [default: ssdlab.sock]")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, metavar="N", help="A TCP port instead; NBD's is 10809.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="NAME", help="Where to listen, with --port.  [default: localhost]")
+    ] = None,
+    store: drive_options.Store = None,
+    queue_depth: drive_options.QueueDepth = None,
+    pace: drive_options.Pace = "virtual",
+    does_nothing: drive_options.DoesNothing = False,
+    output: drive_options.Output = None,
+) -> None:
+    """Serve a simulated drive over NBD, until Ctrl-C.
+
+    For qemu, nbdcopy, fio's nbd engine and others: reads, writes, trims, zeroes, flushes, forced unit access, several
+    connections. The address is printed. SIGUSR1 writes the statistics to --output at any time.
+
+    Whoever reaches the address can read and write the drive: only this machine, unless --host says otherwise. For TLS
+    put nbdkit's nbd plugin before the socket.
+    """
+    import signal
+    import threading
+
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import format_bytes
+    from ssdlab.serving import nbd
+    from ssdlab.serving.drive import ServedDrive
+    from ssdlab.serving.watching import watchable
+
+    if port is not None and socket is not None:
+        raise InputError("--socket and --port are two places; give one of them")
+    if port is None and host is not None:
+        raise InputError("--host goes with --port")
+    write = drive_options.writer_of(output)
+    resolved = drive_options.resolved(drive, op, settings, scale)
+    served = ServedDrive(
+        resolved,
+        seed=seed,
+        store=drive_options.path_of(store),
+        queue_depth=queue_depth,
+        does_nothing=does_nothing,
+        real_pace=drive_options.is_real(pace),
+    )
+    place = (
+        nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute())
+        if port is None
+        else nbd.at_port(served, host or nbd.LOCALHOST, port)
+    )
+    drive_options.end_politely()
+    signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
+    with place as at, watchable(served, at.uri) as unseen:
+        typer.echo(at.uri)
+        if unseen:
+            typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
+        what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
+        typer.echo(f"{what}; contents in {store or 'memory'}; press Ctrl-C to end", err=True)
+        try:
+            # Signals are heard between the waits.
+            while not threading.Event().wait(3600):
+                pass
+        except KeyboardInterrupt:
+            typer.echo("stopping", err=True)
+    write(served.render(served.device.state()))

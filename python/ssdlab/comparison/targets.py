@@ -1,0 +1,160 @@
+"""One job file on several targets, simulated and real: the same figures side by side, job by job.
+
+A figure that a target does not tell is None. Speeds of a simulated drive are of its own clock, those of a real one of
+the clock on the wall.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.errors import InputError
+from ssdlab.results.files import staged
+from ssdlab.results.job_result import DirectionResult
+
+if TYPE_CHECKING:
+    from ssdlab.results import Result
+    from ssdlab.targets.device.measured import Measured
+
+KINDS = ("simulated", "device")
+
+
+@dataclass(frozen=True)
+class Target:
+    """`simulated:NAME` or `device:PATH`."""
+
+    kind: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure of a job on every target, in their order."""
+
+    job: str
+    what: str
+    unit: str
+    values: Sequence[float | None]
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the last target's figure to the first one's."""
+        first, last = self.values[0], self.values[-1]
+        return last / first if first and last is not None and len(self.values) > 1 else None
+
+
+def target(text: str) -> Target:
+    """Raises InputError for another form."""
+    kind, colon, name = text.partition(":")
+    if kind not in KINDS or not colon or not name:
+        raise InputError(f"--target {text}: allowed is simulated:NAME (or a .toml file) or device:PATH")
+    return Target(kind, name)
+
+
+Figures = dict[str, dict[tuple[str, str], float | None]]
+"""By job: by (what, unit) the figure."""
+
+
+def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures:
+    """Of each job of a result, whatever its target."""
+    found: Figures = {}
+    for job in result.jobs:
+        if job.name in skip:
+            continue
+        of_job = found.setdefault(job.name, {})
+        of_job["WAF", ""] = job.waf
+        for name in ("read", "write"):
+            direction: DirectionResult = getattr(job, name)
+            if not direction.total_ios:
+                continue
+            latency = direction.latency
+            of_job[f"{name} IOPS", "1/s"] = direction.iops
+            of_job[f"{name} bandwidth", "MB/s"] = None if direction.bw_bytes is None else direction.bw_bytes / 1e6
+            of_job[f"{name} latency, mean", "us"] = _us(latency.mean_ns) if latency else None
+            for rank in (50, 99, 99.9):
+                value = latency.percentile_ns(rank) if latency and latency.bins else None
+                of_job[f"{name} latency, {rank:g} %", "us"] = _us(value)
+    return found
+
+
+def rows(of_targets: Sequence[Figures]) -> list[Row]:
+    """Every figure that any target has, in the order in which jobs and figures come."""
+    jobs = dict.fromkeys(job for each in of_targets for job in each)
+    found = []
+    for job in jobs:
+        for what, unit in dict.fromkeys(key for each in of_targets for key in each.get(job, {})):
+            values = [each.get(job, {}).get((what, unit)) for each in of_targets]
+            found.append(Row(job, what, unit, values))
+    return found
+
+
+def write(
+    targets: Sequence[Target],
+    compared: Sequence[Row],
+    reasons: Mapping[str, str],
+    directory: Path,
+    *,
+    title: str,
+    command_line: str,
+    results: Sequence[Mapping[str, Any]],
+) -> list[str]:
+    """`comparison.json`, a result of each target, and `report.html`; all or none. Gives their names, the page last."""
+    names = ["comparison.json"]
+    content = {
+        "targets": [each.label for each in targets],
+        "rows": [{**asdict(row), "ratio": row.ratio} for row in compared],
+        "not_measured": dict(reasons),
+    }
+    with staged(directory) as place:
+        (place / names[0]).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        for number, result in enumerate(results):
+            names.append(f"result-{number}-{targets[number].kind}.json")
+            (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        (place / "report.html").write_text(_page(targets, compared, reasons, title, command_line), encoding="utf-8")
+    return [*names, "report.html"]
+
+
+def cells(row: Row) -> list[str]:
+    """The figures of a row as text, and the ratio of the last to the first."""
+    ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+    return [*("-" if value is None else _number(value) for value in row.values), ratio]
+
+
+def _page(
+    targets: Sequence[Target], compared: Sequence[Row], reasons: Mapping[str, str], title: str, command_line: str
+) -> str:
+    from ssdlab.report import page
+
+    headings = "".join(f"<th>{escape(text)}</th>" for text in ("job", "figure", *(t.label for t in targets), "ratio"))
+    lines = []
+    for row in compared:
+        what = f"{row.what}, {row.unit}" if row.unit else row.what
+        texts = [row.job, what, *cells(row)]
+        lines.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + "</tr>")
+    table = f"<table><thead><tr>{headings}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    after = [page.Section("Side by side", table)]
+    if reasons:
+        after.append(page.Section("What was not measured", page.definition_list(sorted(reasons.items()))))
+    after.append(page.Section("Run it again", page.command(command_line)))
+    return page.Page(
+        title=title,
+        subtitle=", ".join(each.label for each in targets),
+        summary="One job file on several targets. Speeds of simulated drives are of their own clocks, those of real "
+        "ones of the clock on the wall; the ratio is of the last target to the first.",
+        after=after,
+    ).html()
+
+
+def _us(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1000
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"

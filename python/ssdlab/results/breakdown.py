@@ -1,0 +1,80 @@
+"""Where the latency of requests went: queueing, link, flash, cleaning and the rest, of all requests and of a tail.
+
+The engine sums each part by the bin of the request's latency, so what it says of a tail is of all requests in its bins;
+`docs/time.md` says what counts as which part.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PARTS: dict[str, str] = {
+    "queueing": "queueing",
+    "controller": "controller",
+    "link": "link",
+    "map": "map",
+    "channel": "channel",
+    "flash": "flash",
+    "host_operations": "other host operations",
+    "cleaning": "cleaning",
+}
+"""Its name in results and the one to show, in the order of the way of a request."""
+
+TAIL_PERCENT = 99.9
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Of the requests of one direction, at least one: for each bin of their latency, the nanoseconds of each part."""
+
+    bins: Sequence[tuple[int, int, Sequence[int]]]
+    """(middle of the bin in ns, requests, nanoseconds of all of them by `PARTS`), rising."""
+
+    @classmethod
+    def from_outcomes(cls, timings: Sequence[Mapping[str, Any]], direction: str) -> "Breakdown | None":
+        """Of the `timing` objects of jobs in the engine's outcome, together.
+
+        None where there was no such request, or where nobody tells: a served drive, dies with a cache register.
+        """
+        return merged([cls(_bins(timing, direction)) for timing in timings if timing["breakdown"] is not None])
+
+    def mean_ns(self, from_percent: float = 0.0) -> dict[str, float]:
+        """The mean of each part in nanoseconds, over the requests in the bin of this percentile and those above.
+
+        The parts of all add up to the mean latency.
+        """
+        count = sum(requests for _, requests, _ in self.bins)
+        seen = 0
+        tail = []
+        for _, requests, sums in self.bins:
+            seen += requests
+            if seen >= from_percent / 100 * count:
+                tail.append((requests, sums))
+        requests = sum(each for each, _ in tail)
+        return {part: sum(sums[index] for _, sums in tail) / requests for index, part in enumerate(PARTS)}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """`mean`: of all requests; `p99_9`: of those at and above the 99.9th percentile."""
+        return {"mean": self.mean_ns(), "p99_9": self.mean_ns(TAIL_PERCENT)}
+
+
+def merged(breakdowns: Sequence[Breakdown]) -> Breakdown | None:
+    """Of all requests, as if they had been counted together; None where there are none."""
+    rows: dict[int, tuple[int, Sequence[int]]] = {}
+    for middle_ns, count, sums in (row for breakdown in breakdowns for row in breakdown.bins):
+        before, sums_before = rows.get(middle_ns, (0, [0] * len(PARTS)))
+        rows[middle_ns] = (before + count, [one + other for one, other in zip(sums_before, sums, strict=True)])
+    return Breakdown(tuple((middle_ns, *rows[middle_ns]) for middle_ns in sorted(rows))) if rows else None
+
+
+def _bins(timing: Mapping[str, Any], direction: str) -> list[tuple[int, int, Sequence[int]]]:
+    columns = timing["breakdown"][direction]
+    sums = zip(*(columns[part] for part in PARTS), strict=True)
+    return [(middle, count, row) for (middle, count), row in zip(timing[direction]["bins"], sums, strict=True)]
+
+
+def shares_text(parts_ns: Mapping[str, float]) -> str:
+    """`cleaning 61 %, flash 30 %, ...`: what makes a hundredth or more, the largest first."""
+    whole = sum(parts_ns.values())
+    largest = sorted(parts_ns.items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{PARTS[part]} {100 * ns / whole:.0f} %" for part, ns in largest if ns >= 0.01 * whole)

@@ -1,0 +1,62 @@
+"""Drive files of a single die for tests, and the program as a user calls it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+_DRIVE = """
+name = "{name}"
+description = "for tests"
+[nand]
+cell = "slc"
+channels = 1
+dies_per_channel = 1
+planes_per_die = 1
+blocks_per_plane = {blocks}
+pages_per_block = {pages}
+page_bytes = 4096
+read_us = 25.0
+program_us = 200.0
+erase_us = 1500.0
+channel_mb_s = 200
+endurance_cycles = 3000
+[ftl]
+user_bytes = {user_bytes}
+mapping_unit_bytes = 4096
+erase_unit = "block"
+victim = "greedy"
+placement = "single"
+reserve_erase_units = 1
+wear_leveling = "none"
+spare_area = "dynamic"
+[sources]
+"nand.*" = {{ kind = "assumed", source = "made up for a test" }}
+"ftl.*" = {{ kind = "assumed", source = "made up for a test" }}
+"""
+
+
+def drive_file(name: str, *, blocks: int, pages: int, user_bytes: int) -> str:
+    """The text of a drive file: so many blocks of so many pages of 4 KiB."""
+    return _DRIVE.format(name=name, blocks=blocks, pages=pages, user_bytes=user_bytes)
+
+
+def program_in(folder: Path, columns: int = 80) -> Program:
+    """Calls the program in a folder, on a terminal so wide; `stdin` is given as bytes."""
+
+    def call(*arguments: str, stdin: bytes = b"", timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+        ended = subprocess.run(
+            [sys.executable, "-m", "ssdlab", *arguments],
+            capture_output=True,
+            input=stdin,
+            cwd=folder,
+            timeout=timeout_s,
+            env=os.environ | {"COLUMNS": str(columns)},
+        )
+        out, err = ended.stdout.decode(), ended.stderr.decode()
+        return subprocess.CompletedProcess(ended.args, ended.returncode, out, err)
+
+    return call

@@ -1,0 +1,21 @@
+"""What the programs that write a page of docs/ have in common: tables in Markdown, and where the page goes."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, ending with a line break."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def write(page: Callable[[], str]) -> None:
+    """Writes the page to the file that the command line names; `-` is the screen."""
+    if len(sys.argv) != 2:
+        raise SystemExit(f"usage: {Path(sys.argv[0]).name} FILE")
+    if sys.argv[1] == "-":
+        sys.stdout.write(page())
+    else:
+        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
