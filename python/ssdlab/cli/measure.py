@@ -91,7 +91,7 @@ def measure(
 
     With --protocol NAME the steps of a standard experiment are carried out, on PATH or on a simulated --drive.
     """
-    from ssdlab.cli import measure_protocol
+    from ssdlab.cli import comparing, measure_protocol
     from ssdlab.errors import InputError
     from ssdlab.safety.place import check_platform
     from ssdlab.targets.device.place import Permission
@@ -102,13 +102,22 @@ def measure(
     if not protocol and (drive or quick or resume):
         raise InputError("--drive, --quick and --resume belong to --protocol; `ssdlab run` takes a job on a drive")
     place = Path(output) if output else Path("out") / f"protocol-{job}"
+    command_line = comparing.command_line(
+        ["ssdlab", "measure", "--protocol", str(job)],
+        {
+            **{"--drive": drive, "--op": op, "--set": settings, "--scale": scale},
+            **{"--on": on, "--size": size, "--destroy-data-on": destroy_data_on, "--smart": smart},
+            **{"--discard-signatures": discard_signatures, "--max-write": max_write, "--quick": quick},
+            "--seed": str(seed),
+        },
+    )
     if protocol and drive:
         from ssdlab.cli import drive_options
 
         if on:
             raise InputError("give --on PATH or --drive NAME, not both")
         resolved = drive_options.resolved(drive, op, settings, scale)
-        measure_protocol.on_drive(str(job), resolved, quick=quick, seed=seed, output=place)
+        measure_protocol.on_drive(str(job), resolved, quick=quick, seed=seed, output=place, command_line=command_line)
         return
     check_platform()
     if op or settings or scale:
@@ -132,6 +141,7 @@ def measure(
             dry_run=dry_run,
             resume=resume,
             output=place,
+            command_line=command_line,
         )
         return
     _measure_job(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
     from ssdlab.protocols.contract import Protocol
     from ssdlab.protocols.figures import Figures
+    from ssdlab.protocols.page import Beside
     from ssdlab.runs import Progress
     from ssdlab.targets.device.place import Permission
 
@@ -26,7 +27,7 @@ def print_list() -> None:
         typer.echo(f"{protocol.name}: {protocol.title}{needs}\n    --quick gives up {protocol.quick_gives_up}")
 
 
-def on_drive(name: str, drive: ResolvedDrive, *, quick: bool, seed: int, output: Path) -> None:
+def on_drive(name: str, drive: ResolvedDrive, *, quick: bool, seed: int, output: Path, command_line: str) -> None:
     """On a simulated drive."""
     from ssdlab.protocols import registry, simulated
     from ssdlab.protocols.contract import Setting
@@ -38,7 +39,7 @@ def on_drive(name: str, drive: ResolvedDrive, *, quick: bool, seed: int, output:
     with _shown(labels) as tell:
         figures = simulated.run(protocol, drive, quick=quick, seed=seed, tell=tell)
     target = {"kind": "simulated", "drive": drive.specification(), "scale": str(drive.scale)}
-    _report(protocol, figures, target, output, quick=quick, seed=seed)
+    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line)
 
 
 def on_path(
@@ -53,9 +54,10 @@ def on_path(
     dry_run: bool,
     resume: bool,
     output: Path,
-    more: Callable[[list[Figures]], dict[str, Any]] | None = None,
+    command_line: str,
+    beside: Callable[[list[Figures]], Beside] | None = None,
 ) -> list[Figures] | None:
-    """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `more` goes into the file too."""
+    """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `beside` joins the files."""
     from ssdlab.errors import InputError
     from ssdlab.protocols import device
     from ssdlab.protocols.contract import Setting
@@ -88,7 +90,8 @@ def on_path(
             "kind": "device", "path": str(place.path), "what": place.what, "size_bytes": place.size_bytes,
             "disk": place.claim.place.disk, "model": place.claim.place.model, "smart": source.source,
         }  # fmt: skip
-    _report(protocol, figures, target, output, quick=quick, seed=seed, more=more(figures) if more else None)
+    joined = beside(figures) if beside else None
+    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line, beside=joined)
     return figures
 
 
@@ -106,18 +109,22 @@ def _report(
     *,
     quick: bool,
     seed: int,
-    more: Mapping[str, Any] | None = None,
+    command_line: str,
+    beside: Beside | None = None,
 ) -> None:
     from rich.console import Console
 
     from ssdlab.protocols import output as files
+    from ssdlab.protocols.page import Beside
 
     typer.echo(f"{protocol.name}: {protocol.title}")
     if quick:
         typer.echo(f"quick: gives up {protocol.quick_gives_up}")
     files.print_table(protocol, figures, Console())
-    files.write(protocol, figures, target, output, quick=quick, seed=seed, more=more or {})
-    typer.echo(f"wrote {output / 'result.json'}", err=True)
+    names = files.write(
+        protocol, figures, target, output, quick=quick, seed=seed, beside=beside or Beside(), command_line=command_line
+    )
+    typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
 def _print_plan(protocol: Protocol, size_bytes: int, *, quick: bool, seed: int) -> None:

@@ -60,7 +60,7 @@ def study(
     if on is not None:
         if name is None:
             raise InputError("--on takes one study: ssdlab study NAME --on PATH")
-        from ssdlab.cli import study_on
+        from ssdlab.cli import comparing, study_on
 
         study_on.run(
             registry.study(name),
@@ -75,6 +75,14 @@ def study(
             dry_run=dry_run,
             seed=seed,
             output=Path(output) if output else Path("out") / f"study-{name}-measured",
+            command_line=comparing.command_line(
+                ["ssdlab", "study", name],
+                {
+                    **{"--on": on, "--size": size, "--destroy-data-on": destroy_data_on, "--smart": smart},
+                    **{"--discard-signatures": discard_signatures, "--max-write": max_write, "--quick": quick},
+                    "--seed": str(seed),
+                },
+            ),
         )
         return
     if quick or resume or dry_run or destroy_data_on:

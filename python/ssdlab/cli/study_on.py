@@ -27,12 +27,14 @@ def run(
     dry_run: bool,
     seed: int,
     output: Path,
+    command_line: str,
 ) -> None:
-    """Carries the steps out, prints rows and steps, writes `result.json`."""
+    """Carries the steps out, prints rows and steps, writes `result.json`, pictures and the page."""
     from rich.console import Console
 
     from ssdlab.cli import measure_protocol
     from ssdlab.cli.measure import bytes_of
+    from ssdlab.studies.measured import beside
     from ssdlab.studies.real import real
     from ssdlab.targets.device.place import Permission
 
@@ -49,23 +51,12 @@ def run(
         dry_run=dry_run,
         resume=resume,
         output=output,
-        more=lambda measured: {"study": {"name": study.name, "rows": _plain(found.rows(measured))}},
+        command_line=command_line,
+        beside=lambda figures: beside(study, found.rows(figures)),
     )
     if figures is not None:
         typer.echo("")
         _print_rows(found.rows(figures), Console())
-
-
-def _plain(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """A row's measured figure is called so."""
-    plain = []
-    for row in rows:
-        entry = row.to_dict()
-        entry["measured"] = entry.pop("simulated")
-        plain.append(
-            {key: entry[key] for key in ("group", "what", "published", "measured", "unit", "deviation", "note")}
-        )
-    return plain
 
 
 def _print_rows(rows: Sequence[Row], console: object) -> None:

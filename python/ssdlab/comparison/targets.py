@@ -16,6 +16,7 @@ from ssdlab.results.files import staged
 from ssdlab.results.job_result import DirectionResult
 
 if TYPE_CHECKING:
+    from ssdlab.report.figure import Figure
     from ssdlab.results import Result
     from ssdlab.targets.device.measured import Measured
 
@@ -117,7 +118,13 @@ def write(
         for number, result in enumerate(results):
             names.append(f"result-{number}-{targets[number].kind}.json")
             (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-        (place / "report.html").write_text(_page(targets, compared, reasons, title, command_line), encoding="utf-8")
+        drawn = _pictures(targets, compared)
+        for figure in drawn:
+            for name, picture in figure.files():
+                (place / name).write_bytes(picture.encode() if isinstance(picture, str) else picture)
+                names.append(name)
+        page = _page(targets, compared, drawn, reasons, title, command_line)
+        (place / "report.html").write_text(page, encoding="utf-8")
     return [*names, "report.html"]
 
 
@@ -127,8 +134,46 @@ def cells(row: Row) -> list[str]:
     return [*("-" if value is None else _number(value) for value in row.values), ratio]
 
 
+def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figure]":
+    """A picture a job, a panel a figure, a bar a target; of what two targets tell at least."""
+    from ssdlab.report.charts.published import Bar, published_bars
+
+    drawn = []
+    for number, job in enumerate(dict.fromkeys(row.job for row in compared)):
+        shown = [row for row in compared if row.job == job and sum(value is not None for value in row.values) > 1]
+        bars = [
+            Bar(f"{row.what}, {row.unit}" if row.unit else row.what, each.label, value)
+            for row in shown
+            for each, value in zip(targets, row.values, strict=True)
+            if value is not None
+        ]
+        if not bars:
+            continue
+        least, most = (pick(shown, key=lambda row: row.ratio or 1.0) for pick in (min, max))
+        drawn.append(
+            published_bars(
+                name=f"job-{number + 1}",
+                title=f"{job}: of {targets[0].label} the other has {100 * (least.ratio or 1):.0f} % ({least.what}) to "
+                f"{100 * (most.ratio or 1):.0f} % ({most.what})"
+                if len(targets) == 2
+                else f"{job} on {len(targets)} targets",
+                caption="The same requests on each target; the figures that at least two of them tell.",
+                bars=bars,
+                x_title="",
+                own_axes=True,
+                said="figure",
+            )
+        )
+    return drawn
+
+
 def _page(
-    targets: Sequence[Target], compared: Sequence[Row], reasons: Mapping[str, str], title: str, command_line: str
+    targets: Sequence[Target],
+    compared: Sequence[Row],
+    drawn: "Sequence[Figure]",
+    reasons: Mapping[str, str],
+    title: str,
+    command_line: str,
 ) -> str:
     from ssdlab.report import page
 
@@ -148,6 +193,7 @@ def _page(
         subtitle=", ".join(each.label for each in targets),
         summary="One job file on several targets. Speeds of simulated drives are of their own clocks, those of real "
         "ones of the clock on the wall; the ratio is of the last target to the first.",
+        figures=drawn,
         after=after,
     ).html()
 

@@ -1,4 +1,4 @@
-"""The figures of a protocol as a table, and as a file."""
+"""The figures of a protocol as a table, and as files: the page, its pictures, `result.json`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab.protocols.contract import Protocol
 from ssdlab.protocols.figures import COLUMNS, Figures
+from ssdlab.protocols.page import PAGE_NAME, Beside, pictures, protocol_page
 from ssdlab.results.files import staged
 
 if TYPE_CHECKING:
@@ -52,9 +53,13 @@ def write(
     *,
     quick: bool,
     seed: int,
-    more: Mapping[str, Any],
-) -> None:
-    """Writes `result.json`: the protocol, the target, the figures of every step with its command lines."""
+    beside: Beside,
+    command_line: str,
+) -> list[str]:
+    """Writes `result.json` (protocol, target, figures of every step with its command lines), pictures and the page.
+
+    All or none. Gives the files' names, the page last.
+    """
     from importlib.metadata import version
 
     content = {
@@ -66,8 +71,20 @@ def write(
             "quick": quick,
             "given_up": protocol.quick_gives_up if quick else None,
         },
-        **more,
+        **beside.content,
         "steps": [each.to_dict() for each in figures],
     }
+    drawn = pictures(protocol, figures)
+    place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
+    page = protocol_page(
+        protocol, figures, drawn, target=place_name, quick=quick, beside=beside, command_line=command_line
+    )
+    names = ["result.json"]
     with staged(directory) as place:
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        for figure in [*beside.figures, *drawn]:
+            for name, picture in figure.files():
+                (place / name).write_bytes(picture.encode() if isinstance(picture, str) else picture)
+                names.append(name)
+        (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
+    return [*names, PAGE_NAME]

@@ -21,9 +21,8 @@ def study_page(
     after = [page.Section("Published and simulated", rows_html(result.rows))]
     after += [_table_section(table) for table in result.tables]
     after.append(page.Section("What is assumed", page.definition_list([(a.what, a.why) for a in study.assumptions])))
-    notes = [*result.notes, *(f"{row.what}: {row.note}" for row in result.rows if row.note)]
-    if notes:
-        after.append(page.Section("Notes", "".join(f"<p>{escape(unbroken(note))}</p>" for note in notes)))
+    if notes := notes_html(result.notes, result.rows):
+        after.append(page.Section("Notes", notes))
     after.append(page.Section("Source", f"<p>{escape(study.source)}</p>"))
     after.append(page.Section("Run it again", page.command(command_line)))
     blocks = (page.details(label, _json(specification)) for label, specification in specifications.items())
@@ -63,10 +62,16 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
     )
 
 
-def rows_html(rows: Sequence[Row]) -> str:
-    """The rows as a table that scrolls sideways where the screen is narrow."""
+def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> str:
+    """Notes, and those of the rows; empty without any."""
+    said = [*notes, *(f"{row.what}: {row.note}" for row in rows if row.note)]
+    return "".join(f"<p>{escape(unbroken(note))}</p>" for note in said)
+
+
+def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
+    """The rows as a table that scrolls sideways where the screen is narrow; `had` is how the figures came about."""
     fitted = any(row.fitted_parameters or row.unfitted is not None for row in rows)
-    headings = ["published", "simulated", "unit", "deviation", "demanded"]
+    headings = ["published", had, "unit", "deviation", "demanded"]
     headings += ["parameters fitted", "with nothing fitted"] if fitted else []
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body, group = "", ""
@@ -85,7 +90,7 @@ def rows_html(rows: Sequence[Row]) -> str:
         texts = "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in cells)
         body += f'<tr><th scope="row" class="what">{escape(unbroken(row.what))}</th>{texts}</tr>\n'
     return (
-        '<div class="scroll" role="region" aria-label="Published and simulated" tabindex="0"><table>\n'
+        f'<div class="scroll" role="region" aria-label="Published and {had}" tabindex="0"><table>\n'
         f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
     )
 

@@ -137,31 +137,40 @@ def published_bars(
     x_title: str,
     number_format: str = ",.3~r",
     own_axes: bool = False,
+    said: str = "simulated",
 ) -> Figure:
     """A bar a category and label, its name above it, its figure at its end, an upright mark where it was published.
 
-    With `own_axes` each category is a panel with an axis of its own, for figures of different kinds.
+    With `own_axes` each category is a panel with an axis of its own, for figures of different kinds. `said` is what
+    the bars are.
     """
     entries = _entries(bars)
     panels = [[bar for bar in bars if bar.category == each] for each in dict.fromkeys(bar.category for bar in bars)]
     whole = (
-        alt.vconcat(*(_panel(panel, entries, x_title, number_format) for panel in panels), spacing=20)
+        alt.vconcat(*(_panel(panel, entries, x_title, number_format, said) for panel in panels), spacing=20)
         if own_axes
-        else _bars(bars, entries, x_title, number_format, named=True)
+        else _bars(bars, entries, x_title, number_format, said, named=True)
     )
     picture = switchable(whole, HIDDEN_VARIANTS).properties(usermeta=NO_VERTICAL_AXIS)
     return Figure(name, wording.unbroken(title), caption, picture, (variants_key(entries),))
 
 
-def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str) -> Picture:
+def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> Picture:
     """The bars of one category under its name, which says the unit too."""
-    title = alt.TitleParams(f"{bars[0].category}, {x_title}", fontSize=_PANEL_TITLE_PX, offset=2)
-    result: Picture = _bars(bars, entries, None, number_format, named=False).properties(title=title)
+    text = f"{bars[0].category}, {x_title}" if x_title else bars[0].category
+    title = alt.TitleParams(text, fontSize=_PANEL_TITLE_PX, offset=2)
+    result: Picture = _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
     return result
 
 
 def _bars(
-    bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str | None, number_format: str, *, named: bool
+    bars: Sequence[Bar],
+    entries: Sequence[Labelled],
+    x_title: str | None,
+    number_format: str,
+    said: str,
+    *,
+    named: bool,
 ) -> Picture:
     """Bars on one axis; `named` after their categories too."""
     rows: list[Row] = [
@@ -191,12 +200,12 @@ def _bars(
         axis=alt.Axis(grid=True, tickCount=6),
         scale=alt.Scale(domain=[0, widest * 1.18], nice=False),
     )
-    said = [alt.Tooltip("name:N", title="what"), alt.Tooltip("value:Q", title="simulated", format=number_format)]
+    tooltip = [alt.Tooltip("name:N", title="what"), alt.Tooltip("value:Q", title=said, format=number_format)]
     below = _BAR_PX / 2 + 2
     layers: list[Any] = [
         chart(rows)
         .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, variant_fill(entries), tooltip=said),
+        .encode(x, y, variant_fill(entries), tooltip=tooltip),
         chart(rows)
         .mark_text(style="number", align="left", baseline="middle", dx=12, yOffset=below)
         .encode(alt.X("end:Q"), y, text=alt.Text("value:Q", format=number_format)),
@@ -211,8 +220,8 @@ def _bars(
         mark = chart(published).mark_tick(
             style="theory-tick", size=_BAR_PX + 10, yOffset=below, orient="vertical", thickness=3, opacity=1
         )
-        tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("published:Q", format=number_format)]
-        layers.append(mark.encode(alt.X("published:Q"), y, tooltip=tooltip))
+        of_mark = [alt.Tooltip("variant:N"), alt.Tooltip("published:Q", format=number_format)]
+        layers.append(mark.encode(alt.X("published:Q"), y, tooltip=of_mark))
     return alt.layer(*layers, height=_ROW_PX * len(rows))
 
 

@@ -1,0 +1,122 @@
+"""The page of a protocol: a picture for each figure that it is about, the table, the command lines of every step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.protocols.contract import Protocol
+from ssdlab.protocols.figures import COLUMNS, Figures
+from ssdlab.report import wording
+
+if TYPE_CHECKING:
+    from ssdlab.report.figure import Figure
+    from ssdlab.report.page import Page, Section
+
+PAGE_NAME = "report.html"
+QUANTITIES = {
+    "waf": "write amplification",
+    **{
+        f"{direction}_{key}": said.format(direction)
+        for direction in ("read", "write")
+        for key, said in (
+            ("iops", "{}s a second"),
+            ("mb_s", "{} bandwidth, MB/s"),
+            ("mean_us", "{} latency, mean, \N{MICRO SIGN}s"),
+            ("p99_us", "{} latency, 99th percentile, \N{MICRO SIGN}s"),
+            ("p999_us", "{} latency, 99.9th percentile, \N{MICRO SIGN}s"),
+        )
+    },
+}
+"""The columns in full, with their units."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands on the page and in `result.json` besides the protocol's own: a study's rows."""
+
+    content: Mapping[str, Any] = field(default_factory=dict)
+    title: str | None = None
+    figures: "Sequence[Figure]" = ()
+    sections: "Sequence[Section]" = ()
+
+
+def pictures(protocol: Protocol, figures: Sequence[Figures]) -> "list[Figure]":
+    """One for each column of the protocol of which at least two steps tell something."""
+    from ssdlab.report.charts.published import Bar, published_bars
+
+    made = []
+    for column in protocol.columns:
+        values = [(name_of(each), COLUMNS[column][1](each)) for each in figures if each.shown]
+        bars = [Bar(name, "measured", value) for name, value in values if value is not None]
+        if len(bars) < 2 or not any(bar.value for bar in bars):
+            continue
+        least, most = min(bars, key=lambda bar: bar.value), max(bars, key=lambda bar: bar.value)
+        made.append(
+            published_bars(
+                name=column.replace("_", "-"),
+                title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({least.category}) "
+                f"to {wording.significant(most.value)} ({most.category})",
+                caption=f"{protocol.title.rstrip('.?')}: a bar for each step that is a result.",
+                bars=bars,
+                x_title=QUANTITIES[column],
+                said=QUANTITIES[column],
+            )
+        )
+    return made
+
+
+def protocol_page(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    drawn: "Sequence[Figure]",
+    *,
+    target: str,
+    quick: bool,
+    beside: Beside,
+    command_line: str,
+) -> "Page":
+    """`target` says on what it was carried out; `drawn` are its pictures."""
+    from ssdlab.report import page
+
+    reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
+    after = [*beside.sections, page.Section("Every step", table_html(protocol, figures))]
+    if reasons and "waf" in protocol.columns:
+        after.append(page.Section("What was not measured", page.definition_list([("WAF", each) for each in reasons])))
+    after.append(page.Section("Source", f"<p>{escape(protocol.source)}</p>"))
+    after.append(page.Section("Run it again", page.command(command_line)))
+    commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
+    after.append(page.Section("What was carried out, by hand", "\n".join(commands)))
+    return page.Page(
+        title=beside.title or protocol.title,
+        subtitle=f"{'Study' if beside.title else 'Protocol'} {protocol.name} on {target}",
+        summary="Carried out step by step; the command lines below repeat it by hand.",
+        notices=[f"The quick form: it gives up {protocol.quick_gives_up}."] if quick else [],
+        figures=[*beside.figures, *drawn],
+        after=after,
+    )
+
+
+def table_html(protocol: Protocol, figures: Sequence[Figures]) -> str:
+    """A row a step that is a result, as the terminal has it."""
+    head = "".join(f'<th scope="col">{escape(QUANTITIES[name])}</th>' for name in protocol.columns)
+    body = ""
+    for each in figures:
+        if each.shown:
+            values = [COLUMNS[name][1](each) for name in protocol.columns]
+            cells = "".join(f"<td>{'-' if value is None else wording.significant(value)}</td>" for value in values)
+            body += f'<tr><th scope="row" class="what">{escape(name_of(each))}</th>{cells}</tr>\n'
+    return (
+        f'<div class="scroll" role="region" aria-label="Every step" tabindex="0"><table>\n'
+        f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+    )
+
+
+def _begun(words: str) -> str:
+    """As a sentence begins; units keep their letters."""
+    return words[0].upper() + words[1:]
+
+
+def name_of(figures: Figures) -> str:
+    """The step, with its point where there are several."""
+    return f"{figures.point}, {figures.step}" if figures.point else figures.step

@@ -1,0 +1,69 @@
+"""What a study adds to the files of its steps on a real drive: the published figures beside those measured."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.protocols.page import Beside
+from ssdlab.studies.contract import Range, Row, Study
+
+if TYPE_CHECKING:
+    from ssdlab.report.figure import Figure
+
+_KEYS = ("group", "what", "published", "measured", "unit", "deviation", "note")
+
+
+def beside(study: Study, rows: Sequence[Row]) -> Beside:
+    """For `result.json` the rows as data, for the page their table and a picture."""
+    from ssdlab.report.page import Section
+    from ssdlab.studies.page import notes_html, rows_html
+
+    sections = [Section("Published and measured", rows_html(rows, "measured"))]
+    if notes := notes_html([], rows):
+        sections.append(Section("Notes", notes))
+    sections.append(Section("The published experiment", f"<p>{study.source}</p>"))
+    content = {"study": {"name": study.name, "rows": [_plain(row) for row in rows]}}
+    return Beside(content, study.title, _pictures(rows), sections)
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    entry = row.to_dict()
+    return {key: entry["simulated" if key == "measured" else key] for key in _KEYS}
+
+
+def _pictures(rows: Sequence[Row]) -> "list[Figure]":
+    """One picture a unit, of the rows that were measured."""
+    from ssdlab.report.charts.published import Bar, published_bars
+
+    drawn = []
+    for number, unit in enumerate(dict.fromkeys(row.unit for row in rows)):
+        shown = [row for row in rows if row.unit == unit]
+        bars = [Bar(row.what, "measured", row.simulated, _marks(row)) for row in shown if row.simulated is not None]
+        # Below zero there is no bar; such a figure stands in the table.
+        if bars and min(bar.value for bar in bars) >= 0 and max(bar.value for bar in bars) > 0:
+            drawn.append(
+                published_bars(
+                    name=f"published-and-measured-{number + 1}",
+                    title=_title(shown),
+                    caption="The bars were measured on this drive; upright marks are what was published of other "
+                    "drives, the ends of a range where there were several.",
+                    bars=bars,
+                    x_title=unit or "ratio",
+                    said="measured",
+                )
+            )
+    return drawn
+
+
+def _title(rows: Sequence[Row]) -> str:
+    ranges = [row for row in rows if isinstance(row.published, Range) and row.deviation is not None]
+    if not ranges:
+        return f"{rows[0].what}, measured on this drive"
+    inside = sum(row.deviation == 0 for row in ranges)
+    return f"{inside} of {len(ranges)} figures lie within what was published of other drives"
+
+
+def _marks(row: Row) -> float | tuple[float, float] | None:
+    figure = row.published
+    if isinstance(figure, Range):
+        return figure.low if figure.high is None else (figure.low, figure.high)
+    return figure
