@@ -69,7 +69,8 @@ format: setup ## puts all sources into their form
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format
 
-docs: setup ## writes the generated pages anew
+docs: setup ## writes the generated pages, and the package's copies of the job files, anew
+	cp jobs/*.fio python/ssdlab/live/jobs/
 	$(PYTHON) tools/jobs_page.py docs/jobs.md
 	$(PYTHON) tools/policies_page.py docs/policies.md
 	$(PYTHON) tools/traces_page.py docs/traces.md

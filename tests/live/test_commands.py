@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ssdlab.live.catalogue import shipped_jobs
 from ssdlab.live.choices import VIEWS
 from ssdlab.live.server import LiveServer
 from talk import Page
@@ -186,6 +188,12 @@ def test_shipped_job_files_can_be_started(serve: Serve) -> None:
         page.do("step", requests=3000)
         assert page.status()["job"] == "mixed.fio"
         assert page.figures()["requests"] == 3000
+
+
+def test_the_package_has_the_repositorys_job_files() -> None:
+    """As copies: links do not survive every way in which sources travel, and then hold a path and no job."""
+    files = sorted((Path(__file__).parents[2] / "jobs").glob("*.fio"))
+    assert {file.stem: file.read_text() for file in files} == {job.name: job.text for job in shipped_jobs().values()}
 
 
 def test_a_job_file_that_is_done_ends_the_run(serve: Serve) -> None:
