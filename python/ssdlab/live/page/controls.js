@@ -1,7 +1,6 @@
 // The controls: what each shows of the session's state, and which command it gives when the user changes it.
 
 /** @import {Choice, Hello, Status, Workload} from "./types.js" */
-import { showPowerLoss } from "./dialogs.js";
 import { byId, make } from "./elements.js";
 import { count, share, size } from "./words.js";
 
@@ -28,10 +27,8 @@ export class Controls {
     /** @type {Status | null} */
     this.status = null;
     /** @type {number | undefined} */
-    this.timer = undefined;
-    /** @type {number | undefined} */
     this.showTimer = undefined;
-    this.held = 0;
+    this.held = Number.NEGATIVE_INFINITY;
     this.shownDrives = "";
     this.listen();
   }
@@ -51,7 +48,7 @@ export class Controls {
     byId("reset", HTMLButtonElement).addEventListener("click", () => this.give("reset"));
     byId("fill", HTMLButtonElement).addEventListener("click", () => this.give("fill"));
     byId("compare", HTMLButtonElement).addEventListener("click", () => this.compare());
-    byId("cut-power", HTMLButtonElement).addEventListener("click", () => this.cutPower());
+    byId("cut-power", HTMLButtonElement).addEventListener("click", () => this.give("cut-power"));
     byId("mark", HTMLButtonElement).addEventListener("click", () => this.give("mark", {}));
     this.onSlide("speed", (value) => this.give("speed", { requests_per_second: speedOf(value) }));
     this.onSlide("partition", (value) => this.give("partition", { percent: value }));
@@ -71,11 +68,14 @@ export class Controls {
   /** A slider says its value at once and acts when it rests. @param {string} id @param {(value: number) => void} act */
   onSlide(id, act) {
     const input = byId(id, HTMLInputElement);
+    /** @type {number | undefined} */
+    let timer;
     input.addEventListener("input", () => {
       this.sayValues();
       this.held = performance.now();
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => act(input.valueAsNumber), SETTLED_MS);
+      clearTimeout(timer);
+      const value = input.valueAsNumber;
+      timer = setTimeout(() => act(value), SETTLED_MS);
     });
   }
 
@@ -125,12 +125,8 @@ export class Controls {
     run.textContent = status.running ? "Pause" : "Run";
     run.disabled = status.finished && !status.running;
     byId("step", HTMLButtonElement).disabled = status.finished;
-    // A slider that is being dragged stays where the user has it.
-    if (isForced || performance.now() - this.held > HELD_MS) this.showValues(status);
-    else {
-      clearTimeout(this.showTimer);
-      this.showTimer = setTimeout(() => this.status && this.showValues(this.status), HELD_MS);
-    }
+    if (isForced) this.showValues(status);
+    else this.showValuesUnheld();
     byId("compare", HTMLButtonElement).setAttribute("aria-pressed", String(status.drives.length > 1));
     this.showDrives(status);
     const moments = status.moments.map((moment) =>
@@ -147,9 +143,12 @@ export class Controls {
     for (const id of ["tours-open", "share", "report"]) byId(id, HTMLElement).hidden = true;
   }
 
-  async cutPower() {
-    const losses = await this.give("cut-power");
-    if (Array.isArray(losses)) showPowerLoss(losses, this.status);
+  /** A slider that is being dragged stays where the user has it. */
+  showValuesUnheld() {
+    clearTimeout(this.showTimer);
+    const held = HELD_MS - (performance.now() - this.held);
+    if (held > 0) this.showTimer = setTimeout(() => this.showValuesUnheld(), held);
+    else if (this.status) this.showValues(this.status);
   }
 
   /** @param {Status} status */
