@@ -1,14 +1,13 @@
 """What the tests of the live page share: the page of a small drive, served in this process or as a program."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from running_server import running
 from small_drives import drive_file
 from ssdlab.live.choices import DriveChoice
 from ssdlab.live.server import LiveServer
@@ -24,23 +23,6 @@ def small_drive(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("drives") / "small.toml"
     path.write_text(drive_file("small", blocks=256, pages=64, user_bytes=58720256))
     return str(path)
-
-
-@contextmanager
-def running(server: LiveServer) -> Iterator[LiveServer]:
-    """The server answers in a thread of its own until the end of the block; its session too is ended."""
-    ready = threading.Event()
-    thread = threading.Thread(target=server.run, args=(ready.set,))
-    thread.start()
-    try:
-        assert ready.wait(20)
-        yield server
-    finally:
-        server.stop()
-        thread.join(20)
-        server.close()
-        assert not thread.is_alive()
-        assert server.failure is None
 
 
 @pytest.fixture
@@ -82,11 +64,17 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Opens the page of a server, and waits for its first figures. What the console says is an error of the test."""
+    """Opens the page of a server, and waits for what tells that it is there. What the console says is an error."""
     said: list[str] = []
     pages = []
 
-    def open_at(server: LiveServer, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
+    def open_at(
+        server: LiveServer,
+        width: int = 1440,
+        height: int = 900,
+        scheme: str = "light",
+        wait: str = '[data-figure="requests"][data-value]',
+    ) -> Page:
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
         pages.append(page)
 
@@ -96,7 +84,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         page.on("console", note)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(server.address)
-        page.wait_for_selector('[data-figure="requests"][data-value]', state="attached")
+        page.wait_for_selector(wait, state="attached")
         return page
 
     yield open_at

@@ -198,6 +198,35 @@ def test_keys(serve: Serve, open_page: Open) -> None:
     shows(page, "requests", 0)
 
 
+def test_the_power_is_cut_and_the_recovery_shown(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    bench_of(server).session.step(30_000)
+    page.click("#run")
+    settle(page, server, lambda: bench_of(server).session.is_running)
+    page.evaluate("""() => {
+      const recovery = document.querySelector("#recovery");
+      window.phases = [];
+      new MutationObserver(() => window.phases.push(recovery.dataset.phase))
+        .observe(recovery, { attributes: true, attributeFilter: ["data-phase"] });
+    }""")
+    page.click("#cut-power")
+    recovery = page.locator("#recovery")
+    settle(page, server, lambda: bench_of(server).recovery is not None)
+    assert not bench_of(server).session.is_running
+    # Each step in its turn, then the drive goes on.
+    expect(recovery).to_have_attribute("data-phase", "over", timeout=60_000)
+    assert page.evaluate("window.phases") == ["off", "checkpoint", "scan", "over"]
+    settle(page, server, lambda: bench_of(server).session.is_running)
+    expect(recovery).to_contain_text("so its drive forgets nothing")
+    expect(recovery.locator("li").nth(2)).to_contain_text("It scans")
+    page.click("#recovery-close")
+    expect(recovery).to_be_hidden()
+    page.click("#cut-power")
+    page.click("#power-on")
+    settle(page, server, lambda: bench_of(server).session.is_running)
+
+
 def test_share_and_report(serve: Serve, open_page: Open, tmp_path: Path) -> None:
     server = serve()
     page = open_page(server)

@@ -1,6 +1,7 @@
 """`ssdlab live` as a program: it ends with Ctrl-C and nothing else, leaves nothing, and says what is wrong in words."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from small_drives import program_in
+from ssdlab.live.catalogue import page_files
 from ssdlab.live.server import LiveServer
 
 Serve = Callable[..., LiveServer]
@@ -52,6 +54,18 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", urlsplit(address).port or 0), timeout=2)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("page", "script"), [("index.html", "main.js"), ("sweep.html", "sweep.js")])
+def test_a_page_asks_for_all_its_scripts_at_once(page: str, script: str) -> None:
+    """Otherwise the browser learns of each only when it has read those that need it."""
+    files = {name: content.decode() for name, content in page_files().items()}
+    needed, unread = set[str](), [script]
+    while unread:
+        found = set(re.findall(r'^import .* from "\./(\w+\.js)";', files[unread.pop()], re.MULTILINE))
+        unread += found - needed
+        needed |= found
+    assert set(re.findall(r'<link rel="modulepreload" href="(\w+\.js)">', files[page])) == needed
 
 
 def test_reloads_leave_no_thread_and_no_page(serve: Serve, browser: Browser) -> None:

@@ -38,6 +38,12 @@ def test_a_served_drive_is_shown_and_not_steered(small_drive: str, tmp_path: Pat
                 assert page.do("erase-unit", index=5)["state"] == "free"
                 page.do("mark", name="here")
                 assert page.status()["moments"][0]["name"] == "here"
+                page.do("cut-power")
+                recovery = page.status()["recovery"]
+                assert recovery["is_real"] and recovery["number"] == 1
+                assert recovery["drives"][0]["scanned_pages"] >= 256
+                page.do("power-on")
+                assert page.status()["recovery"] is None
                 for name in ("run", "reset", "share", "fill"):
                     assert "steered by the programs" in page.ask(name)["message"]
         finally:

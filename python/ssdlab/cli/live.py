@@ -43,10 +43,23 @@ def live(
             help="Look at the drive that ssdlab mount or serve has open there; 'any' takes the only one.",
         ),
     ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep",
+            metavar="FILE.toml",
+            help="Look at this sweep while ssdlab sweep runs it; --output as it was told.",
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the address in the browser.")] = True,
     output: Annotated[
-        str, typer.Option("--output", metavar="DIR", help="Where reports that are saved on the page go.")
-    ] = "out/live",
+        str | None,
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="Where reports that are saved on the page go.  [default: out/live]",
+        ),
+    ] = None,
 ) -> None:
     """Show a drive at work in the browser, and change it while it runs, until Ctrl-C.
 
@@ -64,8 +77,16 @@ def live(
         for known in tours().values():
             typer.echo(f"{known.name:28} {known.title}")
         return
+    steering = bool(drives or op or settings or scale or untimed or tour or paused)
+    if sweep is not None:
+        if steering or watch:
+            raise InputError("--sweep looks at a sweep as it is; it goes with --output, --port and --browser alone")
+        from ssdlab.live.serving import sweep_server
+
+        serve_until_interrupted(sweep_server(sweep, output, port=port), browser)
+        return
     if watch is not None:
-        if drives or op or settings or scale or untimed or tour:
+        if steering or output:
             raise InputError("--watch looks at a drive as it is; it goes with --port, --browser and nothing else")
         from ssdlab.live.serving import watching_server
 
@@ -87,7 +108,7 @@ def live(
         seed=seed,
         timed=not untimed,
     )
-    server = live_server(start, Path(output), port=port, tour=tour, is_running=not paused)
+    server = live_server(start, Path(output or "out/live"), port=port, tour=tour, is_running=not paused)
     serve_until_interrupted(server, browser)
 
 

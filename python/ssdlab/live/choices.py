@@ -94,7 +94,11 @@ class Mark(_Model):
 
 
 class CutPower(_Model):
-    """What a loss of power would cost now; of a served drive the power is cut."""
+    """Stand still and tell what a loss of power would cost now; of a served drive the power is cut."""
+
+
+class PowerOn(_Model):
+    """The recovery has been shown; go on."""
 
 
 class Share(_Model):
@@ -140,6 +144,7 @@ COMMANDS: dict[str, type[_Model]] = {
     "drives": Drives,
     "mark": Mark,
     "cut-power": CutPower,
+    "power-on": PowerOn,
     "share": Share,
     "report": Report,
     "erase-unit": EraseUnit,

@@ -25,11 +25,12 @@ class Commands:
             case choices.Run():
                 if bench.session.is_finished:
                     raise InputError("the drive has done all its jobs; choose a workload, or reset")
-                bench.session.run()
+                bench.run()
             case choices.Pause():
-                bench.session.pause()
+                bench.pause()
             case choices.Step():
-                bench.session.pause()
+                bench.pause()
+                bench.power_on()
                 bench.session.step(command.requests)
             case choices.Speed():
                 speed = command.requests_per_second
@@ -51,7 +52,9 @@ class Commands:
             case choices.Mark():
                 bench.mark(command.name)
             case choices.CutPower():
-                return bench.session.cut_power()
+                bench.cut_power()
+            case choices.PowerOn():
+                bench.power_on()
             case choices.EraseUnit():
                 return bench.erase_unit(command.drive, command.index)
             case choices.Share():

@@ -8,7 +8,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,9 +22,7 @@ from ssdlab.live import choices
 from ssdlab.live.catalogue import CONTENT_TYPES, page_files
 from ssdlab.live.connection import Connection
 from ssdlab.live.guard import Guard, new_token
-from ssdlab.live.pulse import Pulse
 from ssdlab.live.reports import Reports
-from ssdlab.live.session_contract import Watchable
 from ssdlab.report.theme import css_variables
 
 LOOPBACK = "127.0.0.1"
@@ -33,28 +31,55 @@ _MESSAGE_BYTES_MAX = 4 * choices.JOB_TEXT_CHARACTERS_MAX
 _PAGES_MAX = 16
 
 
+class Shown(Protocol):
+    """What pages are about: a session, a served drive, a sweep."""
+
+    def close(self) -> None: ...
+
+
+class Beating(Protocol):
+    """What tells the pages of that, from the server's loop."""
+
+    connections: set[Connection]
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        ...
+
+    def welcome(self, connection: Connection) -> None:
+        """A new page is told at once what there is."""
+        ...
+
+    def tell_status(self) -> None:
+        """After a command: tells all pages what they do not know yet."""
+        ...
+
+
 class LiveServer:
     """Serves what is shown until it is stopped."""
 
     def __init__(
         self,
-        shown: Watchable,
+        shown: Shown,
+        pulse: Beating,
         carry_out: Callable[[Any], Any],
         hello: dict[str, Any],
         *,
+        index: str = "index.html",
         reports: Reports | None = None,
         port: int = 0,
     ) -> None:
         """Listens at once, on a free port if none is named, and answers in `run`. OSError when that cannot be.
 
         `carry_out` does what a command of a page says, from a thread, one at a time; `hello` is what pages are told
-        first.
+        first; `index` names the page.
         """
         self.shown = shown
         self._carry_out = carry_out
         self._reports = reports
         self._hello = {"type": "hello", **hello}
-        self._pulse = Pulse(shown)
+        self._pulse = pulse
+        self._index = index
         self._files = page_files() | {"theme.css": css_variables().encode()}
         self._changing = asyncio.Lock()
         self._listener = socket.create_server((LOOPBACK, port))
@@ -131,7 +156,7 @@ class LiveServer:
     """What broke, after `run` has returned."""
 
     async def _send_file(self, request: Request) -> Response:
-        name = request.path_params["name"] or "index.html"
+        name = request.path_params["name"] or self._index
         content = self._files.get(name)
         if content is None:
             return Response(status_code=404)

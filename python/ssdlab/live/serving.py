@@ -1,10 +1,12 @@
-"""The parts of the live page put together: a session on a workbench, its commands, the server."""
+"""The parts of the live page put together: what is shown, what a page may ask of it, the server."""
 
 from pathlib import Path
+from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.live import catalogue, choices
 from ssdlab.live.commands import Commands
+from ssdlab.live.pulse import Pulse
 from ssdlab.live.reports import Reports
 from ssdlab.live.samples import COLUMNS, PARTS
 from ssdlab.live.served import watched
@@ -24,10 +26,11 @@ def live_server(start: Start, folder: Path, *, port: int, tour: str | None, is_r
     workbench = Workbench(start, Session)
     commands = Commands(workbench, Reports(folder), tours())
     try:
-        server = LiveServer(workbench, commands.carry_out, hello(), reports=commands.reports, port=port)
+        pulse = Pulse(workbench)
+        server = LiveServer(workbench, pulse, commands.carry_out, hello(), reports=commands.reports, port=port)
     except OSError as error:
         workbench.close()
-        raise InputError(f"--port {port}: cannot listen at {LOOPBACK}: {error.strerror or error}") from None
+        raise _taken(port, error) from None
     if tour is not None:
         commands.carry_out(choices.Tour(name=tour))
     elif is_running:
@@ -42,10 +45,35 @@ def watching_server(place: str | None, *, port: int) -> LiveServer:
     """
     watching = Watching(watched(place))
     try:
-        return LiveServer(watching, watching.carry_out, hello(), port=port)
+        return LiveServer(watching, Pulse(watching), watching.carry_out, hello(), port=port)
     except OSError as error:
         watching.close()
-        raise InputError(f"--port {port}: cannot listen at {LOOPBACK}: {error.strerror or error}") from None
+        raise _taken(port, error) from None
+
+
+def sweep_server(file: str, place: str | None, *, port: int) -> LiveServer:
+    """A server that listens already, for the sweep of a file, which runs elsewhere and keeps its results at `place`.
+
+    Raises InputError for a file that is no sweep, or a port that is taken.
+    """
+    # It brings the pictures of sweeps along, which the page of a drive need not wait for.
+    from ssdlab.live.sweep_pulse import SweepPulse
+    from ssdlab.live.sweep_state import SweepState, watched_sweep
+
+    state = SweepState(watched_sweep(file, place))
+
+    def refuse(_command: Any) -> None:
+        raise InputError("a sweep is only watched here; it is steered where it was started")
+
+    try:
+        said = {"version": engine.native().version()}
+        return LiveServer(state, SweepPulse(state), refuse, said, index="sweep.html", port=port)
+    except OSError as error:
+        raise _taken(port, error) from None
+
+
+def _taken(port: int, error: OSError) -> InputError:
+    return InputError(f"--port {port}: cannot listen at {LOOPBACK}: {error.strerror or error}")
 
 
 def hello() -> dict[str, object]:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 _MODULE = "ssdlab.planning.expectation"
+_LOAD_AFTER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,18 @@ class Theory:
 
 @cache
 def _loading() -> threading.Event:
-    """Set once the formulas are there. They bring SciPy along, for which the first picture need not wait."""
+    """Set once the formulas are there.
+
+    They bring SciPy along, half a second of work that is put off until the first picture is there: even beside it, it
+    would slow it down, as one thread of Python runs at a time.
+    """
     is_loaded = threading.Event()
 
     def load() -> None:
         import_module(_MODULE)
         is_loaded.set()
 
-    threading.Thread(target=load, name="loading theory", daemon=True).start()
+    later = threading.Timer(_LOAD_AFTER_SECONDS, load)
+    later.name, later.daemon = "loading theory", True
+    later.start()
     return is_loaded

@@ -5,6 +5,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.live import choices
+from ssdlab.live.recovery import Recovery, told
 from ssdlab.live.served import WatchedDrive
 from ssdlab.live.theory import Line
 from ssdlab.report.wording import size
@@ -33,6 +34,7 @@ class Watching:
         self.now = NowServed(drive)
         self.moments: list[dict[str, Any]] = []
         self._figures = drive.figures()
+        self._recovery: Recovery | None = None
 
     def close(self) -> None:
         self.now.session.close()
@@ -75,6 +77,7 @@ class Watching:
             "drives": [drive],
             "moments": self.moments,
             "tour": None,
+            "recovery": self._recovery.plain() if self._recovery else None,
         }
 
     def carry_out(self, command: Any) -> Any:
@@ -84,8 +87,11 @@ class Watching:
             case choices.EraseUnit():
                 return drive.erase_unit(0, command.index)
             case choices.CutPower():
-                drive.command("power-cut")
-                return []
+                self._cut_power()
+                return None
+            case choices.PowerOn():
+                self._recovery = None
+                return None
             case choices.Mark():
                 name = command.name or f"moment {len(self.moments) + 1}"
                 drive.command(f"mark {name}")
@@ -100,6 +106,18 @@ class Watching:
                 )
                 return None
         raise InputError(f"the drive is steered by the programs that use it, after {size(self._written())} written")
+
+    def _cut_power(self) -> None:
+        """The drive goes through it at once; what it did then is told as long as a page shows it."""
+        drive, specification = self.now.session, self.now.session.description["drive"]
+        states, ages = drive.cells(0, "state"), drive.cells(0, "age")
+        drive.command("power-cut")
+        device = drive.statistics()["ssdlab"]["device"]
+        buffer = specification["write_buffer"]
+        protected = buffer["bytes"] > 0 and buffer["power_loss_protection"]
+        loss = {"power_loss_protection": protected, **device["recovery"]}
+        steps = told(loss, states, ages, specification["nand"])
+        self._recovery = Recovery(device["power_cycles"], True, True, (steps,))
 
     def _written(self) -> int:
         written: int = self._figures["ledger"]["host_written_bytes"]

@@ -11,15 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ssdlab.drives import ResolvedDrive, load, names, resolve
+from ssdlab.drives import names
 from ssdlab.errors import InputError, near
 from ssdlab.jobs import parse
 from ssdlab.live import choices, workload
+from ssdlab.live.bench import Bench, drive_status, labels, resolve_to_watch
 from ssdlab.live.journal import Journal, Written, written
+from ssdlab.live.recovery import Recovery, told
 from ssdlab.live.session_contract import Session
 from ssdlab.live.theory import Theory
 from ssdlab.live.workload import Workload
-from ssdlab.quantities import format_share
 from ssdlab.results import Result
 from ssdlab.targets import engine, simulated
 from ssdlab.targets.specification import Reporting, Specification
@@ -36,17 +37,6 @@ class Start:
     scale: Fraction | None = None
     seed: int = 1
     timed: bool = True
-
-
-@dataclass
-class Bench:
-    """One drive of the session: what it is, and what it was told."""
-
-    choice: choices.DriveChoice
-    drive: ResolvedDrive
-    theory: Theory
-    journal: Journal = field(default_factory=Journal)
-    specification: Specification | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +83,9 @@ class Workbench:
         self.moments: list[Moment] = []
         self.tour: tuple[str, int] | None = None
         """Its name and the step where it stands."""
+        self.recovery: Recovery | None = None
+        """A loss of power that is being shown; the drives stand still meanwhile."""
+        self._power_cuts = 0
         # A page cannot make this program read files that nobody named.
         self._known_drives = {*names(), *(choice.name for choice in start.drives)}
         self._start_session = start_session
@@ -171,6 +164,40 @@ class Workbench:
             self.moments.append(moment)
             return moment
 
+    def run(self) -> None:
+        """Goes on; a recovery that is being shown is over."""
+        with self._lock:
+            self.recovery = None
+            self.session.run()
+
+    def pause(self) -> None:
+        with self._lock:
+            if self.recovery is not None:
+                self.recovery = replace(self.recovery, goes_on=False)
+            self.session.pause()
+
+    def cut_power(self) -> None:
+        """Stands still and tells what the drives would do to find their data again, until `power_on`."""
+        with self._lock:
+            goes_on = self.session.is_running or (self.recovery is not None and self.recovery.goes_on)
+            self.session.pause()
+            losses = self.session.cut_power()
+            self._power_cuts += 1
+            self.mark(f"power cut {self._power_cuts}")
+            drives = [self._told(index, loss) for index, loss in enumerate(losses)]
+            self.recovery = Recovery(self._power_cuts, False, goes_on, tuple(drives))
+
+    def power_on(self) -> None:
+        """The recovery has been shown: the drives go on if they were at work."""
+        with self._lock:
+            recovery, self.recovery = self.recovery, None
+            if recovery is not None and recovery.goes_on:
+                self.session.run()
+
+    def _told(self, index: int, loss: Mapping[str, Any]) -> dict[str, Any]:
+        cells, drive = self.session.cells, self.specification(index).engine["drive"]
+        return told(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
+
     def specification(self, index: int) -> Specification:
         """The session of a drive as a specification, with all jobs so far: what its outcome belongs to."""
         bench = self.benches[index]
@@ -214,7 +241,7 @@ class Workbench:
 
     def labels(self) -> list[str]:
         """What tells the drives apart, in few words."""
-        return _labels(self.benches)
+        return labels(self.benches)
 
     def status(self) -> dict[str, Any]:
         """What the page shows of the session beside its figures, as plain JSON values."""
@@ -233,38 +260,18 @@ class Workbench:
             "timed": self.start.timed,
             "seed": self.start.seed,
             "drives": [
-                self._drive_status(bench, label) for bench, label in zip(now.benches, _labels(now.benches), strict=True)
+                drive_status(bench, label, self.partition_percent)
+                for bench, label in zip(now.benches, labels(now.benches), strict=True)
             ],
             "moments": [asdict(moment) for moment in self.moments],
             "tour": {"name": self.tour[0], "step": self.tour[1]} if self.tour else None,
+            "recovery": self.recovery.plain() if self.recovery else None,
         }
 
     def policies_of(self, choice: choices.DriveChoice) -> dict[str, str]:
         """What is chosen beside the drive's file, as keys of it."""
         policies = {"ftl.victim": choice.victim, "ftl.placement": choice.placement}
         return {key: name for key, name in policies.items() if name is not None}
-
-    def _drive_status(self, bench: Bench, label: str) -> dict[str, Any]:
-        capacity = bench.drive.capacity
-        partition_bytes = capacity.user_bytes * self.partition_percent // 100
-        return {
-            "label": label,
-            "choice": bench.choice.model_dump(),
-            "name": bench.drive.name,
-            "description": bench.drive.file.description,
-            "scale": str(bench.drive.scale),
-            "victim": bench.drive.file.ftl.victim.name,
-            "placement": bench.drive.file.ftl.placement.name,
-            "erase_units": capacity.erase_units,
-            "units_per_erase_unit": capacity.units_per_erase_unit,
-            "mapping_unit_bytes": capacity.mapping_unit_bytes,
-            "physical_bytes": capacity.physical_bytes,
-            "user_bytes": capacity.user_bytes,
-            "over_provisioning": capacity.over_provisioning,
-            # As the host sees it that leaves the rest of the drive alone.
-            "used_over_provisioning": capacity.physical_bytes / partition_bytes - 1,
-            "endurance_cycles": bench.drive.endurance_cycles,
-        }
 
     def _benches(self, drives: Sequence[choices.DriveChoice]) -> list[Bench]:
         benches = []
@@ -278,7 +285,7 @@ class Workbench:
 
     def _replace(self, benches: list[Bench]) -> None:
         before = self.partition_percent, self._numbers
-        was_running = self.session.is_running
+        was_running = self.session.is_running or (self.recovery is not None and self.recovery.goes_on)
         self.partition_percent, self._numbers = 100, 0
         try:
             session = self._new_session(benches)
@@ -287,7 +294,7 @@ class Workbench:
             raise
         self.session.close()
         self.now = Now(benches, session, self.now.generation + 1)
-        self.moments = []
+        self.moments, self.recovery = [], None
         if was_running:
             session.run()
 
@@ -361,38 +368,3 @@ class Workbench:
 def _host_written_bytes(outcome: Mapping[str, Any]) -> int:
     written_bytes: int = outcome["ledger"]["host_written_bytes"]
     return written_bytes
-
-
-# A drive of so many units fills within seconds.
-_UNITS_TO_WATCH_MAX = 4_000_000
-_SCALES = (1, 4, 16, 64, 256)
-
-
-def resolve_to_watch(choice: choices.DriveChoice, settings: Mapping[str, str], scale: Fraction | None) -> ResolvedDrive:
-    """The drive at the scale, or without one at the largest that is quick to watch. Raises InputError."""
-    file = load(choice.name)
-    if scale is not None:
-        return resolve(file, over_provisioning=choice.op, settings=settings, scale=scale)
-    drive = resolve(file, over_provisioning=choice.op, settings=settings)
-    for divisor in _SCALES[1:]:
-        if drive.capacity.physical_units <= _UNITS_TO_WATCH_MAX:
-            break
-        try:
-            drive = resolve(file, over_provisioning=choice.op, settings=settings, scale=Fraction(1, divisor))
-        except InputError:
-            # Its erase units would become too small.
-            break
-    return drive
-
-
-def _labels(benches: Sequence[Bench]) -> list[str]:
-    names = [bench.drive.name for bench in benches]
-    if len(set(names)) == len(names):
-        return names
-    spare = [format_share(bench.drive.capacity.over_provisioning) for bench in benches]
-    victims = [bench.drive.file.ftl.victim.name for bench in benches]
-    placements = [bench.drive.file.ftl.placement.name for bench in benches]
-    for words in (spare, victims, placements):
-        if len(set(words)) == len(words):
-            return words
-    return [f"{name} {number}" for number, name in enumerate(names, start=1)]

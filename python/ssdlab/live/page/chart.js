@@ -9,6 +9,8 @@ import { themeColour } from "./palette.js";
  * @property {string} colour A CSS variable.
  * @property {boolean} [dashed]
  * @property {[number, number][]} points
+ * @property {boolean} [isMarked] Each point is a measurement of its own.
+ * @property {[number, number, number][]} [band] From the least to the most at each place.
  */
 
 /**
@@ -16,6 +18,7 @@ import { themeColour } from "./palette.js";
  * @property {Line[]} lines
  * @property {boolean} [isStacked] The lines are areas, each on the one before.
  * @property {boolean} [isLogarithmic]
+ * @property {[number, number]} [range] Of the values; without it, that of the lines.
  * @property {(value: number) => string} say
  * @property {string} [missing] Why there is nothing to draw.
  */
@@ -24,6 +27,16 @@ const LEFT_PX = 46;
 const RIGHT_PX = 6;
 const TOP_PX = 6;
 const BOTTOM_PX = 16;
+const MARK_PX = 3;
+
+/**
+ * @typedef {object} Axis
+ * @property {number} low
+ * @property {number} high
+ * @property {number[]} [ticks] Where values are said; without it, at round ones.
+ * @property {(value: number) => string} say
+ * @property {{at: number, name: string}[]} moments
+ */
 
 /** Round values from low to high, about so many. @param {number} low @param {number} high @param {number} wanted */
 export function ticks(low, high, wanted) {
@@ -48,16 +61,18 @@ function powers(low, high) {
 }
 
 export class Chart {
-  /** @param {HTMLElement} container @param {string} title @param {string} id */
-  constructor(container, title, id) {
+  /** @param {HTMLElement} container @param {string} title @param {string} id @param {string} [along] */
+  constructor(container, title, id, along = "over time") {
     this.title = title;
+    this.along = along;
     this.element = document.createElement("div");
     this.element.className = "chart";
     this.element.id = `chart-${id}`;
     this.heading = document.createElement("h3");
+    this.heading.textContent = title;
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `${title} over time: nothing yet`);
+    this.canvas.setAttribute("aria-label", `${title} ${along}: nothing yet`);
     this.element.append(this.heading, this.canvas);
     container.append(this.element);
     /** @type {Content | null} */
@@ -66,12 +81,17 @@ export class Chart {
     this.pointer = null;
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
+    this.width = this.height = 0;
+    // Asked at every drawing, the browser would lay the page out anew for each chart.
+    new ResizeObserver(([{ contentRect }]) => {
+      [this.width, this.height] = [contentRect.width, contentRect.height];
+      this.draw();
+    }).observe(this.canvas);
+    /** @type {{names: string, values: Text[]}} */
+    this.key = { names: "", values: [] };
   }
 
-  /**
-   * @param {Content} content
-   * @param {{low: number, high: number, say: (value: number) => string, moments: {at: number, name: string}[]}} axis
-   */
+  /** @param {Content} content @param {Axis} axis */
   show(content, axis) {
     this.content = content;
     this.axis = axis;
@@ -85,12 +105,9 @@ export class Chart {
   }
 
   draw() {
-    const { content, axis } = this;
-    if (!content || !axis) return;
+    const { content, axis, width, height } = this;
+    if (!content || !axis || !width) return;
     const ratio = window.devicePixelRatio || 1;
-    const width = this.canvas.clientWidth;
-    const height = this.canvas.clientHeight;
-    if (!width) return;
     if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
     if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
     const context = this.canvas.getContext("2d");
@@ -107,7 +124,7 @@ export class Chart {
       return;
     }
     const stacked = content.isStacked ? stack(lines) : lines;
-    const [low, high] = range(stacked, content);
+    const [low, high] = content.range ?? range(stacked, content);
     const x = (/** @type {number} */ value) =>
       LEFT_PX + ((value - axis.low) / (axis.high - axis.low || 1)) * (width - LEFT_PX - RIGHT_PX);
     const of = content.isLogarithmic ? Math.log10 : (/** @type {number} */ value) => value;
@@ -119,7 +136,10 @@ export class Chart {
     context.rect(LEFT_PX, 0, width - LEFT_PX, height - BOTTOM_PX + 1);
     context.clip();
     if (content.isStacked) drawAreas(context, stacked, x, y);
-    else for (const line of lines) drawLine(context, line, x, y);
+    else {
+      for (const line of lines) drawBand(context, line, x, y);
+      for (const line of lines) drawLine(context, line, x, y);
+    }
     context.restore();
     if (at !== null) {
       context.strokeStyle = themeColour("--ink-soft");
@@ -152,7 +172,7 @@ export class Chart {
       context.fillText(short(content.say(value)), LEFT_PX - 5, place, LEFT_PX - 6);
     }
     context.textBaseline = "alphabetic";
-    const along = ticks(axis.low, axis.high, 4);
+    const along = axis.ticks ?? ticks(axis.low, axis.high, 4);
     along.forEach((value, index) => {
       context.textAlign = index === 0 && x(value) < LEFT_PX + 8 ? "left" : x(value) > width - 24 ? "right" : "center";
       context.fillText(short(axis.say(value)), x(value), height - 3);
@@ -177,18 +197,30 @@ export class Chart {
 
   /** The heading is the key, with the values at the pointer or the newest. @param {Content} content @param {Line[]} lines @param {number | null} at */
   say(content, lines, at) {
-    const parts = lines.map((line) => {
-      const text = `${line.name} ${content.say(valueAt(line.points, at))}`;
+    const texts = lines.map((line) => `${line.name} ${content.say(valueAt(line.points, at))}`);
+    const names = lines.map(({ name, colour }) => `${name} ${colour}`).join();
+    if (this.key.names !== names) this.layOutKey(names, lines);
+    texts.forEach((text, index) => {
+      const value = this.key.values[index];
+      if (value.data !== text) value.data = text;
+    });
+    const said = texts.join(", ") || (content.missing ?? "nothing yet");
+    this.canvas.setAttribute("aria-label", `${this.title} ${this.along}: ${said}`);
+  }
+
+  /** @param {string} names @param {Line[]} lines */
+  layOutKey(names, lines) {
+    const values = lines.map(() => document.createTextNode(""));
+    const spans = lines.map((line, index) => {
       const mark = document.createElement("i");
       if (line.dashed) mark.className = "dashed";
       mark.style.setProperty("--colour", `var(${line.colour})`);
       const span = document.createElement("span");
-      span.append(mark, text);
-      return { span, text };
+      span.append(mark, values[index]);
+      return span;
     });
-    this.heading.replaceChildren(this.title, ...parts.map(({ span }) => span));
-    const said = parts.map(({ text }) => text).join(", ") || (content.missing ?? "nothing yet");
-    this.canvas.setAttribute("aria-label", `${this.title} over time: ${said}`);
+    this.heading.replaceChildren(this.title, ...spans);
+    this.key = { names, values };
   }
 }
 
@@ -240,6 +272,25 @@ function drawLine(context, line, x, y) {
   for (const [along, value] of line.points) context.lineTo(x(along), y(value));
   context.stroke();
   context.setLineDash([]);
+  if (!line.isMarked) return;
+  context.fillStyle = context.strokeStyle;
+  for (const [along, value] of line.points) {
+    context.beginPath();
+    context.arc(x(along), y(value), MARK_PX, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Line} line @param {(value: number) => number} x @param {(value: number) => number} y */
+function drawBand(context, line, x, y) {
+  if (!line.band) return;
+  context.fillStyle = themeColour(line.colour);
+  context.globalAlpha = 0.18;
+  context.beginPath();
+  for (const [along, low] of line.band) context.lineTo(x(along), y(low));
+  for (const [along, , high] of [...line.band].reverse()) context.lineTo(x(along), y(high));
+  context.fill();
+  context.globalAlpha = 1;
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Line[]} lines @param {(value: number) => number} x @param {(value: number) => number} y */

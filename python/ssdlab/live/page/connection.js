@@ -1,15 +1,17 @@
 // The one socket to the server: commands go out and are answered, what the server tells comes in. It comes back by itself.
 
-/** @import {Hello, Status, Figures, Picture} from "./types.js" */
+/** @import {Hello, Status, Figures, Picture, Sweep} from "./types.js" */
 import { unpacked } from "./picture.js";
 
 /**
+ * What a page wants to hear of.
  * @typedef {object} Listener
- * @property {(hello: Hello) => void} hello
- * @property {(status: Status) => void} status
- * @property {(drives: Figures[], requestsPerSecond: number | null) => void} figures
- * @property {(drive: number, from: number, rows: (number | null)[][]) => void} rows
- * @property {(picture: Picture) => void} picture
+ * @property {(hello: Hello) => void} [hello]
+ * @property {(status: Status) => void} [status]
+ * @property {(drives: Figures[], requestsPerSecond: number | null) => void} [figures]
+ * @property {(drive: number, from: number, rows: (number | null)[][]) => void} [rows]
+ * @property {(picture: Picture) => void} [picture]
+ * @property {(sweep: Sweep) => void} [sweep]
  * @property {(isLost: boolean) => void} lost
  */
 
@@ -43,14 +45,15 @@ export class Connection {
   /** @param {string | ArrayBuffer} data */
   hear(data) {
     if (typeof data !== "string") {
-      this.listener.picture(unpacked(data));
+      this.listener.picture?.(unpacked(data));
       return;
     }
     const message = JSON.parse(data);
-    if (message.type === "hello") this.listener.hello(message);
-    else if (message.type === "status") this.listener.status(message);
-    else if (message.type === "figures") this.listener.figures(message.drives, message.requests_per_second);
-    else if (message.type === "rows") this.listener.rows(message.drive, message.from, message.rows);
+    if (message.type === "hello") this.listener.hello?.(message);
+    else if (message.type === "status") this.listener.status?.(message);
+    else if (message.type === "figures") this.listener.figures?.(message.drives, message.requests_per_second);
+    else if (message.type === "rows") this.listener.rows?.(message.drive, message.from, message.rows);
+    else if (message.type === "sweep") this.listener.sweep?.(message);
     else if (message.type === "reply") this.answered(message);
   }
 

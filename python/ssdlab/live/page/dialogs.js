@@ -2,7 +2,6 @@
 
 /** @import {Hello} from "./types.js" */
 import { button, byId, make } from "./elements.js";
-import { count, duration } from "./words.js";
 
 /** @param {string} title @param {(Node | string)[]} content */
 export function openDialog(title, content) {
@@ -28,28 +27,6 @@ export function showShare(sessions) {
   });
   const says = "This gives the figures that the page shows now. What ran was ended here; when you go on, it begins a stage of its own.";
   openDialog("The session as a command line", [make("p", { class: "soft" }, [says]), ...parts]);
-}
-
-/**
- * What taking the power away now costs each drive.
- * @param {import("./types.js").PowerLoss[]} losses
- * @param {import("./types.js").Status | null} status
- */
-export function showPowerLoss(losses, status) {
-  const told = losses.map((loss, drive) => {
-    const lost = loss.power_loss_protection
-      ? "Nothing is lost: its memory outlives the loss."
-      : loss.torn_units
-        ? `${count(loss.torn_units)} units that were in memory are lost, unless the host had flushed them.`
-        : "Nothing was in memory.";
-    const map = loss.checkpoint_units ? `reads its last checkpoint, which knows of ${count(loss.checkpoint_units)} units,` : "has no checkpoint yet,";
-    return make("p", {}, [
-      make("strong", {}, [`${status?.drives[drive]?.label ?? "The drive"}: `]),
-      `${lost} When the power is back it ${map} and scans ${count(loss.scanned_pages)} pages for what was written since: ${duration(loss.duration_ns)} until it answers.`,
-    ]);
-  });
-  const without = "The power was taken away and has come back; what was not flushed may be gone. The figures of the drive's recovery are in its stats.json.";
-  openDialog("The power is cut", told.length ? told : [without]);
 }
 
 /** @param {Hello} hello @param {(name: string) => void} start */

@@ -11,6 +11,7 @@ import { KEYS, listenToKeys } from "./keyboard.js";
 import { cellInWords, showLegend } from "./legend.js";
 import { DriveMap } from "./map.js";
 import { Numbers } from "./numbers.js";
+import { RecoveryView } from "./recovery.js";
 import { showTour } from "./tour.js";
 import { count, share, size } from "./words.js";
 
@@ -61,6 +62,7 @@ const connection = new Connection({
   },
 });
 const controls = new Controls((name, argumentsOf) => ask(name, argumentsOf), complain);
+const recovery = new RecoveryView(() => ask("power-on").catch(complain));
 
 /** @param {string} name @param {object} [argumentsOf] */
 function ask(name, argumentsOf) {
@@ -98,6 +100,7 @@ function showStatus(next) {
     hideCloseUp();
   }
   charts?.setStatus(next);
+  recovery.show(next, maps);
   controls.show(next, isNew);
   if (hello) {
     const view = showTour(hello, next, goToStep);

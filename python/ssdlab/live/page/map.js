@@ -5,6 +5,7 @@ import { FREE, RETIRED, emptyPixels, pixels, themeColour } from "./palette.js";
 
 const FLASH_MS = 600;
 const MOVE_MS = 350;
+const FADE_MS = 40;
 // At full speed thousands are cleaned a second: the latest stand for all, or the marks would hide the picture.
 const MOVES_PER_PICTURE_MAX = 3;
 const FLASHES_PER_PICTURE_MAX = 4;
@@ -46,7 +47,11 @@ export class DriveMap {
     this.moves = [];
     /** @type {number | null} */
     this.cursor = null;
+    /** What a drive without power does not know. @type {import("./recovery.js").Veil | null} */
+    this.veil = null;
     this.isWaiting = false;
+    /** @type {number | undefined} */
+    this.fading = undefined;
     this.isFresh = false;
     /** @type {number | undefined} */
     this.heightMax = undefined;
@@ -129,7 +134,9 @@ export class DriveMap {
       this.listener.drawn(this.picture.number);
     }
     this.drawMarks(now);
-    if (this.flashes.length || this.moves.length) this.soon();
+    // While pictures come, what fades is drawn with them; by itself it need not be smoother than they are.
+    clearTimeout(this.fading);
+    if (this.flashes.length || this.moves.length) this.fading = setTimeout(() => this.soon(), FADE_MS);
   }
 
   drawCells() {
@@ -180,9 +187,10 @@ export class DriveMap {
       this.arrow(context, from, to);
     }
     context.globalAlpha = 1;
+    if (this.veil && this.picture) this.veil.draw(context, this, this.picture.cells.length, themeColour("--part-1"));
     context.lineWidth = line;
     context.strokeStyle = themeColour("--accent");
-    for (const [index] of this.open) this.box(context, index, edge, line);
+    for (const [index] of this.veil ? [] : this.open) this.box(context, index, edge, line);
     if (this.cursor !== null) {
       context.strokeStyle = themeColour("--ink");
       context.lineWidth = Math.max(2, line);

@@ -2,7 +2,7 @@
 
 /** @import {Figures, Status} from "./types.js" */
 import { byId, make, swatch } from "./elements.js";
-import { PART_NAMES, count, duration, share, significant, size, waf } from "./words.js";
+import { PART_NAMES, count, duration, fixed, share, significant, size, waf } from "./words.js";
 
 /** @typedef {{figures: Figures, theory: import("./types.js").Expectation | undefined}} Shown */
 
@@ -20,7 +20,7 @@ const ROWS = [
   ["latency", "Write latency, 99\u00a0%", ({ figures }) => duration(figures.since.write_latency_ns?.p99)],
   ["utilization", "Dies at work", ({ figures }) => share(figures.since.die_utilization)],
   ["wear", "Erases, least to most", ({ figures }) => `${figures.erase_count.min} to ${figures.erase_count.max}`],
-  ["requests", "Requests", ({ figures }) => figures.requests.toLocaleString("en")],
+  ["requests", "Requests", ({ figures }) => fixed(figures.requests, 0)],
 ];
 
 export class Numbers {

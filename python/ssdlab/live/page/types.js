@@ -67,6 +67,7 @@
  * @property {DriveStatus[]} drives
  * @property {Moment[]} moments
  * @property {{name: string, step: number} | null} tour
+ * @property {Recovery | null} recovery A loss of power that is being shown.
  * @property {Expectation[]} expectations
  */
 
@@ -151,12 +152,53 @@
  */
 
 /**
+ * What one drive does once its power is back; `recovery.py` makes it.
  * @typedef {object} PowerLoss
  * @property {boolean} power_loss_protection
  * @property {number} torn_units
  * @property {number} checkpoint_units
  * @property {number} scanned_pages
  * @property {number} duration_ns
+ * @property {number} checkpoint_ns
+ * @property {number} scan_ns
+ * @property {number[]} scanned_in_full Erase units, in their order.
+ */
+
+/**
+ * @typedef {object} Recovery
+ * @property {number} number
+ * @property {boolean} is_real Whether the drive went through it.
+ * @property {boolean} goes_on
+ * @property {PowerLoss[]} drives
+ */
+
+/**
+ * One picture of a sweep: a chart for each panel, in it a line for each value of an axis. Points are a place along the
+ * horizontal axis, and the mean, least and most of the runs there.
+ * @typedef {object} SweepFigure
+ * @property {string} name
+ * @property {string} title
+ * @property {string} word How its values are said; a function of `words.js`.
+ * @property {{name: string, lines: {name: string, points: [number, number, number, number][]}[]}[]} panels
+ */
+
+/**
+ * A sweep as far as it is kept; `sweep_state.py` makes it.
+ * @typedef {object} Sweep
+ * @property {string} name
+ * @property {string} description
+ * @property {string} place
+ * @property {string[]} axes
+ * @property {number} total
+ * @property {number} kept
+ * @property {number} read
+ * @property {number} failed
+ * @property {string[]} damaged
+ * @property {string | null} unreachable
+ * @property {number | null} runs_per_second
+ * @property {number | null} seconds_left
+ * @property {{name: string, names: string[] | null, low: number, high: number} | null} x
+ * @property {SweepFigure[]} figures
  */
 
 /**

@@ -3,12 +3,25 @@
 export const NO_VALUE = "\u2014";
 const NARROW = "\u00a0";
 
+/** By decimals: making one takes longer than a hundred uses. @type {Map<number, Intl.NumberFormat>} */
+const formats = new Map();
+
+/** @param {number} value @param {number} decimals */
+export function fixed(value, decimals) {
+  let format = formats.get(decimals);
+  if (!format) {
+    format = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    formats.set(decimals, format);
+  }
+  return format.format(value);
+}
+
 /** @param {number} value @param {number} [digits] */
 export function significant(value, digits = 3) {
   if (value === 0) return "0";
   const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
   const decimals = Math.min(12, Math.max(0, digits - 1 - magnitude));
-  return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return fixed(value, decimals);
 }
 
 /** @param {number | null | undefined} fraction */
@@ -42,10 +55,18 @@ export function duration(nanoseconds) {
   return scaled(nanoseconds, [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]]);
 }
 
+/** Time that people wait. @param {number | null | undefined} value */
+export function seconds(value) {
+  if (value === null || value === undefined) return NO_VALUE;
+  if (value < 100) return `${significant(value, 2)}${NARROW}s`;
+  if (value < 6000) return `${Math.round(value / 60)}${NARROW}min`;
+  return scaled(value, [[86400, "days"], [3600, "h"]], 2);
+}
+
 /** @param {number | null | undefined} value */
 export function count(value) {
   if (value === null || value === undefined) return NO_VALUE;
-  return Math.abs(value) < 1e5 ? Math.round(value).toLocaleString("en") : scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"]]);
+  return Math.abs(value) < 1e5 ? fixed(value, 0) : scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"]]);
 }
 
 /** @param {number | null | undefined} value */

@@ -1,0 +1,186 @@
+"""A sweep that runs elsewhere, seen from here: how far it is, and its pictures of what is kept so far.
+
+It reads the finished files of the sweep's data set, each once, and nothing of the processes that write them: so it does
+not matter where they run, nor whether they run at all while one looks.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ssdlab.errors import InputError
+from ssdlab.sweeps.dataset import Dataset
+from ssdlab.sweeps.file import load
+from ssdlab.sweeps.pictures import Roles, roles
+from ssdlab.sweeps.plan import plan
+from ssdlab.sweeps.points import Point
+from ssdlab.sweeps.rows import column
+
+# Column, title, the word in `page/words.js` that says its values.
+_FIGURES = (
+    ("waf", "Write amplification", "waf"),
+    ("write_iops", "Writes a second", "count"),
+    ("read_iops", "Reads a second", "count"),
+    ("write_latency_us_p999", "Write latency, 99.9 %, \N{MICRO SIGN}s", "plain"),
+)
+# A look must not keep the page waiting for long; what is left is read by the next ones.
+_FILES_PER_LOOK = 200
+# The rate is that of the latest results, as runs of a sweep differ in length.
+_RATE_SECONDS = 120.0
+_DAMAGED_SHOWN_MAX = 3
+
+
+@dataclass(frozen=True)
+class WatchedSweep:
+    """What is known of a sweep before any of its results."""
+
+    name: str
+    description: str
+    axes: tuple[str, ...]
+    points: dict[str, Point]
+    """By the keys under which their results are kept."""
+    dataset: Dataset
+
+
+def watched_sweep(file: str, place: str | None) -> WatchedSweep:
+    """The sweep of a file, whose results are kept at `place`, or where `ssdlab sweep` keeps them. Raises InputError."""
+    path = Path(file)
+    content = load(path)
+    points = {planned.key: planned.point for planned in plan(content, path)}
+    dataset = Dataset(place or str(Path("out") / f"sweep-{content.name}"))
+    return WatchedSweep(content.name, content.description, tuple(content.axes), points, dataset)
+
+
+class SweepState:
+    """What is kept of a sweep, as of the last look. Not to be called from two threads at a time."""
+
+    def __init__(self, sweep: WatchedSweep, clock: Callable[[], float] = time.monotonic) -> None:
+        self._sweep = sweep
+        self._clock = clock
+        self._columns = [column(axis) for axis in sweep.axes]
+        self._planned = pl.DataFrame(
+            [{column(axis): value for axis, value in point.items()} for point in sweep.points.values()],
+            infer_schema_length=None,
+            strict=False,
+        )
+        self._roles = roles(self._planned, self._columns)
+        self._kept: set[str] = set()
+        self._read: dict[str, pl.DataFrame] = {}
+        self._damaged: dict[str, str] = {}
+        # When a look found how many; what was there before the first look tells nothing of the rate.
+        self._counts: deque[tuple[float, int]] = deque()
+
+    def close(self) -> None:
+        """Nothing is held open between two looks."""
+
+    def look(self) -> None:
+        """Takes in what has been kept since. Raises OSError when the place cannot be listed."""
+        self._kept = self._sweep.dataset.keys() & self._sweep.points.keys()
+        self._note_count(len(self._kept))
+        # Results that were removed, or belong to a data set that began anew, are no longer shown.
+        for known in (self._read, self._damaged):
+            for key in known.keys() - self._kept:
+                del known[key]
+        unread = sorted(self._kept - self._read.keys() - self._damaged.keys())
+        for key in unread[:_FILES_PER_LOOK]:
+            try:
+                self._read[key] = self._sweep.dataset.frame([key]).drop("result_json", strict=False)
+            except InputError as error:
+                self._damaged[key] = str(error)
+            except FileNotFoundError:
+                continue
+
+    def plain(self) -> dict[str, Any]:
+        """For the page; `Sweep` of `page/types.js`."""
+        total, kept = len(self._sweep.points), len(self._kept)
+        rate = self._runs_per_second()
+        rows = pl.concat(self._read.values(), how="diagonal_relaxed") if self._read else None
+        return {
+            "name": self._sweep.name,
+            "description": self._sweep.description,
+            "place": self._sweep.dataset.place,
+            "axes": list(self._sweep.axes),
+            "total": total,
+            "kept": kept,
+            "read": len(self._read),
+            "failed": 0 if rows is None else rows["failure"].drop_nulls().len(),
+            "damaged": list(self._damaged.values())[:_DAMAGED_SHOWN_MAX],
+            "runs_per_second": rate,
+            "seconds_left": 0.0 if kept == total else (total - kept) / rate if rate else None,
+            "x": None if self._roles is None else self._axis(self._roles),
+            "figures": [] if rows is None or self._roles is None else self._figures(rows, self._roles),
+        }
+
+    def _note_count(self, kept: int) -> None:
+        now = self._clock()
+        if self._counts and kept < self._counts[-1][1]:
+            self._counts.clear()
+        if not self._counts or kept > self._counts[-1][1]:
+            self._counts.append((now, kept))
+        while len(self._counts) > 2 and now - self._counts[1][0] > _RATE_SECONDS:
+            self._counts.popleft()
+
+    def _runs_per_second(self) -> float | None:
+        """None before any was seen to come."""
+        if len(self._counts) < 2:
+            return None
+        (begun, before), (_, latest) = self._counts[0], self._counts[-1]
+        # Up to now: while nothing comes the rate falls.
+        return (latest - before) / max(self._clock() - begun, 1e-9)
+
+    def _axis(self, found: Roles) -> dict[str, Any]:
+        """The horizontal axis of the whole sweep, so that the pictures fill in rather than grow."""
+        values = self._planned[found.x].unique(maintain_order=True)
+        if values.dtype.is_numeric():
+            return {"name": found.x, "names": None, "low": values.min(), "high": values.max()}
+        return {"name": found.x, "names": [_shown(value) for value in values], "low": 0, "high": len(values) - 1}
+
+    def _figures(self, rows: pl.DataFrame, found: Roles) -> list[dict[str, Any]]:
+        names = [found.x, *filter(None, (found.colour, found.panel))]
+        drawn = []
+        for name, title, word in _FIGURES:
+            if name not in rows.columns:
+                continue
+            measured = rows.filter(pl.col(name).is_not_null() & (pl.col(name) > 0))
+            if measured.height:
+                of_points = measured.group_by(names).agg(
+                    pl.col(name).mean().alias("value"),
+                    pl.col(name).min().alias("low"),
+                    pl.col(name).max().alias("high"),
+                )
+                panels = [self._panel(of_points, found, panel) for panel in self._values(found.panel)]
+                drawn.append({"name": name, "title": title, "word": word, "panels": panels})
+        return drawn
+
+    def _panel(self, points: pl.DataFrame, found: Roles, panel: object) -> dict[str, Any]:
+        own = points if found.panel is None else points.filter(pl.col(found.panel) == panel)
+        lines = []
+        for line in self._values(found.colour):
+            of_line = own if found.colour is None else own.filter(pl.col(found.colour) == line)
+            lines.append({"name": "" if found.colour is None else _shown(line), "points": self._points(of_line, found)})
+        return {"name": "" if found.panel is None else _shown(panel), "lines": lines}
+
+    def _points(self, of_line: pl.DataFrame, found: Roles) -> list[list[float]]:
+        """Place along the axis, mean, least, most, in the order of the axis."""
+        places = {value: place for place, value in enumerate(self._values(found.x))}
+        is_number = self._planned[found.x].dtype.is_numeric()
+        points = [
+            [row[found.x] if is_number else places[row[found.x]], row["value"], row["low"], row["high"]]
+            for row in of_line.iter_rows(named=True)
+        ]
+        return sorted(points)
+
+    def _values(self, name: str | None) -> Sequence[Any]:
+        """What an axis has in the whole sweep, in the order of its file; one that says nothing without an axis."""
+        return [None] if name is None else self._planned[name].unique(maintain_order=True).to_list()
+
+
+def _shown(value: object) -> str:
+    """A job or drive file by its name alone."""
+    text = str(value)
+    return Path(text).stem if text.endswith((".fio", ".toml")) else text

@@ -1,0 +1,24 @@
+"""A server of the live page that answers in a thread of the test."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ssdlab.live.server import LiveServer
+
+
+@contextmanager
+def running(server: LiveServer) -> Iterator[LiveServer]:
+    """The server answers in a thread of its own until the end of the block; its session too is ended."""
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=(ready.set,))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield server
+    finally:
+        server.stop()
+        thread.join(20)
+        server.close()
+        assert not thread.is_alive()
+        assert server.failure is None
