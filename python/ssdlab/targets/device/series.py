@@ -58,17 +58,17 @@ def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":
     return pl.DataFrame(rows, schema=kinds)
 
 
-def _gathered(stage: MeasuredStage) -> tuple[dict[int, list[int]], dict[tuple[int, int], list[int]]]:
+def _gathered(stage: MeasuredStage) -> tuple[dict[int, list[float]], dict[tuple[int, int], list[int]]]:
     """By second: KiB/s in each direction, summed over the jobs; and the jobs' mean latencies."""
-    rates: dict[int, list[int]] = {}
+    rates: dict[int, list[float]] = {}
     latencies: dict[tuple[int, int], list[int]] = {}
     for name, lines in stage.logs.items():
+        of_job: dict[tuple[int, int], list[int]] = {}
         for at_ms, value, direction in lines:
             second = max(1, round(at_ms / _INTERVAL_MS))
-            if direction >= len(_DIRECTIONS):
-                continue
-            if name.startswith("bw."):
-                rates.setdefault(second, [0, 0, 0])[direction] += value
-            else:
-                latencies.setdefault((second, direction), []).append(value)
+            if direction < len(_DIRECTIONS):
+                (of_job if name.startswith("bw.") else latencies).setdefault((second, direction), []).append(value)
+        # A job that was kept waiting logs late, and then perhaps twice in a second: that is not twice the rate.
+        for (second, direction), values in of_job.items():
+            rates.setdefault(second, [0.0] * len(_DIRECTIONS))[direction] += sum(values) / len(values)
     return rates, latencies
