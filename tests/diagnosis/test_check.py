@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from own_devices import Devices, needs, run, served_drive
+from own_devices import Devices, make_ext4, needs, run, served_drive, write_out
 from running_drives import DRIVE
 from ssdlab.diagnosis import trim
 from ssdlab.diagnosis.check import Checked, check
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.loop, needs("mkfs.ext4")]
 
 @pytest.fixture
 def ext4(devices: Devices) -> Path:
-    run("mkfs.ext4", "-q", device := devices.loop(64 * MIB))
+    make_ext4(device := devices.loop(64 * MIB))
     return devices.mount(device)
 
 
@@ -43,7 +43,7 @@ def test_a_fragmented_file_and_untrimmed_space_are_seen_and_the_remedies_help(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with served_drive(tmp_path, DRIVE) as (device, _):
-        run("mkfs.ext4", "-q", device)
+        make_ext4(device)
         folder = devices.mount(device)
         try:
             file, other = folder / "big", folder / "other"
@@ -53,7 +53,7 @@ def test_a_fragmented_file_and_untrimmed_space_are_seen_and_the_remedies_help(
             assert "not internally fragmented" in said(look(file, 1 << 30), "good")
             run(*write, f"--filename={file}", "--size=100m", "--rw=randwrite", "--bs=4k", "--io_size=200m")
             other.unlink()
-            os.sync()
+            write_out(folder)
             found = look(file, 1 << 30)
             assert found.reads is not None and found.reads.clock_is_simulated
             assert f"internally fragmented | ssdlab refresh {file}" in said(found, "problem")
@@ -76,12 +76,14 @@ def test_a_fragmented_file_and_untrimmed_space_are_seen_and_the_remedies_help(
 
 def test_nothing_is_written(ext4: Path) -> None:
     (ext4 / "file").write_bytes(os.urandom(20 * MIB))
-    os.sync()
+    write_out(ext4)
     device = look(ext4 / "file").place.disk
     written = Path(f"/sys/block/{device}/stat")
     before = written.read_text().split()[6]
     for path in (ext4 / "file", ext4, f"/dev/{device}"):
         look(path, 1 << 30)
+    # What a look had changed in memory only, such as a time of access, would be written now.
+    write_out(ext4)
     assert written.read_text().split()[6] == before
 
 
@@ -110,7 +112,7 @@ def test_pieces_are_counted_as_filefrag_counts_them(ext4: Path) -> None:
 def test_free_space_is_block_by_block_what_ext4s_own_tool_says(ext4: Path) -> None:
     """A regression: Linux 6.18 leaves out of its map what is in use behind a group's last free space."""
     (ext4 / "file").write_bytes(os.urandom(20 * MIB))
-    os.sync()
+    write_out(ext4)
     descriptor = os.open(ext4, os.O_RDONLY)
     try:
         found = space_map(descriptor, 64 * MIB)
@@ -150,7 +152,7 @@ def test_an_empty_device_says_nothing_of_its_speed(loop: str) -> None:
 
 
 def test_mounted_with_discard(devices: Devices) -> None:
-    run("mkfs.ext4", "-q", device := devices.loop(64 * MIB))
+    make_ext4(device := devices.loop(64 * MIB))
     folder = devices.mount(device, "-o", "discard")
     assert "trims reach the drive, and are sent (mounted with discard)" in said(look(folder), "good")
 
@@ -160,7 +162,7 @@ def test_where_a_refresh_is_no_remedy_another_is_named(devices: Devices) -> None
     run("mkfs.btrfs", "-q", device := devices.loop(128 * MIB))
     file = devices.mount(device) / "file"
     file.write_bytes(os.urandom(16 * MIB))
-    os.sync()
+    write_out(file)
     found = check(str(file), read_bytes_max=1 << 30, best_mb_s=1e9)
     assert found.lay is not None and found.lay.why_not_in_place is not None
     assert "cp --reflink=never" in said(found, "problem")
@@ -172,7 +174,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_line(ext4: Path) -> None:
     (ext4 / "file").write_bytes(os.urandom(16 * MIB))
-    os.sync()
+    write_out(ext4)
     text = command(str(ext4 / "file"), "--best", "1GB/s")
     assert text.returncode == 0, text.stderr
     assert "for --destroy-data-on: loop:" in text.stdout

@@ -140,7 +140,13 @@ def _over_disk(
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC
+    try:
+        # Or the file's time of access would be written.
+        descriptor = os.open(path, flags | os.O_NOATIME)
+    except PermissionError:
+        # Only its owner, or root, may ask for that.
+        descriptor = os.open(path, flags)
     try:
         yield descriptor
     finally:

@@ -95,8 +95,11 @@ def _file(place: Place) -> Iterator[Target]:
             )
         finally:
             # The contents are what they were.
+            times = found.st_atime_ns, found.st_mtime_ns
             with contextlib.suppress(OSError):
-                os.utime(descriptor, ns=(found.st_atime_ns, found.st_mtime_ns))
+                now = os.fstat(descriptor)
+                if (now.st_atime_ns, now.st_mtime_ns) != times:
+                    os.utime(descriptor, ns=times)
 
 
 def _plan_of_file(path: Path, descriptor: int, size_bytes: int) -> Plan:
