@@ -20,7 +20,7 @@ from ssdlab.safety.signatures import signatures_of
 from ssdlab.smart.source import Report, Unavailable
 
 OPTION = "--destroy-data-on"
-_LOOKS = 3
+_LOOKS = 10
 _LOOK_SECONDS = 0.2
 
 
