@@ -7,7 +7,6 @@ import json
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from ssdlab.serving import guardian
+from waiting import SECONDS_MAX, wait_for
 
 # 272 MiB of flash in 272 erase units of 1 MiB; the host has 1 MiB in 17 less: an over-provisioning of 6.25 %, of which
 # cleaning has a little more than half.
@@ -81,16 +81,14 @@ class Mount:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(SECONDS_MAX)
 
-    def is_gone(self, seconds: float = 10) -> bool:
-        """Whether neither mount nor loop device is left, soon."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if str(self.folder) not in guardian.mounted_folders() and not self._loop_is_there():
-                return True
-            time.sleep(0.05)
-        return False
+    def wait_until_gone(self) -> None:
+        """Until neither mount nor loop device is left."""
+        wait_for(
+            "mount and loop device are gone",
+            lambda: str(self.folder) not in guardian.mounted_folders() and not self._loop_is_there(),
+        )
 
     def _loop_is_there(self) -> bool:
         return self.loop is not None and Path(f"/sys/block/{Path(self.loop).name}/loop/backing_file").exists()
@@ -106,7 +104,7 @@ class Server:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(SECONDS_MAX)
 
 
 MountMaker = Callable[..., Mount]

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from processes import text_of
 from running_drives import Mount, MountMaker
+from waiting import SECONDS_MAX, wait_for
 
 pytestmark = pytest.mark.fuse
 
@@ -119,31 +121,18 @@ def test_nothing_is_left_of_a_mount_that_ends(mount: MountMaker, number: signal.
         file.write(bytes(4096))
     code = mounted.end(number)
     assert code == (-signal.SIGKILL if number == signal.SIGKILL else 0)
-    assert mounted.is_gone()
+    mounted.wait_until_gone()
     assert not list(mounted.folder.iterdir())
-    assert not guardians_of(mounted)
+    wait_for("no guardian watches over the folder any more", lambda: not guardians_of(mounted))
 
 
 def guardians_of(mounted: Mount) -> list[str]:
-    """Command lines of guardians that still watch over the folder, once they have had a moment."""
-    found: list[str] = []
-    for _ in range(100):
-        found = [
-            line
-            for process in Path("/proc").glob("[0-9]*/cmdline")
-            if str(mounted.folder) in (line := _text_of(process)) and "guardian" in line
-        ]
-        if not found:
-            break
-        time.sleep(0.05)
-    return found
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
+    """Command lines of guardians that still watch over the folder."""
+    return [
+        line
+        for process in Path("/proc").glob("[0-9]*/cmdline")
+        if str(mounted.folder) in (line := text_of(process)) and "guardian" in line
+    ]
 
 
 def test_real_pace_answers_when_the_drive_would(mount: MountMaker) -> None:
@@ -169,7 +158,7 @@ def test_real_pace_answers_when_the_drive_would(mount: MountMaker) -> None:
 def test_an_unmount_from_outside_ends_the_command(mount: MountMaker) -> None:
     mounted = mount()
     subprocess.run(["umount", mounted.folder], check=True)
-    assert mounted.process.wait(10) == 0
+    assert mounted.process.wait(SECONDS_MAX) == 0
 
 
 def test_what_cannot_be_mounted_says_why(tmp_path: Path) -> None:

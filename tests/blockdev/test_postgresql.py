@@ -32,7 +32,7 @@ def folder() -> Iterator[Path]:
 
 
 def run(*command: str | Path, user: str | None = None) -> str:
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, user=user, cwd="/")
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, user=user, cwd="/")
     assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
 

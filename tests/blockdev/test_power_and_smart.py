@@ -49,7 +49,7 @@ def test_a_drive_in_a_file_outlives_a_kill_and_an_orderly_end(mount: MountMaker,
             file.write(data)
             os.fsync(file.fileno())
         mounted.end(number)
-        assert mounted.is_gone()
+        mounted.wait_until_gone()
     command = ["mount", str(tmp_path / "other"), "--drive", "generic-tlc-480", "--scale", "1/256", "--store", store]
     done = subprocess.run([sys.executable, "-m", "ssdlab", *command], capture_output=True, text=True)
     assert done.returncode == 2

@@ -21,15 +21,15 @@ from running_drives import Mount, MountMaker, needs
 pytestmark = [pytest.mark.fuse, pytest.mark.loop]
 
 
-def run(*command: str | Path, timeout: float = 60) -> str:
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=timeout)
+def run(*command: str | Path) -> str:
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
 
 
 def fio(*options: str, folder: Path) -> dict[str, Any]:
     command = ["fio", "--output-format=json", "--bs=4k", "--direct=1", "--ioengine=libaio", "--iodepth=32", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     result: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
     assert all(job["error"] == 0 for job in result["jobs"])
@@ -88,7 +88,7 @@ def test_ext4_filled_deleted_and_trimmed_keeps_its_files(mount: MountMaker, tmp_
     with file_system(mounted, tmp_path / "files") as folder:
         for index in range(48):
             (folder / f"{index}.data").write_bytes(os.urandom(4 << 20))
-        os.sync()
+        run("sync", "--file-system", folder)
         for turn in range(3):
             # Every third file is written anew, others deleted and trimmed: the drive is full of holes and cleans.
             for index in range(turn, 48, 3):
@@ -108,7 +108,7 @@ def test_ext4_filled_deleted_and_trimmed_keeps_its_files(mount: MountMaker, tmp_
     assert statistics["host"]["trimmed_bytes"] > 16 << 20
     assert statistics["device"]["power_cycles"] == 1
     assert mounted.end() == 0
-    assert mounted.is_gone()
+    mounted.wait_until_gone()
 
 
 def test_a_kill_takes_the_loop_device_and_its_file_system_away(mount: MountMaker, tmp_path: Path) -> None:
@@ -118,5 +118,5 @@ def test_a_kill_takes_the_loop_device_and_its_file_system_away(mount: MountMaker
     (tmp_path / "files").mkdir()
     run("mount", mounted.loop, tmp_path / "files")
     mounted.end(signal.SIGKILL)
-    assert mounted.is_gone()
+    mounted.wait_until_gone()
     assert str(tmp_path / "files") not in Path("/proc/self/mounts").read_text()

@@ -85,7 +85,8 @@ def test_the_real_one_spreads_its_writes_evenly(files: Path) -> None:
     contents = [bytes([1 + number % 250]) * block for number in range(blocks // 4)]
     for number in range(4):
         (files / f"test_file.{number}").write_bytes(b"".join(contents))
-    command = f"sysbench fileio {FILES} --file-test-mode=rndwr --time=0 --file-fsync-freq=0 --events={blocks} run"
+    options = f"--file-test-mode=rndwr --file-fsync-freq=0 --rand-seed=1 --time=0 --events={blocks}"
+    command = f"sysbench fileio {FILES} {options} run"
     subprocess.run(command.split(), cwd=files, check=True, capture_output=True)
     changed = 0
     for number in range(4):

@@ -3,9 +3,10 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from running_server import running
 from small_drives import drive_file
@@ -13,6 +14,10 @@ from ssdlab.live.choices import DriveChoice
 from ssdlab.live.server import LiveServer
 from ssdlab.live.serving import live_server
 from ssdlab.live.workbench import Start
+from waiting import SECONDS_MAX
+
+# Playwright's own five seconds are too few on a machine that is busy with other tests.
+expect.set_options(timeout=SECONDS_MAX * 1000)
 
 Serve = Callable[..., LiveServer]
 
@@ -59,11 +64,27 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture
+def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Makes pages of the browser, which are closed afterwards."""
+    pages = []
+
+    def make(**options: Any) -> Page:
+        page = browser.new_page(**options)
+        page.set_default_timeout(SECONDS_MAX * 1000)
+        pages.append(page)
+        return page
+
+    yield make
+    for page in pages:
+        page.close()
+
+
 Open = Callable[..., Page]
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Open]:
+def open_page(new_page: Callable[..., Page]) -> Iterator[Open]:
     """Opens the page of a server, and waits for what tells that it is there. What the console says is an error."""
     said: list[str] = []
     pages = []
@@ -75,7 +96,7 @@ def open_page(browser: Browser) -> Iterator[Open]:
         scheme: str = "light",
         wait: str = '[data-figure="requests"][data-value]',
     ) -> Page:
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+        page = new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         pages.append(page)
 
         def note(message: ConsoleMessage) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ssdlab.live.server import LiveServer
+from waiting import SECONDS_MAX
 
 
 @contextmanager
@@ -14,11 +15,11 @@ def running(server: LiveServer) -> Iterator[LiveServer]:
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()
     try:
-        assert ready.wait(20)
+        assert ready.wait(SECONDS_MAX)
         yield server
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(SECONDS_MAX)
         server.close()
         assert not thread.is_alive()
         assert server.failure is None

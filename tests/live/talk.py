@@ -9,6 +9,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from ssdlab.live.picture import HEADER
 from ssdlab.live.server import LiveServer
+from waiting import SECONDS_MAX
 
 
 class Page(AbstractContextManager["Page"]):
@@ -19,7 +20,7 @@ class Page(AbstractContextManager["Page"]):
         address, origin = f"ws://{parts.netloc}{parts.path}socket", f"http://{parts.netloc}"
         self._stack = ExitStack()
         self.socket: ClientConnection = self._stack.enter_context(
-            connect(address, origin=origin, proxy=None, max_size=None)  # type: ignore[arg-type]
+            connect(address, origin=origin, proxy=None, max_size=None, open_timeout=SECONDS_MAX)  # type: ignore[arg-type]
         )
         self.newest: dict[str, Any] = {}
         self.rows: dict[int, list[list[float | None]]] = {}
@@ -31,7 +32,7 @@ class Page(AbstractContextManager["Page"]):
 
     def hear(self) -> str:
         """Takes in one message and says its kind. Pictures are acknowledged."""
-        message = self.socket.recv(20)
+        message = self.socket.recv(SECONDS_MAX)
         if isinstance(message, bytes):
             form, drive, view, number, marks, cells = HEADER.unpack_from(message)
             assert form == 2

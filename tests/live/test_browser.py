@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from ssdlab.errors import InputError
 from ssdlab.jobs import parse
 from ssdlab.live.server import LiveServer
 from ssdlab.live.workbench import Workbench
+from waiting import SECONDS_MAX
 
 Serve = Callable[..., LiveServer]
 Open = Callable[..., Page]
@@ -40,23 +42,27 @@ def job_of(server: LiveServer) -> dict[str, Any]:
 def shows(page: Page, figure: str, value: object, drive: int = 0) -> None:
     """The page comes to show a figure, in full."""
     cell = page.locator(f'[data-figure="{figure}"][data-drive="{drive}"]')
-    expect(cell).to_have_attribute("data-value", str(value), timeout=10_000)
+    expect(cell).to_have_attribute("data-value", str(value))
 
 
 def slide(page: Page, control: str, value: float) -> None:
-    """Moves a slider and waits until the server has heard of it."""
+    """Moves a slider. The server hears of it once the slider has rested a while: `settle` waits for that."""
     page.locator(f"#{control}").fill(str(value))
-    page.wait_for_timeout(350)
-    page.evaluate("() => new Promise((done) => setTimeout(done, 50))")
 
 
-def settle(page: Page, server: LiveServer, holds: Callable[[], bool]) -> None:
-    """Waits until something holds of the server."""
-    for _ in range(200):
-        if holds():
-            return
+def settle(page: Page, holds: Callable[[], bool]) -> None:
+    """Waits until something holds of the server, while the page goes on."""
+    until = time.monotonic() + SECONDS_MAX
+    while not holds():
+        assert time.monotonic() < until, "it did not come to hold"
         page.wait_for_timeout(50)
-    raise AssertionError("it did not come to hold")
+
+
+def drawn(page: Page) -> None:
+    """Waits for two more pictures: what was asked for before is in the second for certain."""
+    canvas = page.locator(".picture canvas[data-drawn]").first
+    for _ in range(2):
+        expect(canvas).not_to_have_attribute("data-drawn", str(canvas.get_attribute("data-drawn")))
 
 
 def test_run_pause_step_reset(serve: Serve, open_page: Open) -> None:
@@ -68,12 +74,11 @@ def test_run_pause_step_reset(serve: Serve, open_page: Open) -> None:
     assert counted(server)["requests"] == 1
     page.click("#run")
     expect(page.locator("#run")).to_have_text("Pause")
-    assert session.is_running
-    page.wait_for_timeout(300)
+    settle(page, lambda: counted(server)["requests"] > 1000)
     page.click("#run")
     expect(page.locator("#run")).to_have_text("Run")
-    assert not session.is_running
-    # The button changes at once; what was under way ends a moment later.
+    settle(page, lambda: not session.is_running)
+    # What was under way ends a moment later.
     session.pause()
     shows(page, "host-written", counted(server)["host_written_bytes"])
     ledger = counted(server)
@@ -87,14 +92,14 @@ def test_speed(serve: Serve, open_page: Open) -> None:
     server = serve()
     page = open_page(server)
     slide(page, "speed", 20)
-    settle(page, server, lambda: bench_of(server).requests_per_second == 100)
+    settle(page, lambda: bench_of(server).requests_per_second == 100)
     expect(page.locator("#speed-value")).to_have_text("100 requests/s")
     page.keyboard.press("Tab")
     page.locator("h1").click()
     page.keyboard.press("+")
-    settle(page, server, lambda: bench_of(server).requests_per_second == 316)
+    settle(page, lambda: bench_of(server).requests_per_second == 316)
     slide(page, "speed", 70)
-    settle(page, server, lambda: bench_of(server).requests_per_second is None)
+    settle(page, lambda: bench_of(server).requests_per_second is None)
     expect(page.locator("#speed-value")).to_have_text("as fast as it goes")
 
 
@@ -102,27 +107,27 @@ def test_the_workload_is_the_engines(serve: Serve, open_page: Open) -> None:
     server = serve()
     page = open_page(server)
     slide(page, "reads", 40)
-    settle(page, server, lambda: job_of(server)["read_percent"] == 40.0)
+    settle(page, lambda: job_of(server)["read_percent"] == 40.0)
     slide(page, "skew", 1.2)
-    settle(page, server, lambda: job_of(server)["distribution"] == {"name": "zipf", "theta": 1.2, "center": None})
+    settle(page, lambda: job_of(server)["distribution"] == {"name": "zipf", "theta": 1.2, "center": None})
     slide(page, "depth", 3)
-    settle(page, server, lambda: job_of(server)["iodepth"] == 8)
+    settle(page, lambda: job_of(server)["iodepth"] == 8)
     page.select_option("#block", "16384")
-    settle(page, server, lambda: "16384" in str(job_of(server)["block_sizes"]))
+    settle(page, lambda: "16384" in str(job_of(server)["block_sizes"]))
     expect(page.locator("#trims-row")).to_be_hidden()
     page.check("#trim")
-    settle(page, server, lambda: job_of(server)["direction"] == "trim")
+    settle(page, lambda: job_of(server)["direction"] == "trim")
     expect(page.locator("#trims-row")).to_be_visible()
     page.uncheck("#trim")
     page.select_option("#kind", "sequential")
-    settle(page, server, lambda: bool(job_of(server)["sequential"]))
+    settle(page, lambda: bool(job_of(server)["sequential"]))
     slide(page, "partition", 75)
-    settle(page, server, lambda: job_of(server)["size_bytes"] == 58720256 * 3 // 4)
+    settle(page, lambda: job_of(server)["size_bytes"] == 58720256 * 3 // 4)
     expect(page.locator("#partition-says")).to_contain_text("52.4 % over-provisioning")
     page.click("#fill")
-    settle(page, server, lambda: any("fill" in job["name"] for job in bench_of(server).specification(0).jobs))
+    settle(page, lambda: any("fill" in job["name"] for job in bench_of(server).specification(0).jobs))
     page.select_option("#job", "zipf")
-    settle(page, server, lambda: job_of(server)["name"] == "zipf")
+    settle(page, lambda: job_of(server)["name"] == "zipf")
     expect(page.locator("#what")).to_contain_text("zipf.fio")
 
 
@@ -130,20 +135,20 @@ def test_drives_policies_and_two_of_them(serve: Serve, open_page: Open) -> None:
     server = serve()
     page = open_page(server)
     page.select_option("#drive-victim-0", "fifo")
-    settle(page, server, lambda: bench_of(server).benches[0].drive.file.ftl.victim.name == "fifo")
+    settle(page, lambda: bench_of(server).benches[0].drive.file.ftl.victim.name == "fifo")
     page.select_option("#drive-placement-0", "host-gc-split")
-    settle(page, server, lambda: bench_of(server).benches[0].drive.file.ftl.placement.name == "host-gc-split")
+    settle(page, lambda: bench_of(server).benches[0].drive.file.ftl.placement.name == "host-gc-split")
     page.select_option("#drive-op-0", "0.28")
-    settle(page, server, lambda: abs(bench_of(server).benches[0].drive.capacity.over_provisioning - 0.28) < 0.001)
+    settle(page, lambda: abs(bench_of(server).benches[0].drive.capacity.over_provisioning - 0.28) < 0.001)
     page.click("#compare")
-    settle(page, server, lambda: len(bench_of(server).benches) == 2)
+    settle(page, lambda: len(bench_of(server).benches) == 2)
     expect(page.locator(".picture")).to_have_count(2)
     page.select_option("#drive-victim-1", "greedy")
-    settle(page, server, lambda: bench_of(server).benches[1].drive.file.ftl.victim.name == "greedy")
+    settle(page, lambda: bench_of(server).benches[1].drive.file.ftl.victim.name == "greedy")
     page.click("#step")
-    settle(page, server, lambda: counted(server, 1)["requests"] == counted(server, 0)["requests"])
+    settle(page, lambda: counted(server, 1)["requests"] == counted(server, 0)["requests"])
     page.select_option("#drive-name-0", "tiny")
-    settle(page, server, lambda: bench_of(server).benches[0].drive.name == "tiny")
+    settle(page, lambda: bench_of(server).benches[0].drive.name == "tiny")
     page.click("#compare")
     expect(page.locator(".picture")).to_have_count(1)
 
@@ -154,11 +159,10 @@ def test_the_picture_can_be_asked(serve: Serve, open_page: Open) -> None:
     bench_of(server).session.step(6000)
     for view in ("valid", "erase_count", "age", "stream", "temperature"):
         page.select_option("#view", view)
-        page.wait_for_timeout(120)
-        assert page.locator("#legend").inner_text()
+        expect(page.locator("#legend")).not_to_be_empty()
     page.select_option("#view", "valid")
     overlay = page.locator(".picture canvas").last
-    page.wait_for_timeout(300)
+    drawn(page)
     overlay.hover(position={"x": 4, "y": 4})
     expect(page.locator("#hover")).to_contain_text("Erase unit 0:")
     overlay.click(position={"x": 4, "y": 4})
@@ -183,10 +187,10 @@ def test_keys(serve: Serve, open_page: Open) -> None:
     page.keyboard.press(",")
     shows(page, "requests", 1001)
     page.keyboard.press("Space")
-    settle(page, server, lambda: bench_of(server).session.is_running)
+    settle(page, lambda: bench_of(server).session.is_running)
     expect(page.locator("#run")).to_have_text("Pause")
     page.keyboard.press("Space")
-    settle(page, server, lambda: not bench_of(server).session.is_running)
+    settle(page, lambda: not bench_of(server).session.is_running)
     page.keyboard.press("m")
     expect(page.locator("#moments li")).to_have_count(1)
     page.keyboard.press("3")
@@ -203,7 +207,7 @@ def test_the_power_is_cut_and_the_recovery_shown(serve: Serve, open_page: Open) 
     page = open_page(server)
     bench_of(server).session.step(30_000)
     page.click("#run")
-    settle(page, server, lambda: bench_of(server).session.is_running)
+    settle(page, lambda: bench_of(server).session.is_running)
     page.evaluate("""() => {
       const recovery = document.querySelector("#recovery");
       window.phases = [];
@@ -212,19 +216,20 @@ def test_the_power_is_cut_and_the_recovery_shown(serve: Serve, open_page: Open) 
     }""")
     page.click("#cut-power")
     recovery = page.locator("#recovery")
-    settle(page, server, lambda: bench_of(server).recovery is not None)
+    settle(page, lambda: bench_of(server).recovery is not None)
     assert not bench_of(server).session.is_running
-    # Each step in its turn, then the drive goes on.
-    expect(recovery).to_have_attribute("data-phase", "over", timeout=60_000)
-    assert page.evaluate("window.phases") == ["off", "checkpoint", "scan", "over"]
-    settle(page, server, lambda: bench_of(server).session.is_running)
+    # Each step in its turn, then the drive goes on. A browser that is kept waiting leaves steps out.
+    expect(recovery).to_have_attribute("data-phase", "over")
+    phases = page.evaluate("window.phases")
+    assert phases == [phase for phase in ("off", "checkpoint", "scan", "over") if phase in phases]
+    settle(page, lambda: bench_of(server).session.is_running)
     expect(recovery).to_contain_text("so its drive forgets nothing")
     expect(recovery.locator("li").nth(2)).to_contain_text("It scans")
     page.click("#recovery-close")
     expect(recovery).to_be_hidden()
     page.click("#cut-power")
     page.click("#power-on")
-    settle(page, server, lambda: bench_of(server).session.is_running)
+    settle(page, lambda: bench_of(server).session.is_running)
 
 
 def test_share_and_report(serve: Serve, open_page: Open, tmp_path: Path) -> None:
@@ -237,7 +242,7 @@ def test_share_and_report(serve: Serve, open_page: Open, tmp_path: Path) -> None
     page.click("dialog button")
     page.click("#report")
     link = page.locator("#notice a")
-    expect(link).to_have_attribute("href", "reports/1/report.html", timeout=150_000)
+    expect(link).to_have_attribute("href", "reports/1/report.html")
     with page.expect_popup() as opened:
         link.click()
     report = opened.value
@@ -293,7 +298,7 @@ def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, widt
     server = serve()
     page = open_page(server, width=width, scheme=scheme)
     bench_of(server).session.step(25_000)
-    page.wait_for_timeout(300)
+    shows(page, "requests", 25_000)
     picture = page.locator(".picture").first
     (expect(picture).to_be_visible if width >= 900 else expect(picture).to_be_hidden)()
     expect(page.locator("#chart-waf canvas")).to_be_visible()
@@ -301,6 +306,7 @@ def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, widt
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert dark == ("rgb(18, 22, 28)" if scheme == "dark" else "rgb(255, 255, 255)")
     if width >= 900:
+        drawn(page)
         colours = page.evaluate("""() => {
           const canvas = document.querySelector(".picture canvas");
           const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;

@@ -71,8 +71,9 @@ def test_two_drives_get_the_same_requests(serve: Serve, small_drive: str, run_of
         page.do("drives", drives=[{"name": small_drive}, {"name": small_drive, "op": 0.5, "victim": "fifo"}])
         page.do("speed", requests_per_second=40_000)
         page.do("run")
-        for _ in range(8):
-            page.until("figures")
+        # Enough that both clean.
+        while page.figures()["requests"] < 25_000:
+            pass
         page.do("workload", workload={"skew": 0.8})
         page.do("pause")
         sessions = page.do("share")

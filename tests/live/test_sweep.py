@@ -22,6 +22,7 @@ from ssdlab.sweeps.execution import Sweep, carry_out, on_this_machine
 from ssdlab.sweeps.file import load
 from ssdlab.sweeps.plan import plan
 from talk import Page
+from waiting import SECONDS_MAX
 
 Open = Callable[..., BrowserPage]
 SWEEP = """
@@ -136,8 +137,8 @@ def test_a_running_sweep_fills_its_page_in(file: Path, open_page: Open) -> None:
         expect(page.locator("#says")).to_contain_text(f"0 of {RUNS} runs are kept")
         program = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            expect(page.locator("#sweep-waf canvas").first).to_be_visible(timeout=60_000)
-            assert program.wait(120) == 0
+            expect(page.locator("#sweep-waf canvas").first).to_be_visible()
+            assert program.wait(SECONDS_MAX) == 0
         finally:
             program.kill()
             program.wait()

@@ -1,25 +1,27 @@
 """The page on a drive that another process serves: it shows what programs do to it, and steers nothing."""
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from ssdlab.live.serving import watching_server
 from talk import Page
+from waiting import SECONDS_MAX
 
 
-def test_a_served_drive_is_shown_and_not_steered(small_drive: str, tmp_path: Path) -> None:
+def test_a_served_drive_is_shown_and_not_steered(
+    small_drive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "drive.sock"
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)
-    environment = os.environ | {"XDG_RUNTIME_DIR": str(runtime)}
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     command = [sys.executable, "-m", "ssdlab", "serve", "--drive", small_drive, "--socket", str(place)]
-    program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    before = os.environ.get("XDG_RUNTIME_DIR")
-    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert program.stdout is not None
         assert "nbd" in program.stdout.readline()
@@ -51,9 +53,5 @@ def test_a_served_drive_is_shown_and_not_steered(small_drive: str, tmp_path: Pat
             thread.join()
             server.close()
     finally:
-        if before is None:
-            del os.environ["XDG_RUNTIME_DIR"]
-        else:
-            os.environ["XDG_RUNTIME_DIR"] = before
         program.send_signal(signal.SIGINT)
-        program.wait(20)
+        program.wait(SECONDS_MAX)

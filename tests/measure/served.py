@@ -24,10 +24,9 @@ def on(mount: Mount) -> list[str]:
     return ["--on", mount.loop, "--destroy-data-on", serial_of(mount)]
 
 
-def ssdlab(*arguments: str | Path, code: int = 0, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "ssdlab", *map(str, arguments)], capture_output=True, text=True, timeout=timeout
-    )
+def ssdlab(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ssdlab", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done
 

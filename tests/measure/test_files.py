@@ -2,22 +2,24 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from own_devices import needs
+from processes import cpu_seconds, text_of
 from served import result_in, ssdlab
 from ssdlab import jobs
 from ssdlab.safety import locate
 from ssdlab.targets.device import health, run
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
+from waiting import wait_for
 
 pytestmark = needs("fio")
 
@@ -34,7 +36,8 @@ bs=4k
 number_ios=2000
 fsync=100
 """
-LONG = "[a]\nsize=16m\nrw=randwrite\nbs=4k\ntime_based\nruntime=60\n"
+# Longer than any test waits.
+LONG = "[a]\nsize=16m\nrw=randwrite\nbs=4k\ntime_based\nruntime=3600\n"
 
 
 def write_job(folder: Path, text: str) -> Path:
@@ -104,8 +107,11 @@ def test_a_series_of_seconds_comes_from_fios_logs(tmp_path: Path) -> None:
     job, out = write_job(tmp_path, text), tmp_path / "out"
     ssdlab("measure", job, "--on", tmp_path / "new.data", "--output", f"{out}/")
     frame = pl.read_parquet(out / "timeseries-time.parquet")
-    assert frame["seconds"].to_list()[:2] == [1.0, 2.0]
-    assert frame["write_mb_s"][1] == pytest.approx(400 * 4096 / 1e6, rel=0.1)
+    seconds = frame["seconds"].to_list()
+    # A machine that does not get to it leaves seconds out and makes up for them; how they are counted, see below.
+    assert seconds == sorted({*seconds}) and all(second.is_integer() for second in seconds)
+    write_bytes = result_in(out)["jobs"][0]["write"]["bw_bytes"]
+    assert frame["write_mb_s"].mean() == pytest.approx(write_bytes / 1e6, rel=0.5)
     assert frame["read_latency_ns_mean"].null_count() == len(frame)
     assert frame["write_latency_ns_mean"].null_count() == 0
 
@@ -140,9 +146,7 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
     done = ssdlab("measure", job, "--on", tmp_path / "x", "--max-write", "10MB", code=2)
     assert "--max-write 10 MB: the job writes 37.7 MB" in done.stderr
     timed = write_job(tmp_path, LONG)
-    began = time.monotonic()
     done = ssdlab("measure", timed, "--on", tmp_path / "x", "--max-write", "50MB", code=1)
-    assert time.monotonic() - began < 30
     assert "--max-write" in done.stderr
     assert not (tmp_path / "x").exists()
 
@@ -218,17 +222,20 @@ def begun(job: Path, place: Path, *options: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
-    until = time.monotonic() + 20
-    while time.monotonic() < until and not fio_of(process.pid):
-        time.sleep(0.1)
-    time.sleep(1.5)
+    wait_for("fio is at work", lambda: any(map(is_at_work, fio_of(process.pid))))
     return process
 
 
 def fio_of(pid: int) -> list[int]:
     """The fio processes that a process has started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if Path(f"/proc/{child}/comm").read_text().strip() == "fio"]
+    children = text_of(Path(f"/proc/{pid}/task/{pid}/children")).split()
+    return [int(child) for child in children if text_of(Path(f"/proc/{child}/comm")).strip() == "fio"]
+
+
+def is_at_work(fio: int) -> bool:
+    """Whether it has written much; where the kernel does not count that, in memory, whether it has computed long."""
+    written = re.search(r"^write_bytes: (\d+)", text_of(Path(f"/proc/{fio}/io")), re.MULTILINE)
+    return (written is not None and int(written[1]) > 1000 * 4096) or cpu_seconds(fio) > 0.5
 
 
 def test_ctrl_c_ends_fio_and_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -236,7 +243,7 @@ def test_ctrl_c_ends_fio_and_keeps_what_was_measured(tmp_path: Path) -> None:
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     assert process.returncode == 130, said
     assert "what was measured until then" in said
     assert not Path(f"/proc/{fio}").exists()
@@ -251,7 +258,7 @@ def test_a_killed_fio_is_a_failed_run_and_leaves_nothing(tmp_path: Path) -> None
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
     os.kill(fio, signal.SIGKILL)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     assert process.returncode == 1, said
     assert "SIGKILL" in said
     assert not place.exists()
@@ -265,7 +272,4 @@ def test_fio_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
     (fio,) = fio_of(process.pid)
     process.kill()
     process.wait()
-    until = time.monotonic() + 15
-    while Path(f"/proc/{fio}").exists() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not Path(f"/proc/{fio}").exists()
+    wait_for("fio is gone", lambda: not Path(f"/proc/{fio}").exists())

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import ssdlab as lab
 from own_devices import needs
 from running_drives import DRIVE
 from served import Serve, on, result_in, serial_of, ssdlab
+from waiting import wait_for
 
 pytestmark = [pytest.mark.fuse, needs("fio", "losetup")]
 
@@ -68,12 +68,10 @@ def test_a_drive_that_goes_away_is_a_failed_run(serve: Serve, tmp_path: Path) ->
         [sys.executable, "-m", "ssdlab", "measure", str(job), *on(mounted), "--output", f"{tmp_path}/out/"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    until = time.monotonic() + 60
-    while time.monotonic() < until and mounted.statistics()["ssdlab"]["host"]["written_bytes"] < 300 << 20:
-        time.sleep(0.1)
+    wait_for("it is at work", lambda: mounted.statistics()["ssdlab"]["host"]["written_bytes"] > 300 << 20)
     mounted.process.kill()
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate()
     assert process.returncode == 1, said
-    assert mounted.is_gone(20)
+    mounted.wait_until_gone()
     assert (tmp_path / "out").exists(), said
     assert result_in(tmp_path / "out")["ssdlab"]["failure"]

@@ -8,6 +8,7 @@ from own_devices import needs
 from served import Serve, on, result_in, ssdlab
 from ssdlab.protocols.contract import Setting
 from ssdlab.protocols.steps import job_file, script
+from ssdlab.serving import guardian
 from ssdlab.studies import registry
 from ssdlab.studies.real import real
 from ssdlab.targets.device.sysbench import sysbench_report
@@ -64,7 +65,7 @@ def test_a_study_runs_to_its_end_on_a_served_drive(name: str, serve: Serve, tmp_
     assert all(row["measured"] is not None or row["note"] for row in result["study"]["rows"])
     assert any(row["measured"] is not None for row in result["study"]["rows"])
     assert all(step["commands"] for step in result["steps"])
-    assert f"{mounted.loop} " not in Path("/proc/self/mounts").read_text()
+    assert not guardian.mounts_of(str(mounted.loop))
     assert mounted.end() == 0
 
 

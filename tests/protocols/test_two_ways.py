@@ -6,14 +6,13 @@ File systems are made on loop devices only that the mount itself attached.
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from own_devices import needs
-from running_drives import DRIVE
+from running_drives import DRIVE, Mount
 from served import Serve, on, result_in, ssdlab
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.protocols import registry
@@ -22,6 +21,7 @@ from ssdlab.protocols.device import run_protocol
 from ssdlab.protocols.store import Store
 from ssdlab.targets.device import health
 from ssdlab.targets.device.place import Permission, claimed
+from waiting import wait_for
 
 pytestmark = [pytest.mark.fuse, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]
 
@@ -47,8 +47,7 @@ def test_a_served_drive_wears_its_flash_as_the_simulated_one(name: str, serve: S
         compared += 1
     assert compared >= 2
     assert all(step["commands"] for step in served)
-    assert str(tmp_path) not in Path("/proc/self/mounts").read_text().replace(str(mounted.folder), "")
-    assert f"{mounted.loop} " not in Path("/proc/self/mounts").read_text()
+    assert not mounts_of("self", mounted)
 
 
 def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serve, tmp_path: Path) -> None:
@@ -59,11 +58,9 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serv
         [sys.executable, "-m", "ssdlab", *command], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     first = out / "steps/point-00-step-00.json"
-    until = time.monotonic() + 60
-    while not first.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_for("a step is finished", first.exists)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate()
     assert process.returncode == 130, said
     assert "--resume" in said
     assert not (out / "result.json").exists()
@@ -96,7 +93,7 @@ def test_a_full_file_system_is_a_failed_run_that_leaves_nothing_mounted(serve: S
     protocol = replace(registry.protocol("trim-effect"), points=lambda _: [Point("", steps, is_script=True)])
     with claimed(Path(path), None, Permission(serial)) as place, pytest.raises(RunFailed, match="No space left"):
         run_protocol(protocol, place, health.of(place.claim.place), Store(None, {}))
-    assert path not in Path("/proc/self/mounts").read_text()
+    assert not mounts_of("self", mounted)
     assert mounted.end() == 0
 
 
@@ -106,28 +103,28 @@ def test_a_kill_in_the_midst_leaves_nothing_mounted(serve: Serve, tmp_path: Path
     process = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
-    until = time.monotonic() + 60
-    while time.monotonic() < until and mounted.statistics()["ssdlab"]["host"]["written_bytes"] < 64 << 20:
-        time.sleep(0.1)
+    wait_for("it writes", lambda: mounted.statistics()["ssdlab"]["host"]["written_bytes"] > 64 << 20)
     # ext4 is mounted there now, and the device taken.
-    assert mounts_of(process.pid, str(mounted.loop)), "the protocol had not begun"
+    assert mounts_of(process.pid, mounted), "the protocol had not begun"
     process.kill()
     process.wait()
     _, path, _, serial = on(mounted)
-    until = time.monotonic() + 30
-    while True:
+
+    def can_be_claimed() -> bool:
         try:
             with claimed(Path(path), None, Permission(serial, discard_signatures=True)):
-                break
+                return True
         except InputError:
-            assert time.monotonic() < until, "the device is still in use"
-            time.sleep(0.5)
+            return False
+
+    wait_for("the device is free again", can_be_claimed)
     assert mounted.end() == 0
 
 
-def mounts_of(pid: int, device: str) -> list[str]:
-    lines = Path(f"/proc/{pid}/mounts").read_text().splitlines()
-    return [line for line in lines if line.startswith(f"{device} ")]
+def mounts_of(process: int | str, mounted: Mount) -> list[str]:
+    """Where the served drive is mounted, as a process sees it; mounts of other tests are nobody's business."""
+    lines = Path(f"/proc/{process}/mounts").read_text().splitlines()
+    return [line for line in lines if line.startswith(f"{mounted.loop} ")]
 
 
 def test_a_folder_is_not_enough_where_space_is_left_unused(tmp_path: Path) -> None:

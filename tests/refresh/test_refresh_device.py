@@ -8,17 +8,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from own_devices import Devices, needs, run, served_drive
+from own_devices import Devices, forget, make_ext4, needs, run, served_drive, write_out
+from processes import text_of
 from running_drives import DRIVE
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.refresh import rewriting, thaw_guardian
 from ssdlab.refresh.freezing import freezer
 from ssdlab.refresh.refreshing import Choices, refresh
+from ssdlab.serving import guardian
+from waiting import SECONDS_MAX, wait_for
 
 MIB = 1 << 20
 QUICK = Choices(read_test_bytes=0)
@@ -29,10 +31,12 @@ pytestmark = [pytest.mark.loop, needs("mkfs.ext4")]
 
 
 def digest(path: Path | str) -> str:
+    """Of what the device holds, not of what memory remembers of it."""
+    forget(path)
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def is_frozen(folder: Path, seconds: float = 5) -> bool:
+def is_frozen(folder: Path, seconds: float = SECONDS_MAX) -> bool:
     """Whether a write there is still not through after a while. The thread that waits is left behind."""
     file = folder / "probe"
     thread = threading.Thread(target=lambda: file.write_bytes(b"x"), daemon=True)
@@ -43,11 +47,11 @@ def is_frozen(folder: Path, seconds: float = 5) -> bool:
 
 def filled_ext4(devices: Devices) -> tuple[str, Path]:
     """A device of 64 MiB and its ext4, mounted, with 20 MiB of data."""
-    run("mkfs.ext4", "-q", device := devices.loop(64 * MIB))
+    make_ext4(device := devices.loop(64 * MIB))
     folder = devices.mount(device)
     for number in range(5):
         (folder / f"file-{number}").write_bytes(os.urandom(4 * MIB))
-    os.sync()
+    write_out(folder)
     return device, folder
 
 
@@ -60,7 +64,6 @@ def test_an_unmounted_device_is_what_it_was_and_what_is_empty_stays_so(loop: str
     with open(loop, "r+b") as device:  # noqa: PTH123
         device.seek(3 * MIB)
         device.write(os.urandom(10 * MIB))
-    os.sync()
     before = digest(loop)
     backing = Path(f"/sys/block/{Path(loop).name}/loop/backing_file").read_text().strip()
     blocks = Path(backing).stat().st_blocks
@@ -85,20 +88,24 @@ def test_a_mounted_device_is_what_it_was_while_others_write_to_it(devices: Devic
             os.fsync(descriptor)
         os.close(descriptor)
 
+    turns = [0]
+
+    def give_turn(what: str, share: float) -> None:
+        """Called between slices, while nothing is frozen."""
+        before = counts[0]
+        wait_for("others write between slices", lambda: counts[0] > before + 1)
+        turns[0] += 1
+
     thread = threading.Thread(target=write)
     thread.start()
-    time.sleep(0.2)
+    wait_for("something is written", lambda: counts[0] > 10)
     try:
-        written_before = counts[0]
-        done = refresh(device, Choices(rate_bytes_s=20e6, read_test_bytes=0))
-        written_after = counts[0]
+        done = refresh(device, Choices(rate_bytes_s=20e6, read_test_bytes=0), give_turn)
     finally:
         ends.set()
         thread.join()
     assert done.rewritten_bytes >= 20 * MIB
-    assert written_after > written_before + 10, "others got their turns"
-    os.sync()
-    Path("/proc/sys/vm/drop_caches").write_text("1")
+    assert turns[0] > 1
     assert {file.name: digest(file) for file in folder.glob("file-*")} == before
     written = (folder / "written").read_bytes()
     for number in range(max(1, counts[0] - 200), counts[0] + 1):
@@ -113,10 +120,9 @@ def test_a_mounted_xfs(devices: Devices) -> None:
     run("mkfs.xfs", "-q", device := devices.loop(320 * MIB))
     folder = devices.mount(device)
     (folder / "file").write_bytes(os.urandom(20 * MIB))
-    os.sync()
+    write_out(folder)
     before = digest(folder / "file")
     done = refresh(device, QUICK)
-    Path("/proc/sys/vm/drop_caches").write_text("1")
     assert digest(folder / "file") == before
     assert 20 * MIB <= done.rewritten_bytes < 60 * MIB
     assert not is_frozen(folder)
@@ -135,24 +141,24 @@ def test_free_space_is_left_alone(devices: Devices) -> None:
 @pytest.mark.parametrize("mounted", [True, False], ids=["mounted", "file"])
 def test_killed_at_any_moment(devices: Devices, mounted: bool) -> None:
     device, folder = filled_ext4(devices)
-    # Long enough at the rate below that the moments lie within it, however fast the machine is.
     (large := folder / "file-large").write_bytes(os.urandom(16 * MIB))
-    os.sync()
+    write_out(folder)
     files = sorted(folder.glob("file-*"))
     before = [digest(file) for file in files]
     target: Path | str = device if mounted else large
     moments = random.Random(11)
     killed = 0
     for _ in range(KILLS):
-        with process(target, "--rate", "20MB" if mounted else "4MB", "--restart") as refreshing:
+        # At this rate it takes seconds, so that the moments lie within it however fast the machine is.
+        with process(target, "--rate", "10MB" if mounted else "4MB", "--restart") as refreshing:
             time.sleep(moments.uniform(0.3, 1.2))
             killed += refreshing.poll() is None
             refreshing.send_signal(signal.SIGKILL)
-            refreshing.wait(20)
+            refreshing.wait(SECONDS_MAX)
         assert not is_frozen(folder)
-        Path("/proc/sys/vm/drop_caches").write_text("1")
         assert [digest(file) for file in files] == before
-    assert killed > KILLS // 2
+    # Not all: a machine that lets this test alone wait may have let it end.
+    assert killed
 
 
 def test_a_process_that_stops_while_frozen_is_ended_and_the_file_system_thawed(devices: Devices) -> None:
@@ -167,7 +173,7 @@ def test_a_process_that_stops_while_frozen_is_ended_and_the_file_system_thawed(d
         "    os.kill(os.getpid(), signal.SIGSTOP)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script]) as stopped:
-        assert stopped.wait(20) == -signal.SIGKILL
+        assert stopped.wait(SECONDS_MAX) == -signal.SIGKILL
     assert not is_frozen(folder)
 
 
@@ -185,7 +191,7 @@ def test_what_another_has_frozen_is_not_thawed(devices: Devices) -> None:
     run("fsfreeze", "--freeze", str(folder))
     try:
         with process(device) as refreshing:
-            assert refreshing.wait(30) == 1
+            assert refreshing.wait(SECONDS_MAX) == 1
         assert subprocess.run(["fsfreeze", "--freeze", str(folder)], capture_output=True).returncode != 0
     finally:
         run("fsfreeze", "--unfreeze", str(folder))
@@ -200,7 +206,7 @@ def test_a_device_with_other_uses(devices: Devices) -> None:
     device = devices.loop(64 * MIB)
     first = devices.partition(device)
     second = devices.partition(device, number=2, start_bytes=20 * MIB, size_bytes=8 * MIB)
-    run("mkfs.ext4", "-q", first)
+    make_ext4(first)
     devices.mount(first)
     with pytest.raises(InputError, match=rf"{first} is mounted"):
         refresh(device, QUICK)
@@ -258,7 +264,7 @@ def test_a_fragmented_drive_reads_again_as_when_it_was_fresh(devices: Devices, t
         run("fio", "--name=job", f"--filename={file}", "--size=100m", "--direct=1", "--output=/dev/null", *options)
 
     with served_drive(tmp_path, DRIVE) as (device, _):
-        run("mkfs.ext4", "-q", device)
+        make_ext4(device)
         folder = devices.mount(device)
         try:
             file = folder / "big"
@@ -281,35 +287,21 @@ def test_a_fragmented_drive_reads_again_as_when_it_was_fresh(devices: Devices, t
 def test_a_drive_that_goes_in_the_middle_leaves_nothing_hanging(devices: Devices, tmp_path: Path) -> None:
     """The simulated drive is killed while its file system is being refreshed, as if it had been pulled out."""
     with served_drive(tmp_path, DRIVE) as (device, served):
-        run("mkfs.ext4", "-q", device)
+        make_ext4(device)
         folder = devices.mount(device)
         (folder / "file").write_bytes(os.urandom(64 * MIB))
-        os.sync()
-        command = [sys.executable, "-m", "ssdlab", "refresh", device, "--read-test", "0", "--rate", "20MB"]
+        write_out(folder)
+        command = [sys.executable, "-m", "ssdlab", "refresh", device, "--read-test", "0", "--rate", "5MB"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as refreshing:
-            wait_for(lambda: any((tmp_path / "state").rglob("*.json")) or refreshing.poll() is not None)
+            wait_for("something is rewritten", lambda: any((tmp_path / "state").rglob("*.json")))
             (owner,) = (
                 int(entry.name)
                 for entry in Path("/proc").iterdir()
-                if entry.name.isdigit() and str(served).encode() in words(entry) and b"--loop" in words(entry)
+                if entry.name.isdigit() and {str(served), "--loop"} <= set(text_of(entry / "cmdline").split("\0"))
             )
             os.kill(owner, signal.SIGKILL)
-            _, said = refreshing.communicate(timeout=60)
+            _, said = refreshing.communicate(timeout=SECONDS_MAX)
         assert refreshing.returncode == 1, said
         assert "cannot be" in said or "could not be" in said
         assert "Traceback" not in said
-        wait_for(lambda: str(served) not in Path("/proc/self/mounts").read_text())
-
-
-def words(process: Path) -> list[bytes]:
-    try:
-        return (process / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+        wait_for("the mount is gone", lambda: str(served) not in guardian.mounted_folders())

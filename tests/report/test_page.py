@@ -110,7 +110,7 @@ def _dumped(page: Path, profile: Path, *, scheme: str, width: int = 1280) -> tup
     flags += ["--disable-component-update", "--disable-sync", "--disable-quic", "--enable-logging=stderr"]
     flags += [f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}", f"--user-data-dir={profile}"]
     flags += [f"--window-size={width},2400", "--virtual-time-budget=8000", "--dump-dom", page.as_uri()]
-    done = subprocess.run([CHROMIUM, *flags], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([CHROMIUM, *flags], capture_output=True, text=True, check=True)
     return done.stdout, done.stderr
 
 

@@ -6,16 +6,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import reports
-from own_devices import Devices, needs, run
+from own_devices import Devices, make_ext4, needs, run
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.safety import Claim, claim, health, locate
 from ssdlab.smart import reading
 from ssdlab.smart.source import Report, Unavailable
+from waiting import SECONDS_MAX
 
 pytestmark = pytest.mark.loop
 
@@ -36,7 +38,7 @@ def can_be_held(device: str) -> bool:
 
 @needs("mkfs.ext4")
 def test_it_cannot_be_mounted_nor_made_a_file_system(devices: Devices, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", loop := devices.loop())
+    make_ext4(loop := devices.loop())
     mount = ["mount", loop, str(tmp_path / "folder")]
     (tmp_path / "folder").mkdir()
     devices.also_undo("umount", str(tmp_path / "folder"))
@@ -102,7 +104,7 @@ def test_who_comes_in_between_is_seen_at_the_next_phase(claimed: Claim) -> None:
         with pytest.raises(RunFailed, match="come into use"):
             claimed.recheck()
         process.stdin.close()
-        process.wait(10)
+        process.wait(SECONDS_MAX)
     claimed.recheck()
 
 
@@ -214,7 +216,7 @@ def test_a_lent_device_may_be_mounted_and_nothing_else(devices: Devices, tmp_pat
     loop = devices.loop()
     with claim(loop, serial=locate(loop).identities[0]) as claimed:
         with claimed.lent():
-            run("mkfs.ext4", "-q", loop)
+            make_ext4(loop)
             (folder := tmp_path / "volume").mkdir()
             run("mount", loop, str(folder))
             try:
@@ -230,12 +232,22 @@ def test_a_lent_device_may_be_mounted_and_nothing_else(devices: Devices, tmp_pat
         claimed.recheck()
 
 
-def test_who_opens_it_for_a_moment_is_given_time(loop: str) -> None:
+def test_who_opens_it_for_a_moment_is_given_time(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A regression: `losetup --find` of somebody else opens a loop device to see whether it is free."""
     name = locate(loop).identities[0]
-    script = f"import os, time; os.open('{loop}', os.O_RDWR | os.O_EXCL); print('open', flush=True); time.sleep(0.1)"
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+    script = f"import os, sys; os.open('{loop}', os.O_RDWR | os.O_EXCL); print('open', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
+        looks = []
+
+        def end_the_other(seconds: float) -> None:
+            looks.append(seconds)
+            process.communicate()
+
+        # The function has the module's name.
+        monkeypatch.setattr(sys.modules[claim.__module__], "time", SimpleNamespace(sleep=end_the_other))
         with claim(loop, serial=name):
-            pass
+            assert len(looks) == 1, "it had waited for the other"

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from own_devices import Devices, needs, run
+from own_devices import Devices, make_ext4, needs, run
 from ssdlab.cli.check import check as check_command
 from ssdlab.cli.refresh import refresh as refresh_command
 from ssdlab.errors import InputError
 from ssdlab.safety import claim, locate
 from ssdlab.safety.uses import uses_of
+from waiting import SECONDS_MAX
 
 pytestmark = pytest.mark.loop
 
@@ -55,7 +56,7 @@ def test_the_name_of_another_loop_device(devices: Devices) -> None:
 
 @needs("mkfs.ext4")
 def test_a_file_system_unless_it_may_be_discarded(loop: str) -> None:
-    run("mkfs.ext4", "-q", "-L", "precious", loop)
+    make_ext4(loop, "-L", "precious")
     assert 'ext4, "precious"' in (said := refusal(loop)) and "--discard-signatures" in said
     with claim(loop, serial=locate(loop).identities[0], discard_signatures=True):
         pass
@@ -64,7 +65,7 @@ def test_a_file_system_unless_it_may_be_discarded(loop: str) -> None:
 @needs("mkfs.ext4")
 def test_a_file_system_on_a_partition(devices: Devices) -> None:
     partition = devices.partition(loop := devices.loop())
-    run("mkfs.ext4", "-q", partition)
+    make_ext4(partition)
     assert f"{partition}: ext4" in refusal(loop)
     assert f"{partition}: ext4" in refusal(partition)
 
@@ -80,7 +81,7 @@ def test_a_partition_table_that_the_kernel_has_not_read(loop: str) -> None:
 
 @needs("mkfs.ext4")
 def test_a_mounted_device(devices: Devices) -> None:
-    run("mkfs.ext4", "-q", loop := devices.loop())
+    make_ext4(loop := devices.loop())
     folder = devices.mount(loop)
     said = refusal(loop, discard_signatures=True)
     assert f"is mounted at {folder}: unmount it" in said
@@ -89,7 +90,7 @@ def test_a_mounted_device(devices: Devices) -> None:
 @needs("mkfs.ext4")
 def test_a_mounted_partition_of_the_disk(devices: Devices) -> None:
     partition = devices.partition(loop := devices.loop())
-    run("mkfs.ext4", "-q", partition)
+    make_ext4(partition)
     folder = devices.mount(partition)
     assert f"{partition} is mounted at {folder}" in refusal(loop, discard_signatures=True)
 
@@ -99,14 +100,14 @@ def test_another_partition_of_the_disk_is_mounted(devices: Devices) -> None:
     loop = devices.loop()
     first = devices.partition(loop)
     second = devices.partition(loop, number=2, start_bytes=20 << 20, size_bytes=8 << 20)
-    run("mkfs.ext4", "-q", first)
+    make_ext4(first)
     devices.mount(first)
     assert f"{first} is mounted" in refusal(second, discard_signatures=True)
 
 
 @needs("mkfs.ext4", "unshare")
 def test_a_mount_in_another_namespace(devices: Devices, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", loop := devices.loop())
+    make_ext4(loop := devices.loop())
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     script = f"mount {loop} {folder} && echo mounted && read line"
@@ -124,7 +125,7 @@ def test_a_mount_in_another_namespace(devices: Devices, tmp_path: Path) -> None:
             assert f"is mounted at {folder}" in refusal(loop, discard_signatures=True)
         finally:
             process.stdin.close()
-            process.wait(10)
+            process.wait(SECONDS_MAX)
 
 
 @needs("mkswap", "swapon")

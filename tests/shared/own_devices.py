@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import SECONDS_MAX
+
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Skips a test where one of the programs is not installed."""
@@ -19,6 +21,26 @@ def needs(*programs: str) -> pytest.MarkDecorator:
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
+def make_ext4(device: str, *options: str) -> None:
+    """Whole at once: otherwise the kernel goes on writing to it in the first seconds that it is mounted."""
+    run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", *options, device)
+
+
+def write_out(folder: Path | str) -> None:
+    """All that was written to the file system there; `os.sync` would wait for those of other tests too."""
+    run("sync", "--file-system", str(folder))
+
+
+def forget(file: Path | str) -> None:
+    """Takes what was read of a file or device, and is written out, from memory; nothing else of the machine's."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
 
 
 class Devices:
@@ -96,7 +118,7 @@ def served_drive(folder: Path, drive: str) -> Iterator[tuple[str, Path]]:
         finally:
             process.terminate()
             try:
-                process.wait(30)
+                process.wait(SECONDS_MAX)
             except subprocess.TimeoutExpired:
                 process.kill()
 

@@ -47,13 +47,13 @@ def drive_file(name: str, *, blocks: int, pages: int, user_bytes: int) -> str:
 def program_in(folder: Path, columns: int = 80) -> Program:
     """Calls the program in a folder, on a terminal so wide; `stdin` is given as bytes."""
 
-    def call(*arguments: str, stdin: bytes = b"", timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
         ended = subprocess.run(
             [sys.executable, "-m", "ssdlab", *arguments],
             capture_output=True,
             input=stdin,
             cwd=folder,
-            timeout=timeout_s,
+            timeout=600,
             env=os.environ | {"COLUMNS": str(columns)},
         )
         out, err = ended.stdout.decode(), ended.stderr.decode()

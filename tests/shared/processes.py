@@ -1,0 +1,43 @@
+"""The processes of a test's own, by their group: which there are, and what they have done so far."""
+
+import os
+from pathlib import Path
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def of_group(group: int) -> list[int]:
+    """The living processes of a process group, from /proc."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            fields = _fields(int(entry.name))
+            if fields and int(fields[2]) == group and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def cpu_seconds(process: int) -> float:
+    """What it has computed so far; 0 when it is gone."""
+    fields = _fields(process)
+    return sum(map(int, fields[11:13])) / _TICKS_PER_SECOND if fields else 0.0
+
+
+def has_loaded(process: int, library: str) -> bool:
+    try:
+        return library in Path(f"/proc/{process}/maps").read_text()
+    except OSError:
+        return False
+
+
+def text_of(path: Path) -> str:
+    """Of a file that may go away with its process; empty then."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _fields(process: int) -> list[str]:
+    """Those of its `stat` behind the name, which may hold anything."""
+    return text_of(Path(f"/proc/{process}/stat")).rpartition(")")[2].split()
