@@ -20,7 +20,7 @@ class Page(AbstractContextManager["Page"]):
         address, origin = f"ws://{parts.netloc}{parts.path}socket", f"http://{parts.netloc}"
         self._stack = ExitStack()
         self.socket: ClientConnection = self._stack.enter_context(
-            connect(address, origin=origin, proxy=None, max_size=None, open_timeout=SECONDS_MAX)  # type: ignore[arg-type]
+            connect(address, origin=origin, proxy=None, max_size=None, open_timeout=SECONDS_MAX, ping_interval=None)  # type: ignore[arg-type]
         )
         self.newest: dict[str, Any] = {}
         self.rows: dict[int, list[list[float | None]]] = {}

@@ -13,7 +13,7 @@ SECONDS_MAX = 300.0
 T = TypeVar("T")
 
 
-def wait_for(what: str, holds: Callable[[], T], every_seconds: float = 0.02) -> T:
+def wait_for(what: str, holds: Callable[[], T | None], every_seconds: float = 0.02) -> T:
     """Returns what `holds` gives once it is true of anything; `what` is said when it never is."""
     until = time.monotonic() + SECONDS_MAX
     while not (found := holds()):

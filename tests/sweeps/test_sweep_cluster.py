@@ -78,6 +78,7 @@ def _await_workers(address: str, count: int) -> None:
         client.wait_for_workers(count, timeout=SECONDS_MAX)
 
 
+@pytest.mark.surroundings
 def test_the_same_bytes_as_on_this_machine_with_a_worker_killed(
     folder: Path, ssdlab: Program, contents: Contents
 ) -> None:
