@@ -14,6 +14,8 @@ import pytest
 from processes import cpu_seconds, has_loaded, of_group
 from waiting import SECONDS_MAX, wait_for
 
+pytestmark = pytest.mark.surroundings
+
 ENDLESS = "[endless]\nrw=randwrite\nbs=4k\nloops=1000000\n"
 COMPARISON = ["--until", "job", "--op", "20%,40%", "--workers", "2"]
 # More than reading the job and the drive takes: a process that has computed for so long is in the midst of its run.

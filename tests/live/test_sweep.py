@@ -152,6 +152,7 @@ def test_a_running_sweep_fills_its_page_in(file: Path, open_page: Open) -> None:
         page.close()
 
 
+@pytest.mark.surroundings
 def test_a_sweep_is_not_steered(file: Path) -> None:
     with served(file, str(file.parent / "none")) as server, Page(server) as page:
         assert "watched" in page.ask("run")["message"]

@@ -13,6 +13,7 @@ from talk import Page
 from waiting import SECONDS_MAX
 
 
+@pytest.mark.surroundings
 def test_a_served_drive_is_shown_and_not_steered(
     small_drive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

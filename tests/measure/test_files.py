@@ -21,7 +21,7 @@ from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
 from waiting import wait_for
 
-pytestmark = needs("fio")
+pytestmark = [pytest.mark.surroundings, needs("fio")]
 
 MIXED = """
 [global]

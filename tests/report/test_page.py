@@ -120,6 +120,7 @@ def _drawn(dom: str) -> str:
 
 
 @needs_chromium
+@pytest.mark.surroundings
 def test_browser_draws_all_pictures(report: list[Path], tmp_path: Path) -> None:
     dom, log = _dumped(report[-1], tmp_path / "profile", scheme="light")
     assert "CONSOLE" not in log, [line for line in log.splitlines() if "CONSOLE" in line]
@@ -130,6 +131,7 @@ def test_browser_draws_all_pictures(report: list[Path], tmp_path: Path) -> None:
 
 
 @needs_chromium
+@pytest.mark.surroundings
 def test_key_switches_a_variant_off_in_every_picture_in_dark_and_narrow(report: list[Path], tmp_path: Path) -> None:
     click = """<script>
     const wait = setInterval(() => {

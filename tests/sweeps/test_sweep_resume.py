@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from small_drives import Program
 from ssdlab.sweeps.dataset import Dataset
 from waiting import SECONDS_MAX, wait_for
@@ -78,6 +80,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_data_set(folder: Path, ssdla
     assert not list((folder / "killed/runs").glob(".writing-*"))
 
 
+@pytest.mark.surroundings
 def test_ctrl_c_keeps_what_was_done_and_says_so(folder: Path) -> None:
     file = folder / "small-sweep.toml"
     file.write_text(file.read_text().replace("seed = [1, 2]", f"seed = {list(range(400))}"))
