@@ -5,8 +5,10 @@ Only the loopback interface of this machine is listened on, and `guard` decides 
 
 import asyncio
 import contextlib
+import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -55,6 +57,27 @@ class Beating(Protocol):
         ...
 
 
+class _Server(uvicorn.Server):
+    """Ends in order however often Ctrl-C is pressed; uvicorn's own would be torn out of its loop by the second."""
+
+    was_interrupted = False
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _interrupt(self, _number: int, _frame: object) -> None:
+        self.was_interrupted = self.should_exit = True
+
+
 class LiveServer:
     """Serves what is shown until it is stopped."""
 
@@ -88,7 +111,7 @@ class LiveServer:
         authorities = [f"{LOOPBACK}:{port}", f"localhost:{port}"]
         self.address = f"http://{authorities[0]}/{token}/"
         guarded = Guard(self._application(), token, authorities)
-        self._server = uvicorn.Server(
+        self._server = _Server(
             uvicorn.Config(
                 guarded,
                 log_config=None,
@@ -112,6 +135,8 @@ class LiveServer:
             self._server.run(sockets=[self._listener])
         finally:
             self._listener.close()
+        if self._server.was_interrupted:
+            raise KeyboardInterrupt
 
     def stop(self) -> None:
         """From any thread."""
