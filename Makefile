@@ -77,7 +77,7 @@ docs: setup ## writes the generated pages, and the package's copies of the job f
 
 gallery: setup ## the studies' pages, a tour as an animation, pictures of the live page, from runs; takes a while
 	tools/bootstrap programs
-	$(PYTHON) tools/gallery.py out/gallery
+	$(PYTHON) tools/gallery.py out/gallery --readme docs/pictures
 
 bench: setup ## speed, as JSON, a line a benchmark
 	cargo bench --locked --workspace --exclude ssdlab-python --bench '*'

@@ -1,8 +1,9 @@
 """Makes the gallery: the pages of the studies, a tour as an animation, pictures of the live page. All of it from runs.
 
-    tools/gallery.py out/gallery [--without-studies]
+    tools/gallery.py out/gallery [--study NAME ...] [--readme docs/pictures]
 
-It takes minutes, most of them the studies, and is no part of the tests. Chromium draws the live page.
+It takes minutes, most of them the studies (all of them unless some are named; `none` for none), and is no part of the
+tests. Chromium draws the live page. `--readme` puts those that the README shows where it looks for them.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from ssdlab.live.choices import DriveChoice
 from ssdlab.live.server import LiveServer
 from ssdlab.live.serving import live_server
+from ssdlab.live.theory import LOADING
 from ssdlab.live.tours import tours
 from ssdlab.live.workbench import Start
 
@@ -33,26 +35,33 @@ FRAMES_PER_STEP = 16
 # By then the drive is in its steady state.
 DRIVE_WRITES = 5
 FRAME_MS = 500
+PATIENCE_MS = 60_000
+QUALITY = 82
+README_PICTURE = "free-space-fusionio/throughput-against-space-*.svg"
 SHOWN_MS = 260
 
 
 @contextmanager
-def live_page(browser: Browser, scheme: str) -> Iterator[Page]:
-    """The page of a drive that is just beginning, in a colour scheme."""
+def live_pages(browser: Browser, *schemes: str) -> Iterator[list[Page]]:
+    """Pages of one drive that is just beginning, one in each colour scheme."""
     with tempfile.TemporaryDirectory() as folder:
         start = Start((DriveChoice(name="generic-tlc-480"),))
         server: LiveServer = live_server(start, Path(folder), port=0, tour=None, is_running=False)
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            page = browser.new_page(
-                viewport={"width": WIDTH_PX, "height": HEIGHT_PX},
-                color_scheme=scheme,  # type: ignore[arg-type]
-            )
-            page.goto(server.address)
-            page.wait_for_selector(".picture canvas[data-drawn]")
-            yield page
-            page.close()
+            pages = []
+            for scheme in schemes:
+                page = browser.new_page(
+                    viewport={"width": WIDTH_PX, "height": HEIGHT_PX},
+                    color_scheme=scheme,  # type: ignore[arg-type]
+                )
+                pages.append(page)
+                page.goto(server.address)
+                page.wait_for_selector(".picture canvas[data-drawn]", timeout=PATIENCE_MS)
+            yield pages
+            for page in pages:
+                page.close()
         finally:
             server.stop()
             thread.join()
@@ -69,7 +78,7 @@ def animation(browser: Browser, path: Path) -> None:
     """The tour, step by step, as an animated WebP."""
     frames: list[Image.Image] = []
     steps = len(tours()[TOUR].steps)
-    with live_page(browser, "light") as page:
+    with live_pages(browser, "light") as (page,):
         begin_tour(page)
         for step in range(steps):
             for _ in range(FRAMES_PER_STEP):
@@ -80,43 +89,63 @@ def animation(browser: Browser, path: Path) -> None:
                 )
             if step + 1 < steps:
                 page.click("#tour-next")
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=SHOWN_MS, loop=0, quality=70)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=SHOWN_MS, loop=0, quality=70, method=4)
 
 
-def still(browser: Browser, scheme: str, path: Path) -> None:
-    """The page once its drive has come into the steady state."""
-    with live_page(browser, scheme) as page:
-        page.click("#run")
-        drive_writes = page.locator('[data-figure="drive-writes"]')
+def stills(browser: Browser, folder: Path) -> None:
+    """The page once its drive has come into the steady state, light and dark."""
+    with live_pages(browser, "light", "dark") as pages:
+        first = pages[0]
+        # So that theory's line is there from the beginning.
+        first.wait_for_function(
+            "(loading) => document.querySelector('[data-figure=theory]').title !== loading",
+            arg=LOADING,
+            timeout=PATIENCE_MS,
+        )
+        first.click("#run")
+        drive_writes = first.locator('[data-figure="drive-writes"]')
         while float(drive_writes.get_attribute("data-value") or 0) < DRIVE_WRITES:
-            page.wait_for_timeout(500)
-        page.screenshot(path=path)
+            first.wait_for_timeout(500)
+        for page, scheme in zip(pages, ("light", "dark"), strict=True):
+            picture = Image.open(io.BytesIO(page.screenshot()))
+            picture.convert("RGB").save(folder / f"live-{scheme}.webp", quality=QUALITY, method=6)
 
 
-def studies(folder: Path) -> list[str]:
-    """The page of each study, in a folder each."""
-    subprocess.run([sys.executable, "-m", "ssdlab", "study", "--all", "--output", str(folder)], check=True)
+def studies(folder: Path, names: list[str]) -> list[str]:
+    """The page of each study, in a folder each; of all, if none is named."""
+    wanted = {name: [name] for name in names} or {"all": ["--all"]}
+    for name, words in wanted.items():
+        output = folder if name == "all" else folder / name
+        subprocess.run([sys.executable, "-m", "ssdlab", "study", *words, "--output", str(output)], check=True)
     return sorted(path.parent.name for path in folder.glob("*/report.html"))
+
+
+def put_for_readme(gallery: Path, pictures: Path) -> None:
+    """Copies what the README shows; a study's picture only where it was among those that were run."""
+    for path in (*gallery.glob("live-*.webp"), *(gallery / "studies").glob(README_PICTURE)):
+        shutil.copyfile(path, pictures / path.name)
 
 
 def index(names: list[str]) -> str:
     entries = "".join(f'<li><a href="studies/{escape(name)}/report.html">{escape(name)}</a></li>' for name in names)
+    experiments = f"<h2>Published experiments, repeated</h2><ul>{entries}</ul>" if names else ""
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>ssdlab: gallery</title></head>
 <body><h1>ssdlab</h1>
 <h2>A tour of the live page</h2>
 <p><img src="tour.webp" alt="{escape(tours()[TOUR].title)}, as an animation" width="960"></p>
-<h2>The live page</h2><p><img src="live-light.png" alt="The live page, light" width="960"></p>
-<p><img src="live-dark.png" alt="The live page, dark" width="960"></p>
-<h2>Published experiments, repeated</h2><ul>{entries}</ul></body></html>
+<h2>The live page</h2><p><img src="live-light.webp" alt="The live page, light" width="960"></p>
+<p><img src="live-dark.webp" alt="The live page, dark" width="960"></p>
+{experiments}</body></html>
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--without-studies", action="store_true")
+    parser.add_argument("--study", action="append", default=[], metavar="NAME|none")
+    parser.add_argument("--readme", type=Path, metavar="DIR")
     given = parser.parse_args()
     folder: Path = given.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,12 +154,13 @@ def main() -> None:
         if chromium is None:
             raise SystemExit("gallery: chromium is not installed")
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        stills(browser, folder)
         animation(browser, folder / "tour.webp")
-        for scheme in ("light", "dark"):
-            still(browser, scheme, folder / f"live-{scheme}.png")
         browser.close()
-    names = [] if given.without_studies else studies(folder / "studies")
+    names = [] if given.study == ["none"] else studies(folder / "studies", given.study)
     (folder / "index.html").write_text(index(names), encoding="utf-8")
+    if given.readme is not None:
+        put_for_readme(folder, given.readme)
     print(f"gallery: {folder / 'index.html'}")
 
 

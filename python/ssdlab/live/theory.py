@@ -9,6 +9,7 @@ from typing import Any
 
 _MODULE = "ssdlab.planning.expectation"
 _LOAD_AFTER_SECONDS = 2.0
+LOADING = "the formulas are being loaded"
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ class Theory:
 
     def line(self, effective_over_provisioning: float | None) -> Line:
         """What theory expects once this has gone on for long."""
+        if not _loading().is_set():
+            return Line(None, None, LOADING)
         if effective_over_provisioning is None:
             return Line(None, None, "no spare area is left for cleaning")
-        if not _loading().is_set():
-            return Line(None, None, "the formulas are being loaded")
         key = f"{effective_over_provisioning:.3g}"
         known = self._known
         if key not in known:

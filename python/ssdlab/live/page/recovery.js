@@ -71,8 +71,11 @@ const SAYS = {
       ? `The power is back. The drive reads its last checkpoint of the map, which knows of ${count(loss.checkpoint_units)} units: ${duration(loss.checkpoint_ns)}.`
       : "The power is back. The drive has no checkpoint of its map yet.",
   scan: (loss) =>
-    `It scans ${count(loss.scanned_pages)} pages for what was written since: every page of ${count(loss.scanned_in_full.length)} erase units, the coloured ones, and one of each other: ${duration(loss.scan_ns)}.`,
+    `It scans ${count(loss.scanned_pages)} pages for what was written since: every page of ${coloured(loss.scanned_in_full.length)}, and one of each other: ${duration(loss.scan_ns)}.`,
 };
+
+/** @param {number} many */
+const coloured = (many) => (many === 1 ? "one erase unit, the coloured one" : `${count(many)} erase units, the coloured ones`);
 
 const SIMULATED =
   "The data of a session are not simulated, so its drive forgets nothing: this is what a loss at this moment would cost. The run then goes on as it was, and its figures do not hold the recovery. A drive that ssdlab mount or serve has open really goes through it; see it with --watch.";
