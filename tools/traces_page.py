@@ -62,7 +62,8 @@ trace touches, 6 to 12 bytes a unit where they lie together, up to 94 (packing) 
 
 `--precondition fill` (the default) writes the whole drive in sequence before the trace; `none` starts fresh. The trace
 goes through once, or is repeated: `--loop-until 2x` until twice the size of the drive is written, `--loop-until 100GB`
-until so much is, to the request; `--until steady` until write amplification is steady by SNIA's rule.
+until so much is, to the request; `--until steady` until write amplification is steady by SNIA's rule,
+in rounds that write the drive once, or the share of it that `--round` says.
 
 ## When
 

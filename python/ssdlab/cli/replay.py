@@ -68,6 +68,12 @@ def replay(
     until: Annotated[
         str, typer.Option(metavar="trace|steady", help="To the trace's end, or repeated until SNIA's steady state.")
     ] = "trace",
+    round_share: Annotated[
+        str | None,
+        typer.Option(
+            "--round", metavar="SHARE", help="Of the drive, for a round of the steady state.  [default: 100%]"
+        ),
+    ] = None,
     precondition: Annotated[
         str,
         typer.Option(
@@ -162,6 +168,7 @@ def replay(
         address_map=cast("Map", address_map),
         seed=seed,
         until_steady=until == "steady",
+        round_share=_round_share(round_share, until),
         precondition="fill" if precondition == "fill" else "none",
         loop_until=parse_amount(loop_until) if loop_until else None,
         timed=not untimed,
@@ -190,7 +197,7 @@ def replay(
         **{"--drive": drives, "--op": op, "--set": settings, "--scale": scale},
         **{"--format": format_name, "--skip-bad": str(skip_bad), "--volume": volumes},
         **{"--each-volume": each_volume, "--merge-volumes": merge_volumes, "--map": address_map},
-        **{"--loop-until": loop_until, "--until": until},
+        **{"--loop-until": loop_until, "--until": until, "--round": round_share},
         **({"--from-state": from_state} if from_state else {"--precondition": precondition}),
         **{"--arrival": None if untimed else arrival, "--time-scale": None if time_scale == 1 else f"{time_scale:g}"},
         **{"--iodepth": str(iodepth) if iodepth else None, "--untimed": untimed},
@@ -292,6 +299,23 @@ def _check_ending(loop_until: str | None, until: str) -> None:
 
     if loop_until and until == "steady":
         raise InputError("--loop-until and --until steady exclude each other: each says when the repeating ends")
+
+
+def _round_share(text: str | None, until: str) -> float | None:
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_share
+
+    if text is None:
+        return None
+    if until != "steady":
+        raise InputError("--round is of the steady state: with --until steady")
+    try:
+        share = parse_share(text)
+    except InputError as error:
+        raise InputError(f"--round: {error}") from None
+    if not 0 < share <= 1:
+        raise InputError(f"--round is {text!r}; allowed: above 0%, at most 100%")
+    return share
 
 
 def _check_beginning(precondition: str, from_state: str | None) -> None:

@@ -114,15 +114,15 @@ def result_of(specification: Specification, outcome: str, wall_seconds: float) -
     return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)
 
 
-def until_of(until: Until, drive: "ResolvedDrive") -> dict[str, Any]:
-    """When a run ends, as the engine is told."""
+def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:
+    """When a run ends, as the engine is told; `round_share` is what a round of the steady state writes of U."""
     if until == "job":
         return {"kind": "job"}
-    return {
-        "kind": "steady-state",
-        "round_bytes": DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes,
-        "host_bytes_max": DRIVE_WRITES_MAX * drive.capacity.user_bytes,
-    }
+    round_bytes = DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes
+    if round_share is not None:
+        round_bytes = max(drive.capacity.mapping_unit_bytes, round(round_share * drive.capacity.user_bytes))
+    rounds_max = DRIVE_WRITES_MAX // DRIVE_WRITES_PER_ROUND
+    return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
 
 
 def _writes(job: dict[str, Any]) -> bool:

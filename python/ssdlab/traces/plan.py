@@ -32,6 +32,8 @@ class Choices:
     address_map: Map = "fold"
     seed: int = 1
     until_steady: bool = False
+    round_share: float | None = None
+    """What a round of the steady state writes of the drive; None: all of it."""
     precondition: Precondition = "fill"
     loop_until: DriveWrites | None = None
     timed: bool = True
@@ -92,6 +94,7 @@ def replays(
                 address_map=choices.address_map,
                 seed=choices.seed,
                 until_steady=choices.until_steady,
+                round_share=choices.round_share,
                 precondition=choices.precondition,
                 loop_until=choices.loop_until,
                 timed=choices.timed,

@@ -64,6 +64,7 @@ def specify(
     address_map: Map = "fold",
     seed: int = 1,
     until_steady: bool = False,
+    round_share: float | None = None,
     precondition: Precondition = "fill",
     loop_until: DriveWrites | None = None,
     timed: bool = True,
@@ -79,6 +80,8 @@ def specify(
 
     With a `sample` only that part of the addresses is replayed; the drive should be smaller in the same ratio. The fill
     before it writes the whole drive, or the first `fill_bytes` of it.
+
+    A round of the steady state writes `round_share` of the drive; None: all of it.
 
     With a clock (`timed`) requests arrive at the recorded times, multiplied by `time_scale`, or (`arrival="closed"`)
     each when another is complete; `iodepth` is the most that are outstanding; None: `OPEN_DEPTH` or `CLOSED_DEPTH`.
@@ -113,7 +116,7 @@ def specify(
             "seed": seed,
             "drive": drive.specification(),
             "timed": timed,
-            "until": simulated.until_of("steady" if until_steady else "job", drive),
+            "until": simulated.until_of("steady" if until_steady else "job", drive, round_share),
             "series_points_max": simulated.SERIES_POINTS_MAX,
             "jobs": before,
         },
