@@ -27,7 +27,7 @@ def test_the_miniature_is_within_three_percent_of_the_whole_run(tmp_path: Path, 
     file = load(str(path))
     trace = made(kind, tmp_path, USER_UNITS, 1_000_000)
     with opened([str(trace)], "mqsim", 0) as recording:
-        workload = of_trace(recording, None, resolve(file), merged=False)
+        workload = of_trace(recording, None, resolve(file).capacity.user_bytes, merged=False)
         assert workload.address_map == "strict"
 
         def settled(scale: Fraction | None, seed: int) -> tuple[float, int]:
@@ -70,9 +70,9 @@ def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
 def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path) -> None:
     file, scale = load(str(tmp_path / "small.toml")), Fraction(1, 4)
     with opened([str(tmp_path / "zipf.trace")], "mqsim", 0) as recording:
-        workload = of_trace(recording, None, resolve(file), merged=False)
+        workload = of_trace(recording, None, resolve(file).capacity.user_bytes, merged=False)
         result = simulated.run(workload.specify(resolve(file, scale=scale), seed=5, timed=False))
-        command = workload.command("small.toml", {}, None, scale, 5, timed=False)
+        command = workload.command("small.toml", {}, None, scale, 5, timed=False, on=resolve(file, scale=scale))
     assert "--sample 4096B" in command
     repeated = ssdlab(*shlex.split(command)[1:], "--output", "again")
     assert repeated.returncode == 0, repeated.stderr

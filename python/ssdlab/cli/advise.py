@@ -87,7 +87,7 @@ def advise(
         if files:
             workload = workload_options.workload_of(
                 files,
-                setting.at(None, None),
+                setting.user_bytes_least,
                 format_name=format_name,
                 volume=volume,
                 merge_volumes=merge_volumes,
@@ -105,7 +105,7 @@ def advise(
         found = least(trials, scale)
         larger = None if whole or scale is None else larger_of(workload, setting, scale)
         found = confirmed(trials, found, larger)
-        others = alternatives(trials, found.over_provisioning or found.own, scale)
+        others = alternatives(trials, found, scale) if found.curve else []
     options.print_notes([*workload.notes, *assumed])
     head = words.headline(trials, found)
     said = words.sentences(trials, found, others)

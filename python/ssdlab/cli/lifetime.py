@@ -68,7 +68,7 @@ def lifetime(
     with ExitStack() as stack:
         workload = workload_options.workload_of(
             files,
-            setting.at(None, None),
+            setting.user_bytes_least,
             format_name=format_name,
             volume=volume,
             merge_volumes=merge_volumes,

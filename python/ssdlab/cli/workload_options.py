@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ssdlab.drives import ResolvedDrive
     from ssdlab.planning.advice.recorded import Trace
     from ssdlab.planning.advice.workload import Workload
 
@@ -48,7 +47,7 @@ def is_job_file(path: str) -> bool:
 
 def workload_of(
     files: list[str],
-    drive: "ResolvedDrive",
+    room_bytes: int,
     *,
     format_name: str | None,
     volume: str | None,
@@ -56,7 +55,10 @@ def workload_of(
     skip_bad: int,
     stack: ExitStack,
 ) -> "Workload | Trace":
-    """What the files hold; `stack` keeps a trace that came through standard input. Raises InputError."""
+    """What the files hold, for drives of at least `room_bytes`.
+
+    `stack` keeps a trace that came through standard input. Raises InputError.
+    """
     from ssdlab.errors import InputError
     from ssdlab.planning.advice.recorded import of_trace
     from ssdlab.planning.advice.workload import of_job_file
@@ -71,7 +73,7 @@ def workload_of(
         return of_job_file(files[0])
     from ssdlab.traces.recording import opened
 
-    return of_trace(stack.enter_context(opened(files, format_name, skip_bad)), volume, drive, merged=merge_volumes)
+    return of_trace(stack.enter_context(opened(files, format_name, skip_bad)), volume, room_bytes, merged=merge_volumes)
 
 
 def daily(said: str | None, workload: "Workload | Trace", *, needed: bool = True) -> tuple[float | None, list[str]]:

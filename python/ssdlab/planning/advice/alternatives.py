@@ -1,12 +1,17 @@
-"""What else would help: the same data on a trimmed drive, a larger drive, another way of placing or cleaning."""
+"""What else would help: TRIM, a larger drive, another way of placing or cleaning."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.planning.advice.trials import Trial, Trials
+from ssdlab.planning.advice.search import Found
+from ssdlab.planning.advice.trials import Other, Trial, Trials
 from ssdlab.planning.advice.workload import Setting
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
 
 # Ways of the translation layer that a researcher, or a host with streams, may choose; each is left out where the drive
 # has it already.
@@ -18,72 +23,74 @@ _WAYS: Mapping[str, Mapping[str, str]] = {
     "host and cleaning on frontiers of their own": {"ftl.placement": "host-gc-split"},
     "cleaning in the order of writing": {"ftl.victim": "fifo"},
 }
+_UNTRIMMED = "as sold, full, without TRIM"
+_TRIMMED = "as sold, TRIM on: the data that fits beside that spare area, the rest kept trimmed (fstrim)"
+_LARGER = "a drive twice as large, half of it filled, the rest kept trimmed"
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A what-if and the run that answers it; `refused` says why it could not be run."""
+    """A what-if and the runs that answer it; `refused` says why there are none."""
 
     what: str
-    trial: Trial | None
+    trials: Sequence[Trial]
     refused: str | None = None
 
 
-def alternatives(trials: Trials, over_provisioning: float, scale: Fraction | None) -> list[Alternative]:
-    """Each at the drive's own spare area, with the data that fits beside `over_provisioning`."""
+@dataclass(frozen=True)
+class _Asked:
+    what: str
+    setting: Setting
+    data_at: float | None = None
+    """The data is what fits the advice's drive at this over-provisioning, the rest is trimmed. None: it is full."""
+
+
+def alternatives(trials: Trials, found: Found, scale: Fraction | None) -> list[Alternative]:
+    """Each at the drive's own spare area; side by side."""
     setting = trials.setting
-    own = setting.at(None, None).capacity.over_provisioning
-    found = []
-    if over_provisioning > own:
-        kept_free = "as sold, the same data, the rest kept trimmed (fstrim)"
-        found.append(_tried(trials, kept_free, setting, over_provisioning, scale))
-        blocks = setting.at(None, None).file.nand.blocks_per_plane * 2
-        user_bytes = setting.at(None, None).file.ftl.user_bytes * 2
-        larger = setting.with_settings({"nand.blocks_per_plane": str(blocks), "ftl.user_bytes": str(user_bytes)})
-        found.append(
-            _tried(
-                trials,
-                "a drive twice as large, the same data, the rest kept trimmed",
-                larger,
-                over_provisioning,
-                scale,
-            )
-        )
-    for what, ways in _WAYS.items():
+    asked = []
+    if found.over_provisioning is not None and found.over_provisioning > found.own:
+        asked.append(_Asked(_TRIMMED, setting, found.over_provisioning))
+    asked.append(_Asked(_LARGER, _twice_as_large(setting), found.own))
+    # With a clock a way that cleans badly takes minutes: requests pile up behind it.
+    for what, ways in () if trials.timed else _WAYS.items():
         if any(_chosen(setting, key) != value for key, value in ways.items()):
-            found.append(_otherwise(trials, what, setting.with_settings(ways), scale))
-    return found
+            asked.append(_Asked(what, setting.with_settings(ways)))
+    others: dict[str, Other] = {}
+    refused: dict[str, str] = {}
+    for each in asked:
+        try:
+            others[each.what] = _other(trials, each, scale)
+        except InputError as error:
+            refused[each.what] = str(error)
+    answers = dict(zip(others, trials.others(list(others.values())), strict=True))
+    untrimmed = Alternative(_UNTRIMMED, found.miniatures_at(found.own))
+    return [
+        untrimmed,
+        *(
+            Alternative(each.what, [answers[each.what]] if each.what in answers else [], refused.get(each.what))
+            for each in asked
+        ),
+    ]
+
+
+def _twice_as_large(setting: Setting) -> Setting:
+    file = setting.at(None, None).file
+    doubled = {"nand.blocks_per_plane": file.nand.blocks_per_plane, "ftl.user_bytes": file.ftl.user_bytes}
+    return setting.with_settings({key: str(2 * value) for key, value in doubled.items()})
 
 
 def _chosen(setting: Setting, key: str) -> str:
     return str(getattr(setting.at(None, None).file.ftl, key.removeprefix("ftl.")).name)
 
 
-def _tried(
-    trials: Trials, what: str, setting: Setting, over_provisioning: float, scale: Fraction | None
-) -> Alternative:
-    """The data of the advice's drive on another drive, of which the rest stays trimmed."""
-    try:
-        data_on = trials.setting.at(over_provisioning, scale)
-        drive = setting.at(None, scale)
-        specification = trials.workload.specify(drive, seed=1, timed=trials.timed, data_on=data_on)
-    except InputError as error:
-        return Alternative(what, None, str(error))
-    return Alternative(
-        what, trials.other(specification, setting.at(None, None), drive.scale, _command(trials, setting, scale))
+def _other(trials: Trials, asked: _Asked, scale: Fraction | None) -> Other:
+    """Raises InputError where such a drive cannot be."""
+    data_on: ResolvedDrive | None = None if asked.data_at is None else trials.setting.at(asked.data_at, scale)
+    drive = asked.setting.at(None, scale)
+    return Other(
+        trials.workload.specify(drive, seed=1, timed=trials.timed, data_on=data_on),
+        asked.setting.at(None, None),
+        drive.scale,
+        trials.workload.command(*asked.setting.words, None, scale, 1, trials.timed, drive),
     )
-
-
-def _otherwise(trials: Trials, what: str, setting: Setting, scale: Fraction | None) -> Alternative:
-    try:
-        drive = setting.at(None, scale)
-        specification = trials.workload.specify(drive, seed=1, timed=trials.timed)
-    except InputError as error:
-        return Alternative(what, None, str(error))
-    return Alternative(
-        what, trials.other(specification, setting.at(None, None), drive.scale, _command(trials, setting, scale))
-    )
-
-
-def _command(trials: Trials, setting: Setting, scale: Fraction | None) -> str:
-    return trials.workload.command(*setting.words, None, scale, 1, trials.timed)

@@ -22,6 +22,9 @@ _AXES = {
     "price_per_gb": ("price of a usable GB", 1.0),
 }
 
+# Columns beside the limits: figure and unit.
+_EXTRA = {"TBW": ("tbw_bytes", 1e12), "price of a TB written": ("price_per_tb_written", 1.0)}
+
 
 def write(
     trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], directory: Path, *, title: str, line: str
@@ -33,11 +36,11 @@ def write(
         subtitle=f"{trials.setting.file.name}; limits: {wording.listed([limit.said for limit in trials.limits])}",
         summary=wording.unbroken(head.text),
         notices=["Runs of a smaller drive of the same ratios; each says its scale."] if _is_scaled(trials) else [],
-        before=[page.Section("What supports it", _list(said))],
+        before=[page.Section("What supports it", _list(said))] if said else [],
         figures=figures,
         after=[
             *_how_to(trials, found),
-            page.Section("All runs", _table(trials)),
+            *([page.Section("All runs", _table(trials))] if trials.done else []),
             page.Section("Run it again", page.command(line)),
         ],
     )
@@ -100,18 +103,28 @@ def _how_to(trials: Trials, found: Found) -> list[page.Section]:
 
 
 def _list(said: Sequence[Sentence]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(str(sentence))}</li>' for sentence in said)}</ul>"
+    return f"<ul>{''.join(f'<li>{_item(sentence)}</li>' for sentence in said)}</ul>"
+
+
+def _item(sentence: Sentence) -> str:
+    detail = f"<br><small>{escape(sentence.detail)}</small>" if sentence.detail else ""
+    return escape(str(sentence)) + detail
 
 
 def _table(trials: Trials) -> str:
     limits = trials.limits
     heads = "".join(
-        f'<th scope="col">{escape(head)}</th>' for head in ("OP", "scale", "seed", *(limit.figure for limit in limits))
+        f'<th scope="col">{escape(head)}</th>'
+        for head in ("OP", "scale", "seed", *(limit.figure for limit in limits), *_EXTRA)
     )
     rows = []
     for trial in trials.done:
         cells = [wording.share(trial.over_provisioning), str(trial.scale or 1), str(trial.seed)]
         cells += [figure(limit, trial.figure(limit.figure)) for limit in limits]
+        cells += [
+            "-" if (value := trial.figure(name)) is None else wording.significant(value / unit)
+            for name, unit in _EXTRA.values()
+        ]
         rows.append(
             f'<tr title="{escape(trial.command)}"><th scope="row">{trial.name}</th>'
             + "".join(f"<td>{escape(cell)}</td>" for cell in cells)

@@ -4,6 +4,7 @@ Passes after the first take its pieces in an order drawn anew, so that the seeds
 outside the places that the trace writes is taken to stay as it is.
 """
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.planning.expectation import Expectation
 from ssdlab.quantities import format_bytes, format_share
 from ssdlab.targets.specification import Specification
 from ssdlab.traces.miniature import sample_of, shuffle_of
@@ -22,9 +22,14 @@ from ssdlab.traces.specification import specify
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
-_REASON = "a trace is no stream of independent writes whose law is known"
 # Fewer kept units that are written say nothing.
 _UNITS_KEPT_MIN = 64
+# A round of the steady state is as many times what the trace can change: the places that it writes and the spare area.
+# A drive that the trace hardly touches need not be written again and again to see what it settles into; with one time
+# rather than two the way there weighs too much (docs/advice.md).
+_ROUND_CHANGES = 2
+# A sample may come out a little larger than its share.
+_ROOM_SHARE_COMPACT = 0.98
 # With a clock requests should stay whole, up to this size; it is small beside most scaled erase units.
 _REGION_BYTES_MAX_TIMED = 128 * 1024
 _SECONDS_PER_DAY = 86_400
@@ -37,7 +42,7 @@ class Trace:
     recording: Recording
     volume: str | None
     address_map: Map
-    """`strict` where the drive as sold reaches as far as the trace; else `compact`."""
+    """`strict` where the smallest drive that is looked at reaches as far as the trace; else `compact`."""
     profile: Profile
 
     @property
@@ -46,7 +51,10 @@ class Trace:
         skipped = self.recording.survey.skipped
         notes = [f"{skipped:,} malformed lines or records were skipped"] if skipped else []
         if self.address_map == "compact":
-            notes.append("the trace reaches past the end of the drive: its addresses are packed in the order of touch")
+            notes.append(
+                "the trace reaches past the end of a drive with spare area: its addresses are packed in the order of "
+                "touch"
+            )
         return notes
 
     @property
@@ -59,15 +67,19 @@ class Trace:
         """The most neighbours of which one may be kept while the sample still says something."""
         return max(1, self.profile.units.unique_written // _UNITS_KEPT_MIN)
 
-    def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> Expectation:
-        """No closed form. Raises InputError where the trace does not fit the drive."""
+    def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> float | None:
+        """No closed form: a trace is no stream of independent writes whose law is known.
+
+        Raises InputError where the trace does not fit the drive.
+        """
         needed = self._needed_bytes()
-        if needed > drive.capacity.user_bytes:
+        room = 1 if self.address_map == "strict" else _ROOM_SHARE_COMPACT
+        if needed > drive.capacity.user_bytes * room:
             raise InputError(
                 f"{self.recording.names[0]}: touches {format_bytes(needed)}, the drive {drive.name} has "
                 f"{format_bytes(drive.capacity.user_bytes)} at this over-provisioning; take a larger one"
             )
-        return Expectation(None, None, _REASON)
+        return None
 
     def specify(
         self, drive: "ResolvedDrive", *, seed: int, timed: bool, data_on: "ResolvedDrive | None" = None
@@ -85,6 +97,7 @@ class Trace:
             address_map=self.address_map,
             seed=seed,
             until_steady=True,
+            round_share=self._round_share(drive, one_in),
             timed=timed,
             # Fewer requests on as many dies: they come as much faster.
             time_scale=1 / one_in,
@@ -101,8 +114,9 @@ class Trace:
         scale: Fraction | None,
         seed: int,
         timed: bool,
+        on: "ResolvedDrive",
     ) -> str:
-        """What replays it so again."""
+        """What replays it so again; `on` is the drive with all of that."""
         words = ["ssdlab", "replay", *self.recording.names, "--drive", drive]
         words += ["--format", self.recording.format] if self.recording.format else []
         words += ["--skip-bad", str(self.recording.skip_bad_max)] if self.recording.skip_bad_max else []
@@ -111,6 +125,8 @@ class Trace:
         merged = ["--merge-volumes"] if len(self.recording.survey.volumes) > 1 else []
         words += ["--volume", self.volume] if self.volume is not None else merged
         words += ["--map", self.address_map, "--until", "steady", "--shuffle"]
+        round_share = self._round_share(on, round(1 / on.scale))
+        words += ["--round", format_share(round_share).replace(" ", "")] if round_share is not None else []
         words += ["--scale", str(scale), "--sample", f"{self._region_bytes(timed=timed)}B"] if scale else []
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
@@ -133,6 +149,14 @@ class Trace:
             )
         return sentences
 
+    def _round_share(self, drive: "ResolvedDrive", one_in: int) -> float | None:
+        """Of the drive, in tenths of a percent, as a command line says it; None for all."""
+        capacity = drive.capacity
+        changed_bytes = self.profile.units.unique_written * self.profile.unit_bytes / one_in
+        changed_bytes += capacity.physical_bytes - capacity.user_bytes
+        share = math.ceil(1000 * _ROUND_CHANGES * changed_bytes / capacity.user_bytes) / 1000
+        return share if share < 1 else None
+
     def _needed_bytes(self) -> int:
         if self.address_map == "compact":
             return self.profile.units.unique * self.profile.unit_bytes
@@ -148,8 +172,11 @@ class Trace:
         return region_bytes
 
 
-def of_trace(recording: Recording, volume: str | None, drive: "ResolvedDrive", *, merged: bool) -> Trace:
-    """Reads the recording twice. Raises InputError where one of several volumes must be chosen, or it hardly writes."""
+def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merged: bool) -> Trace:
+    """For drives of at least `room_bytes`. Reads the recording twice.
+
+    Raises InputError where one of several volumes must be chosen, or it hardly writes.
+    """
     if volume is None and not merged:
         recording.single_volume()
     found = recording.volume(volume).name if volume is not None else None
@@ -162,7 +189,7 @@ def of_trace(recording: Recording, volume: str | None, drive: "ResolvedDrive", *
             "places of 4 KiB: too little to say anything of spare area, which only writes need"
         )
     ends = max(volume.end_bytes_max for volume in profile.volumes)
-    return Trace(recording, found, "strict" if ends <= drive.capacity.user_bytes else "compact", profile)
+    return Trace(recording, found, "strict" if ends <= room_bytes else "compact", profile)
 
 
 def _time(days: float) -> str:

@@ -7,16 +7,17 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ssdlab.errors import InputError
+from ssdlab.planning import endurance
 from ssdlab.planning.advice.limits import Limit
 from ssdlab.planning.advice.trials import Trial, Trials, mean
+from ssdlab.planning.advice.workload import OVER_PROVISIONING_MAX
 
-OVER_PROVISIONING_MAX = 2.0
-"""Beyond three times the data a larger drive is the better answer."""
 # Between what holds and what does not: less than the tenth of the spare area that must tell.
 _CLOSE = 1.03
 _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
-_COARSE_POINTS = 5
+_COARSE_POINTS = 3
+_COARSE_MOST = 0.4
 # The checks: how far below the recommended spare area the limit may be met, and by how much it is passed when moved.
 _CHECKS_MAX = 6
 _SEEDS_OF_CHECKS = (3, 4)
@@ -37,7 +38,8 @@ class Found:
     theory: float | None
     """What the closed form said before anything was run; None where none applies."""
     curve: Sequence[tuple[float, Sequence[Trial]]]
-    """Every spare area that was tried at the miniature's scale, with its trials, rising."""
+    """Every spare area that was tried at the miniature's scale, with its trials, rising; none where no run is needed: a
+    limit is broken even at a write amplification of 1."""
     most: float
     """The most that was looked at: where the data no longer fits, or `OVER_PROVISIONING_MAX`."""
     price_most: float | None
@@ -58,6 +60,9 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
     price_most = _price_most(trials, own)
     most = _most_that_holds_the_data(trials, own)
+    beyond = next((limit for limit in wanted if _is_beyond_the_flash(trials, limit)), None)
+    if beyond is not None:
+        return Found(None, own, beyond, None, [], most, price_most, [])
     theory = _by_closed_form(trials, wanted, own, most)
     tried: dict[float, list[Trial]] = {}
 
@@ -71,7 +76,7 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
         return all(_holds(tried[share], limit) for limit in wanted)
 
     run([own, *_first_points(own, theory, most)])
-    for _ in range(_ROUNDS_MAX):
+    for each_round in range(_ROUNDS_MAX):
         good = min((share for share in tried if holds(share)), default=None)
         bad = max((share for share in tried if not holds(share) and (good is None or share < good)), default=None)
         if good is not None and (bad is None or good / bad <= _CLOSE):
@@ -83,7 +88,9 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
             run([min(bad * factor, most) for factor in (1.6, 2.6)])
         else:
             assert bad is not None
-            run(_between(tried, wanted, bad, good))
+            # Where a figure jumps, as it does at the brim of a cache, a line between two points leads nowhere.
+            jumps = each_round % 2 == 1
+            run(_thirds(bad, good) if jumps else _between(tried, wanted, bad, good))
     good = min((share for share in tried if holds(share)), default=None)
     binding = _binding(tried, wanted, good, own)
     curve = sorted(tried.items())
@@ -123,6 +130,16 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     return replace(
         found, over_provisioning=best, evidence=evidence, checks=first, binding=found.binding or next(broken, None)
     )
+
+
+def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
+    daily_bytes = trials.demand.writes_bytes_per_day
+    if limit.figure != "years" or not daily_bytes:
+        return False
+    full = trials.setting.at(None, None)
+    flash_bytes = full.capacity.physical_bytes
+    years = endurance.lifetime_bytes(full.endurance_cycles, flash_bytes, 1) / daily_bytes / endurance.DAYS_PER_YEAR
+    return not limit.holds(years)
 
 
 def _is_as_large(found: Found, scale: Fraction | None) -> bool:
@@ -201,7 +218,7 @@ def _first_points(own: float, theory: float | None, most: float) -> list[float]:
         return [share for factor in (0.93, 1.0, 1.08) if (share := theory * factor) < most]
     if theory is not None or most <= own:
         return []
-    ends = math.log(max(own, 0.03) * 1.4), math.log(min(0.8, most))
+    ends = math.log(max(own, 0.03) * 1.4), math.log(min(max(_COARSE_MOST, 2 * own), most))
     steps = range(_COARSE_POINTS)
     return [math.exp(ends[0] + (ends[1] - ends[0]) * step / (_COARSE_POINTS - 1)) for step in steps]
 
@@ -219,6 +236,10 @@ def _between(tried: dict[float, list[Trial]], wanted: Sequence[Limit], bad: floa
     step = _CLOSE**0.45
     points = [share for share in (crossing / step, crossing * step) if bad < share < good]
     return points or [math.sqrt(bad * good)]
+
+
+def _thirds(bad: float, good: float) -> list[float]:
+    return [bad * (good / bad) ** part for part in (1 / 3, 2 / 3)]
 
 
 def _binding(tried: dict[float, list[Trial]], wanted: Sequence[Limit], good: float | None, own: float) -> Limit | None:
@@ -286,4 +307,4 @@ def _theory_at(trials: Trials, share: float) -> float | None:
     capacity = drive.capacity
     held_back = capacity.reserve_erase_units + 0.5 * capacity.open_erase_units
     left = capacity.data_units - held_back * capacity.data_units_per_erase_unit
-    return trials.workload.expected(drive, left / capacity.user_units - 1).value
+    return trials.workload.expected(drive, left / capacity.user_units - 1)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ssdlab.planning import endurance
 from ssdlab.planning.advice.limits import Limit
+from ssdlab.planning.advice.side_by_side import run_side_by_side
 from ssdlab.planning.advice.workload import Setting, Workload
 from ssdlab.results import Result
 from ssdlab.results.latency import Latency, merged
-from ssdlab.runs import run_many
 from ssdlab.targets.specification import Specification
 
 if TYPE_CHECKING:
@@ -51,6 +51,17 @@ class Trial:
         return self.figures.get(name)
 
 
+@dataclass(frozen=True)
+class Other:
+    """A what-if: a run of its own making."""
+
+    specification: Specification
+    full: "ResolvedDrive"
+    """Its drive, not made smaller."""
+    scale: Fraction
+    command: str
+
+
 @dataclass
 class Trials:
     """Runs what is asked for and remembers all of it."""
@@ -81,15 +92,22 @@ class Trials:
         results = self._run(specifications, what)
         return [
             self._keep(
-                result, self.setting.at(share, None), drives[share].scale, seed, self._command(share, scale, seed)
+                result,
+                self.setting.at(share, None),
+                drives[share].scale,
+                seed,
+                self._command(share, drives[share], scale, seed),
             )
             for (share, seed), result in zip(pairs, results, strict=True)
         ]
 
-    def other(self, specification: Specification, full: "ResolvedDrive", scale: Fraction | None, command: str) -> Trial:
-        """A what-if: a run of its own making, on a drive whose full size is `full`."""
-        (result,) = self._run([specification], "what if")
-        return self._keep(result, full, scale, 1, command)
+    def others(self, asked: Sequence[Other]) -> list[Trial]:
+        """A trial for each, in that order."""
+        results = self._run([each.specification for each in asked], "what if")
+        return [
+            self._keep(result, each.full, each.scale, 1, each.command)
+            for each, result in zip(asked, results, strict=True)
+        ]
 
     def _run(self, specifications: Sequence[Specification], what: str) -> list[Result]:
         shares: dict[int, float] = {}
@@ -100,7 +118,7 @@ class Trials:
                 self.on_progress(what, sum(shares.values()) / len(specifications))
 
         results: dict[int, Result] = {}
-        with closing(run_many(specifications, self.workers, tell)) as runs:
+        with closing(run_side_by_side(specifications, self.workers, tell)) as runs:
             for index, result in runs:
                 results[index] = result
                 tell(index, 1.0, 0)
@@ -134,22 +152,24 @@ class Trials:
             figures["years"] = figures["tbw_bytes"] / self.demand.writes_bytes_per_day / endurance.DAYS_PER_YEAR
         if self.demand.drive_price is not None:
             figures["price_per_gb"] = endurance.price_per_gb(self.demand.drive_price, full.capacity.user_bytes)
+            if figures["tbw_bytes"]:
+                figures["price_per_tb_written"] = self.demand.drive_price / figures["tbw_bytes"] * 1e12
         for limit in self.limits:
             if "." in limit.figure:
                 figures[limit.figure] = _latency_ns(result, limit.figure)
         return figures
 
-    def _command(self, share: float, scale: Fraction | None, seed: int) -> str:
+    def _command(self, share: float, drive: "ResolvedDrive", scale: Fraction | None, seed: int) -> str:
         setting = self.setting
         # Its own spare area is no round share, so it is not said.
         said = None if share == setting.at(None, None).capacity.over_provisioning else share
-        return self.workload.command(*setting.words, said, scale, seed, self.timed)
+        return self.workload.command(*setting.words, said, scale, seed, self.timed, drive)
 
 
 def mean(trials: Sequence[Trial], figure: str) -> float | None:
-    """Over seeds; None where any lacks it."""
+    """Over seeds; None where any lacks it, or there are none."""
     values = [trial.figure(figure) for trial in trials]
-    return None if None in values else fmean(value for value in values if value is not None)
+    return None if None in values or not values else fmean(value for value in values if value is not None)
 
 
 def _latency_ns(result: Result, figure: str) -> float | None:

@@ -1,8 +1,10 @@
 """An advice in the words that a user needs; each sentence names the runs that it rests on."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ssdlab.planning import endurance
 from ssdlab.planning.advice.alternatives import Alternative
 from ssdlab.planning.advice.limits import Limit
 from ssdlab.planning.advice.search import Found
@@ -19,6 +21,8 @@ class Sentence:
 
     text: str
     runs: Sequence[str]
+    detail: str = ""
+    """What only the page says."""
 
     def __str__(self) -> str:
         return f"{self.text} [{', '.join(self.runs)}]" if self.runs else self.text
@@ -26,12 +30,14 @@ class Sentence:
 
 def headline(trials: Trials, found: Found) -> Sentence:
     """The recommendation itself."""
+    if not found.curve:
+        return _beyond_the_flash(trials, found)
     if found.over_provisioning is None:
         tried = found.evidence
         least = ", ".join(f"{each.said}: {figure(each, mean(tried, each.figure))}" for each in _broken(trials, tried))
         return Sentence(
             f"No amount of spare area holds the limits: with {wording.share(found.most)} over-provisioning, "
-            f"{least or 'they are still broken'}. Take a drive of higher endurance or speed, or a larger one.",
+            f"{least or 'they are still broken'}. {_take(trials, found)}",
             [trial.name for trial in tried],
         )
     at = found.evidence
@@ -50,6 +56,8 @@ def headline(trials: Trials, found: Found) -> Sentence:
 
 def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> list[Sentence]:
     """What goes with the recommendation: figures, how sure they are, what else would do."""
+    if not found.curve:
+        return []
     said = []
     share = found.over_provisioning
     own = found.miniatures_at(found.own)
@@ -63,13 +71,13 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
         for limit in trials.limits:
             said.append(Sentence(f"{limit.said}: {figure(limit, mean(own, limit.figure))}.", [t.name for t in own]))
     own_drive = trials.setting.at(None, None).capacity
+    said += _life_and_price(trials, found)
     said += [Sentence(text, []) for text in trials.workload.said(own_drive.user_bytes)]
     if found.theory is not None:
         said.append(Sentence(f"The closed form alone would have said {wording.share(found.theory)}.", []))
     if found.checks:
         said.append(_check(found))
-    for other in others:
-        said.append(_alternative(trials, other))
+    said += [_alternative(trials, other) for other in others]
     unsteady = [trial.name for _, runs in found.curve for trial in runs if not trial.steady]
     if unsteady:
         said.append(Sentence("These runs did not settle by SNIA's rule; take their figures with care.", unsteady))
@@ -113,6 +121,63 @@ def figure(limit: Limit, value: float | None) -> str:
     return f"{limit.figure} {wording.duration(value)}"
 
 
+def _beyond_the_flash(trials: Trials, found: Found) -> Sentence:
+    """Said without a run: the limit is broken even where nothing is written but what the host writes."""
+    limit, daily_bytes = found.binding, trials.demand.writes_bytes_per_day
+    assert limit is not None
+    assert daily_bytes is not None
+    full = trials.setting.at(None, None)
+    flash_bytes = full.capacity.physical_bytes
+    takes = wording.size(endurance.lifetime_bytes(full.endurance_cycles, flash_bytes, 1))
+    asked = wording.size(daily_bytes * endurance.DAYS_PER_YEAR * limit.bound)
+    return Sentence(
+        f"No amount of spare area holds {limit.said}: {wording.size(daily_bytes)} a day are {asked} in that time, and "
+        f"all of the flash takes {takes} ({full.endurance_cycles:,} rated cycles of {wording.size(flash_bytes)}), even "
+        f"with a write amplification of 1. {_take(trials, found)}",
+        [],
+    )
+
+
+def _take(trials: Trials, found: Found) -> str:
+    """What other drive to take, with the figure to look for where life is what is missing."""
+    limit, daily_bytes = found.binding, trials.demand.writes_bytes_per_day
+    if limit is None or limit.figure != "years" or not daily_bytes:
+        return "Take a drive of higher endurance or speed, or a larger one."
+    user_bytes = trials.setting.at(None, None).capacity.user_bytes
+    # Three digits, up: a rating that was rounded down is no use.
+    drive_writes = daily_bytes / user_bytes
+    step = 10.0 ** (math.floor(math.log10(drive_writes)) - 2)
+    drive_writes = math.ceil(drive_writes / step) * step
+    return (
+        f"Take a drive rated {wording.significant(drive_writes)} DWPD or more over {limit.said.removeprefix('--life ')}"
+        f" ({wording.size(user_bytes)}), or a larger one rated {wording.size(daily_bytes)} a day."
+    )
+
+
+def _life_and_price(trials: Trials, found: Found) -> list[Sentence]:
+    """What the flash takes at the recommended spare area, and as sold; what that costs where the price is known."""
+    own = found.miniatures_at(found.own)
+    places = [(found.evidence, "")] if found.over_provisioning not in (None, found.own) else []
+    places.append((own, "as sold "))
+    names = [trial.name for runs, _ in places[::-1] for trial in runs]
+    said = [
+        [f"{before}{said}" for runs, before in places if (said := _said_of(runs, name))]
+        for name in ("tbw_bytes", "years", "price_per_gb", "price_per_tb_written")
+    ]
+    starts = ("The host can write", "at its pace that is", "A usable GB costs", "a TB written over that life")
+    parts = [f"{start} {', '.join(values)}" for start, values in zip(starts, said, strict=True) if values]
+    return [Sentence("; ".join(parts) + ".", names)] if parts else []
+
+
+def _said_of(runs: Sequence[Trial], name: str) -> str | None:
+    value = mean(runs, name)
+    if value is None:
+        return None
+    if name == "tbw_bytes":
+        return f"{wording.significant(value / 1e12)} TB (TBW)"
+    return f"{wording.significant(value)} years" if name == "years" else wording.significant(value)
+
+
 def _check(found: Found) -> Sentence:
     """How far the miniatures were off."""
     first = found.checks[0]
@@ -140,11 +205,11 @@ def _because(binding: Limit | None) -> str:
 
 
 def _alternative(trials: Trials, other: Alternative) -> Sentence:
-    if other.trial is None:
-        return Sentence(f"What if: {other.what}: could not be run ({other.refused}).", [])
+    if other.refused is not None:
+        return Sentence(f"What if: {other.what}: not possible on this drive.", [], other.refused)
     figures = [
-        figure(limit, other.trial.figure(limit.figure)) for limit in trials.limits if not limit.falls_with_spare_area
+        figure(limit, mean(other.trials, limit.figure)) for limit in trials.limits if not limit.falls_with_spare_area
     ]
-    broken = _broken(trials, [other.trial])
+    broken = _broken(trials, other.trials)
     verdict = "holds the limits" if not broken else f"breaks {wording.listed([limit.said for limit in broken])}"
-    return Sentence(f"What if: {other.what}: {', '.join(figures)}; {verdict}.", [other.trial.name])
+    return Sentence(f"What if: {other.what}: {', '.join(figures)}; {verdict}.", [trial.name for trial in other.trials])

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.planning.expectation import Expectation, expected
 from ssdlab.quantities import format_share
 from ssdlab.targets import simulated
 from ssdlab.targets.specification import Specification
@@ -21,13 +20,17 @@ if TYPE_CHECKING:
     from ssdlab.jobs import JobFile
     from ssdlab.planning.advice.recorded import Trace
 
+OVER_PROVISIONING_MAX = 2.0
+"""Beyond three times the data a larger drive is the better answer."""
+
 _DISTRIBUTIONS = ("uniform", "zipf:THETA", "pareto:H", "hot:SPACE/WRITES")
 # A small erase unit is no large population: write amplification would deviate by a percent.
 _UNITS_PER_ERASE_UNIT_MIN = 256
 # A sample of a trace adds its own scatter: below this write amplification deviates by more than 3 %.
 _UNITS_PER_ERASE_UNIT_MIN_SAMPLED = 1024
-# Runs that check.
+# Runs that check are up to so many times as large, and of about so many mapping units at most.
 _LARGER = 4
+_UNITS_OF_CHECKS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,15 @@ class Workload:
         """What of the file has no meaning here."""
         return self.jobs.notes
 
-    def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> Expectation:
-        """The closed form at such a spare area of the drive, if any. Raises InputError where the jobs do not fit it."""
+    def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> float | None:
+        """Write amplification by closed form at such a spare area of the drive, if there is one.
+
+        Raises InputError where the jobs do not fit it.
+        """
+        from ssdlab.planning.expectation import expected
+
         jobs = self.jobs.resolve(drive.capacity.user_bytes, seed=1, scale=drive.scale)
-        return expected(jobs, drive.specification(), over_provisioning)
+        return expected(jobs, drive.specification(), over_provisioning).value
 
     def specify(
         self, drive: "ResolvedDrive", *, seed: int, timed: bool, data_on: "ResolvedDrive | None" = None
@@ -72,8 +80,9 @@ class Workload:
         scale: Fraction | None,
         seed: int,
         timed: bool,
+        on: "ResolvedDrive",
     ) -> str:
-        """What runs it so again."""
+        """What runs it so again; `on` is the drive with all of that."""
         words = ["ssdlab", "compare", self.path, "--drive", drive]
         words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
@@ -137,6 +146,11 @@ class Setting:
         """The drive for a command line, and what is set."""
         return self.called or self.file.name, self.settings
 
+    @property
+    def user_bytes_least(self) -> int:
+        """Of the drive with the most spare area that is looked at."""
+        return int(self.at(None, None).capacity.physical_bytes / (1 + OVER_PROVISIONING_MAX))
+
     def at(self, over_provisioning: float | None, scale: Fraction | None) -> "ResolvedDrive":
         from ssdlab.drives import resolve
 
@@ -158,12 +172,20 @@ class Setting:
                 full.user_units // user_units,
                 full.units_per_erase_unit // _UNITS_PER_ERASE_UNIT_MIN_SAMPLED,
             )
-            one_in = max((each for each in range(1, most + 1) if pages % each == 0), default=1)
-            return Fraction(1, one_in) if one_in > 1 else None
+            ratios = (Fraction(1, each) for each in range(most, 1, -1) if pages % each == 0)
+            return next((ratio for ratio in ratios if self._works_at(ratio)), None)
         wanted = user_units / full.user_units
         least = _UNITS_PER_ERASE_UNIT_MIN / full.units_per_erase_unit
-        scaled_pages = max(1, round(pages * max(wanted, least)))
-        return None if scaled_pages >= pages else Fraction(scaled_pages, pages)
+        ratios = (Fraction(each, pages) for each in range(max(1, round(pages * max(wanted, least))), pages))
+        return next((ratio for ratio in ratios if self._works_at(ratio)), None)
+
+    def _works_at(self, scale: Fraction) -> bool:
+        """Whether the drive can be made so small: what is in SLC mode needs some pages, for one."""
+        try:
+            self.at(None, scale)
+        except InputError:
+            return False
+        return True
 
 
 def scale_of(workload: "Workload | Trace", setting: Setting, user_units: int) -> Fraction | None:
@@ -172,10 +194,12 @@ def scale_of(workload: "Workload | Trace", setting: Setting, user_units: int) ->
 
 
 def larger_of(workload: "Workload | Trace", setting: Setting, scale: Fraction) -> Fraction | None:
-    """The scale of runs that check those at `scale`: four times as large, or a little less."""
+    """The scale of runs that check those at `scale`: four times as large, or less where these are large."""
+    user_units = setting.at(None, scale).capacity.user_units
+    times = min(_LARGER, max(2, round(_UNITS_OF_CHECKS / user_units)))
     if isinstance(workload, Workload):
-        return None if scale * _LARGER >= 1 else scale * _LARGER
+        return None if scale * times >= 1 else scale * times
     pages = setting.at(None, None).file.nand.pages_per_block
-    least = -(-scale.denominator // _LARGER)
+    least = -(-scale.denominator // times)
     one_in = next(each for each in range(least, scale.denominator + 1) if pages % each == 0)
     return Fraction(1, one_in) if one_in > 1 else None
