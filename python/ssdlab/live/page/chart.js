@@ -9,6 +9,7 @@ import { themeColour } from "./palette.js";
  * @property {string} colour A CSS variable.
  * @property {boolean} [dashed]
  * @property {[number, number][]} points
+ * @property {boolean} [isOver] It has no value now, as theory when what it is of has ended.
  * @property {boolean} [isMarked] Each point is a measurement of its own.
  * @property {[number, number, number][]} [band] From the least to the most at each place.
  */
@@ -19,7 +20,7 @@ import { themeColour } from "./palette.js";
  * @property {boolean} [isStacked] The lines are areas, each on the one before.
  * @property {boolean} [isLogarithmic]
  * @property {[number, number]} [range] Of the values; without it, that of the lines.
- * @property {(value: number) => string} say
+ * @property {(value: number | null) => string} say
  * @property {string} [missing] Why there is nothing to draw.
  */
 
@@ -197,7 +198,7 @@ export class Chart {
 
   /** The heading is the key, with the values at the pointer or the newest. @param {Content} content @param {Line[]} lines @param {number | null} at */
   say(content, lines, at) {
-    const texts = lines.map((line) => `${line.name} ${content.say(valueAt(line.points, at))}`);
+    const texts = lines.map((line) => `${line.name} ${content.say(line.isOver && at === null ? null : valueAt(line.points, at))}`);
     const names = lines.map(({ name, colour }) => `${name} ${colour}`).join();
     if (this.key.names !== names) this.layOutKey(names, lines);
     texts.forEach((text, index) => {

@@ -83,12 +83,14 @@ export class Charts {
     const series = this.series[drive];
     /** @type {[number, number][]} */
     const points = [];
+    let isOver = false;
     for (const row of series.rows) {
       const at = series.along(row, this.axis);
       const worth = value(row, series);
+      isOver = worth === null;
       if (at !== null && worth !== null) points.push([at, worth]);
     }
-    return { name, colour, dashed, points };
+    return { name, colour, dashed, points, isOver };
   }
 
   /** For one drive or for each of two: `of` gives the lines of a drive, named by it where there are two. @param {(drive: number, name: (what: string) => string, colour: (index: number) => string) => Line[]} of */
