@@ -1,5 +1,6 @@
 """Losses of power under programs, drives that outlive their process, and what SMART says of it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -54,3 +55,34 @@ def test_a_drive_in_a_file_outlives_a_kill_and_an_orderly_end(mount: MountMaker,
     done = subprocess.run([sys.executable, "-m", "ssdlab", *command], capture_output=True, text=True)
     assert done.returncode == 2
     assert "another drive" in done.stderr
+
+
+def test_faults_of_the_flash_are_errors_and_never_wrong_data(mount: MountMaker) -> None:
+    mounted = mount("--faults", "uncorrectable_reads=2%", "--faults", "program_failures=0.7%")
+    data = os.urandom(16 << 20)
+    with mounted.drive.open("r+b", buffering=0) as file:
+        file.write(data)
+        os.fsync(file.fileno())
+        failed = 0
+        for at in range(0, len(data), 4096):
+            try:
+                assert os.pread(file.fileno(), 4096, at) == data[at : at + 4096]
+            except OSError as error:
+                assert error.errno == errno.EIO
+                failed += 1
+    statistics = mounted.statistics()["ssdlab"]
+    assert 20 < failed < 200
+    events = statistics["device"]["events"]
+    assert events["lost_units"] >= failed
+    assert events["program_failures"] > 0
+    assert statistics["smart"]["nvme_smart_health_information_log"]["media_errors"] == events["lost_units"]
+
+
+def test_a_kind_of_fault_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    for wrong in ("read_errors=1%", "erase_failures", "program_failures=200%"):
+        command = ["mount", str(tmp_path / "here"), "--drive", "generic-tlc-480", "--faults", wrong]
+        done = subprocess.run([sys.executable, "-m", "ssdlab", *command], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert wrong in done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "here").exists()

@@ -42,6 +42,16 @@ Pace = Annotated[
     ),
 ]
 PACES = ("virtual", "real")
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--faults",
+        metavar="KIND=SHARE",
+        help="Flash operations that fail, such as uncorrectable_reads=0.01%; also program_failures, erase_failures. "
+        "Repeatable.",
+    ),
+]
+FAULTS = ("uncorrectable_reads", "program_failures", "erase_failures")
 Output = Annotated[
     str | None,
     typer.Option("--output", metavar="FILE", help="Where to write the statistics at the end, as JSON."),
@@ -67,6 +77,23 @@ def is_real(pace: str) -> bool:
     if pace not in PACES:
         raise InputError(f"--pace is {pace!r}{near(pace, PACES)}; allowed: {', '.join(PACES)}")
     return pace == "real"
+
+
+def faults_of(texts: list[str] | None) -> dict[str, float]:
+    """`--faults`: shares of operations by kind. Raises InputError when one is no kind or no share."""
+    from ssdlab.errors import InputError, near
+    from ssdlab.quantities import parse_share
+
+    found = {}
+    for text in texts or []:
+        kind, equals, share = text.partition("=")
+        if kind not in FAULTS or not equals:
+            allowed = ", ".join(f"{kind}=SHARE" for kind in FAULTS)
+            raise InputError(f"--faults is {text!r}{near(kind, FAULTS)}; allowed: {allowed}")
+        found[kind] = parse_share(share)
+        if found[kind] > 1:
+            raise InputError(f"--faults is {text!r}; a share of operations is at most 100%")
+    return found
 
 
 def path_of(text: str | None) -> Path | None:

@@ -30,6 +30,7 @@ def mount(
             help="Requests served side by side; real pace wants as many as the queue is deep.",
         ),
     ] = 4,
+    faults: drive_options.Faults = None,
     does_nothing: drive_options.DoesNothing = False,
     output: drive_options.Output = None,
 ) -> None:
@@ -56,6 +57,7 @@ def mount(
         queue_depth=queue_depth,
         does_nothing=does_nothing,
         real_pace=drive_options.is_real(pace),
+        faults=drive_options.faults_of(faults),
     )
     drive_options.end_politely()
     with (

@@ -26,6 +26,7 @@ def serve(
     store: drive_options.Store = None,
     queue_depth: drive_options.QueueDepth = None,
     pace: drive_options.Pace = "virtual",
+    faults: drive_options.Faults = None,
     does_nothing: drive_options.DoesNothing = False,
     output: drive_options.Output = None,
 ) -> None:
@@ -59,6 +60,7 @@ def serve(
         queue_depth=queue_depth,
         does_nothing=does_nothing,
         real_pace=drive_options.is_real(pace),
+        faults=drive_options.faults_of(faults),
     )
     place = (
         nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute())

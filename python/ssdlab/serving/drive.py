@@ -1,6 +1,7 @@
 """A drive with contents, and its statistics in the form of a result."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,15 @@ class ServedDrive:
         queue_depth: int | None = None,
         does_nothing: bool = False,
         real_pace: bool = False,
+        faults: Mapping[str, float] | None = None,
     ) -> None:
         """Opens it. `store` is a sparse file that outlives the process; without one the contents are in memory.
 
         `queue_depth` is how many requests stand in the queue in simulated time, by default as many as are seen to wait.
         With `does_nothing` programs get a device of its size that does nothing, to measure what the way to it costs.
         With `real_pace` a request is answered when the simulated drive would have it, else as soon as this machine can.
+        `faults` are shares of the flash's operations that fail, by kind: uncorrectable_reads, program_failures,
+        erase_failures.
         Raises InputError when the drive cannot be, or the file holds another.
         """
         self._specification = drive.specification()
@@ -43,6 +47,8 @@ class ServedDrive:
         options: dict[str, Any] = {"seed": seed, "queue_depth": queue_depth}
         if real_pace:
             options["pace"] = "real"
+        if faults:
+            options["faults"] = dict(faults)
         if store is not None:
             options["contents"] = {"file": str(store)}
         try:
