@@ -1,0 +1,50 @@
+"""The first study's steps on a real drive, with runs that end after so many requests instead of seconds.
+
+How much a run of seconds writes depends on the machine that the tests run on. As a program, `DEVICE SERIAL FOLDER`, it
+carries them out; a process of its own, because its mounts are.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ssdlab.cli import measure_protocol
+from ssdlab.protocols.contract import Point, Protocol, Setting
+from ssdlab.studies.over_provisioning_blog.real import REAL
+from ssdlab.targets.device.place import Permission
+
+RUNS = 2
+# A quarter of the drive of these tests in blocks of 16 KiB. After a hundred writes each of the 128 files is
+# synchronized, which counts as an event.
+_EVENTS = 4096 // 100 * 228
+
+
+def _points(setting: Setting) -> Sequence[Point]:
+    found = []
+    for point in REAL.protocol.points(replace(setting, quick=True)):
+        steps = [
+            replace(step, text=step.text.replace("--time=2", f"--time=0 --events={_EVENTS}")) for step in point.steps
+        ]
+        preparation = [step for step in steps if not step.shown]
+        found.append(replace(point, steps=[*preparation, *[step for step in steps if step.shown][:RUNS]]))
+    return found
+
+
+PROTOCOL: Protocol = replace(REAL.protocol, points=_points)
+
+if __name__ == "__main__":
+    device, serial, output = sys.argv[1:]
+    measure_protocol.on_path(
+        PROTOCOL,
+        Path(device),
+        Permission(serial, False, None),
+        size_bytes=None,
+        smart=None,
+        quick=True,
+        seed=1,
+        dry_run=False,
+        resume=False,
+        output=Path(output),
+        command_line=" ".join(sys.argv),
+    )
