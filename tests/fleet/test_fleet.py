@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dask_cluster import await_workers, scheduler, worker
 from small_drives import Program, drive_file, program_in
 from ssdlab.fleet.packing import packed
 from ssdlab.fleet.volumes import Volume, found
@@ -53,6 +54,24 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert (tmp_path / "out/concentration-dark.png").stat().st_size > 5000
     again = ssdlab(*call)
     assert "4 runs, 4 kept in out, 0 to run" in again.stdout
+
+
+@pytest.mark.surroundings
+def test_a_cluster_gives_the_same_bytes_as_this_machine(ssdlab: Program, tmp_path: Path) -> None:
+    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%"]
+    here = ssdlab(*call, "--output", "here")
+    assert here.returncode == 0, here.stderr
+    with scheduler(tmp_path) as address, worker(tmp_path, address), worker(tmp_path, address):
+        await_workers(address, 2)
+        there = ssdlab(*call, "--output", "there", "--cluster", address)
+    assert there.returncode == 0, there.stderr
+    kept = [
+        {path.name: path.read_bytes() for path in (tmp_path / name / "runs").iterdir()} for name in ("here", "there")
+    ]
+    assert len(kept[0]) == 4
+    assert kept[0] == kept[1]
+    frames = [pl.read_parquet(tmp_path / name / "fleet.parquet") for name in ("here", "there")]
+    assert frames[0].equals(frames[1])
 
 
 def _requests() -> pl.DataFrame:
