@@ -22,6 +22,8 @@ _COARSE_MOST = 0.4
 _CHECKS_MAX = 6
 _SEEDS_OF_CHECKS = (3, 4)
 _CLOSE_ENOUGH = 0.98
+# By how much a check must be inside a limit: another seed may come out so much worse.
+_SURE = 1.002
 _MARGIN = 1.012
 
 
@@ -112,7 +114,7 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     while share not in checks and len(checks) < _CHECKS_MAX:
         checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "larger runs that check")
         # In each of the runs, not on average: the user's run will be one.
-        enough = [at for at, runs in checks.items() if all(_holds([run], limit) for limit in wanted for run in runs)]
+        enough = [at for at, runs in checks.items() if all(_holds_surely(runs, limit) for limit in wanted)]
         too_little = max((at for at in checks if at not in enough), default=None)
         best = min(enough, default=None)
         needed = max(_needed(found, limit, checks[share], share) for limit in wanted) * _MARGIN
@@ -186,6 +188,13 @@ def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
 def _holds(trials: Sequence[Trial], limit: Limit) -> bool:
     value = mean(trials, limit.figure)
     return value is not None and all(trial.failure is None for trial in trials) and limit.holds(value)
+
+
+def _holds_surely(trials: Sequence[Trial], limit: Limit) -> bool:
+    """In each of the runs and a little inside; where all agree to the last digit, chance has no part in it."""
+    values = [trial.figure(limit.figure) for trial in trials]
+    sure = all(bool(value) and limit.ratio(value) >= _SURE for value in values if value is not None)
+    return all(_holds([trial], limit) for trial in trials) and (sure or len(set(values)) == 1)
 
 
 def _tidy(share: float, own: float) -> float:
