@@ -169,7 +169,7 @@ def _memory_bytes(specification: Specification) -> int:
     nand, ftl = specification.drive["nand"], specification.drive["ftl"]
     planes = nand["channels"] * nand["dies_per_channel"] * nand["planes_per_die"]
     flash_bytes = planes * nand["blocks_per_plane"] * nand["pages_per_block"] * nand["page_bytes"]
-    units: int = flash_bytes // ftl["mapping_unit_bytes"]
+    units: int = specification.drive.get("stripe", {}).get("devices", 1) * flash_bytes // ftl["mapping_unit_bytes"]
     return units * _MEMORY_BYTES_PER_UNIT + 1
 
 

@@ -36,7 +36,7 @@ def test_capacity_is_the_product_of_the_geometry(name: str) -> None:
     nand = drive.nand
     capacity = resolve(drive).capacity
     pages = nand.channels * nand.dies_per_channel * nand.planes_per_die * nand.blocks_per_plane * nand.pages_per_block
-    assert capacity.physical_bytes == pages * nand.page_bytes
+    assert capacity.physical_bytes == drive.stripe.devices * pages * nand.page_bytes
     assert capacity.erase_units * capacity.units_per_erase_unit == capacity.physical_units
     assert capacity.user_bytes == drive.ftl.user_bytes
     assert capacity.spare_factor == pytest.approx(capacity.over_provisioning / (1 + capacity.over_provisioning))
@@ -171,6 +171,7 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
         },
         "parity": {"units_per_stripe": 0},
         "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
+        "stripe": {"devices": 1, "chunk_bytes": 65536},
     }
 
 

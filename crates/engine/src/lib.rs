@@ -1,5 +1,6 @@
 //! The simulated drive. Pure: no input or output, no clock, no environment, no Python.
 
+pub mod chunks;
 mod divisor;
 pub mod error;
 pub mod ftl;

@@ -9,7 +9,8 @@ from ssdlab.drives.schema import DriveFile
 
 @dataclass(frozen=True)
 class Capacity:
-    """Sizes of a drive. T is `physical_units`, U is `user_units`; a unit is a mapping unit."""
+    """Sizes of a drive, all devices of a stripe together. T is `physical_units`, U is `user_units`; a unit is a mapping
+    unit."""
 
     mapping_unit_bytes: int
     # T and what is held out of it: all of the flash.
@@ -31,6 +32,9 @@ class Capacity:
     entries_per_map_page: int
     # What the index of a drive that reduces data takes beside each unit.
     index_bytes_per_unit: int
+    # Devices of the stripe, and how many units lie on one before the next has its turn.
+    devices: int
+    chunk_units: int
     # The capacity on the label of the drive, whatever share of it the host uses now.
     sold_bytes: int
 
@@ -76,12 +80,17 @@ class Capacity:
     @property
     def user_units_max(self) -> int:
         """The most that the host may use while cleaning still has one whole erase unit to gain; 0 or less: none."""
-        held_back = self.reserve_erase_units + self.open_erase_units + 1
-        units = self.data_units - held_back * self.data_units_per_erase_unit
+        held_back = (self.reserve_erase_units + self.open_erase_units) // self.devices + 1
+        units = self.data_units // self.devices - held_back * self.data_units_per_erase_unit
         units = units * self.mapping_unit_bytes // (self.mapping_unit_bytes + self.index_bytes_per_unit)
         entries = self.entries_per_map_page
         # Each map page in flash takes a unit beside those that it names.
-        return units * entries // (entries + 1) if entries else units
+        units = units * entries // (entries + 1) if entries else units
+        if self.devices == 1:
+            return units
+        # The first device is the first to be full, with a part of a chunk.
+        rows, rest = divmod(units, self.chunk_units)
+        return self.devices * rows * self.chunk_units + rest
 
 
 def capacity_of(drive: DriveFile, *, sold_bytes: int | None = None) -> Capacity:
@@ -103,21 +112,24 @@ def capacity_of(drive: DriveFile, *, sold_bytes: int | None = None) -> Capacity:
     good_share = 1 - Fraction(str(drive.faults.factory_bad_blocks))
     dies = nand.channels * nand.dies_per_channel
     open_blocks = open_blocks_per_stream(ftl.erase_unit, dies, ftl.die_choice.name)
+    devices = drive.stripe.devices
     return Capacity(
         mapping_unit_bytes=ftl.mapping_unit_bytes,
-        flash_units=blocks * units_per_block,
-        physical_units=erase_units * units_per_erase_unit,
+        flash_units=devices * blocks * units_per_block,
+        physical_units=devices * erase_units * units_per_erase_unit,
         user_units=ftl.user_bytes // ftl.mapping_unit_bytes,
-        planes=planes,
-        blocks=blocks,
-        erase_units=erase_units,
+        planes=devices * planes,
+        blocks=devices * blocks,
+        erase_units=devices * erase_units,
         units_per_erase_unit=units_per_erase_unit,
         data_units_per_erase_unit=data_units_per_erase_unit,
-        reserve_erase_units=ftl.reserve_erase_units,
-        open_erase_units=open_erase_units(ftl.placement) * open_blocks + _open_for_cache(drive),
-        data_units=int((erase_units - flash_erase_units * (1 - good_share)) * data_units_per_erase_unit),
+        reserve_erase_units=devices * ftl.reserve_erase_units,
+        open_erase_units=devices * (open_erase_units(ftl.placement) * open_blocks + _open_for_cache(drive)),
+        data_units=devices * int((erase_units - flash_erase_units * (1 - good_share)) * data_units_per_erase_unit),
         entries_per_map_page=drive.map_cache.entries_per_map_page if drive.map_cache.bytes else 0,
         index_bytes_per_unit=drive.data_reduction.index_bytes_per_unit if drive.data_reduction.is_on else 0,
+        devices=devices,
+        chunk_units=max(1, drive.stripe.chunk_bytes // ftl.mapping_unit_bytes),
         sold_bytes=sold_bytes or drive.market.sold_bytes or ftl.user_bytes,
     )
 

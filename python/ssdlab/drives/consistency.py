@@ -29,8 +29,38 @@ def check(drive: DriveFile, where: str) -> None:
             f"{where}: ftl.user_bytes = {ftl.user_bytes} is not a whole number of mapping units of"
             f" {ftl.mapping_unit_bytes} B; the next below is {below}"
         )
+    _check_stripe(drive, where)
     check_read_path(drive, where)
     check_spare(capacity_of(drive), f"{where}: ftl.user_bytes = {ftl.user_bytes}")
+
+
+def _check_stripe(drive: DriveFile, where: str) -> None:
+    stripe, ftl, housekeeping = drive.stripe, drive.ftl, drive.housekeeping
+    if not stripe.is_on:
+        return
+    chunk = f"{where}: stripe.chunk_bytes = {stripe.chunk_bytes}"
+    if stripe.chunk_bytes % ftl.mapping_unit_bytes:
+        raise InputError(f"{chunk} should be a multiple of ftl.mapping_unit_bytes = {ftl.mapping_unit_bytes}")
+    if (stripe.devices - 1) * stripe.chunk_bytes >= ftl.user_bytes:
+        raise InputError(
+            f"{chunk} should be so small that each of {stripe.devices} devices has one of the {ftl.user_bytes} B"
+        )
+    # A device does not know when the host will ask the next of it, and so not how long it may keep house.
+    idle_work = {
+        "slc_cache.static_bytes": drive.slc_cache.static_bytes,
+        "slc_cache.dynamic_bytes_max": drive.slc_cache.dynamic_bytes_max,
+        "housekeeping.erased_pool_bytes": housekeeping.erased_pool_bytes,
+        "housekeeping.defragment": housekeeping.defragment,
+        "housekeeping.wear_leveling": housekeeping.wear_leveling,
+        "housekeeping.read_disturb_reads": housekeeping.read_disturb_reads,
+        "housekeeping.retention_days": housekeeping.retention_days,
+    }
+    for key, value in idle_work.items():
+        if value:
+            raise InputError(
+                f"{where}: stripe.devices = {stripe.devices} does not go with {key}: a device of a stripe does nothing"
+                " in idle time; one of them should be off"
+            )
 
 
 def check_read_path(drive: DriveFile, where: str) -> None:
@@ -77,9 +107,10 @@ def check_geometry(drive: DriveFile, where: str) -> None:
         policies.check(kind, getattr(ftl, kind), where)
     _check_die_choice(drive, where)
     capacity = capacity_of(drive)
-    if capacity.flash_units >= _PHYSICAL_UNITS_END:
+    device_units = capacity.flash_units // capacity.devices
+    if device_units >= _PHYSICAL_UNITS_END:
         raise InputError(
-            f"{where}: the geometry makes {capacity.flash_units} mapping units of {unit} B, more than the"
+            f"{where}: the geometry makes {device_units} mapping units of {unit} B, more than the"
             f" {_PHYSICAL_UNITS_END - 1} that a map of 32 bits an entry can name; a larger ftl.mapping_unit_bytes helps"
         )
     if capacity.units_per_erase_unit < 2:
@@ -89,7 +120,7 @@ def check_geometry(drive: DriveFile, where: str) -> None:
         )
     _check_slc_cache(drive, where)
     if capacity.erase_units < 1:
-        erase_units = capacity.flash_units // capacity.units_per_erase_unit
+        erase_units = capacity.flash_units // capacity.devices // capacity.units_per_erase_unit
         raise InputError(
             f"{where}: ftl.reserved_bytes = {ftl.reserved_bytes} and slc_cache.static_bytes ="
             f" {drive.slc_cache.static_bytes} should leave one or more of the {erase_units} erase units of"
@@ -130,7 +161,7 @@ def _check_housekeeping(drive: DriveFile, capacity: Capacity, where: str) -> Non
             " time"
         )
     bytes_per_erase_unit = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
-    if -(-housekeeping.erased_pool_bytes // bytes_per_erase_unit) >= capacity.erase_units:
+    if -(-housekeeping.erased_pool_bytes // bytes_per_erase_unit) >= capacity.erase_units // capacity.devices:
         raise InputError(
             f"{where}: housekeeping.erased_pool_bytes = {housekeeping.erased_pool_bytes} should be less than the"
             f" {capacity.physical_bytes} B of flash"
@@ -148,7 +179,7 @@ def _check_data_reduction(drive: DriveFile, capacity: Capacity, where: str) -> N
             f"{where}: data_reduction.packing_bytes = {packing} should be a power of two from {packing_min} to"
             f" ftl.mapping_unit_bytes = {unit}"
         )
-    if capacity.flash_units * (unit // packing) >= _PHYSICAL_UNITS_END:
+    if capacity.flash_units // capacity.devices * (unit // packing) >= _PHYSICAL_UNITS_END:
         raise InputError(
             f"{where}: data_reduction.packing_bytes = {packing} makes more pieces of the flash than a map of 32 bits an"
             f" entry can name, {_PHYSICAL_UNITS_END - 1}; a larger one helps"
@@ -203,7 +234,7 @@ def check_spare(capacity: Capacity, what: str) -> None:
         return
     held_back = (
         f"{format_count(capacity.erase_units)} erase units, of which {capacity.reserve_erase_units} are the free"
-        f" reserve, {capacity.open_erase_units} stand open and 1 must be left for cleaning"
+        f" reserve, {capacity.open_erase_units} stand open and {capacity.devices} must be left for cleaning"
     )
     if capacity.user_units_max < 1:
         raise InputError(f"{what}: no over-provisioning makes this drive work: it has {held_back}")

@@ -12,7 +12,8 @@ _CONTROLLER = "controller"
 
 def draw(drive: DriveFile, capacity: Capacity, *, width: int = 80) -> str:
     """The drawing and, under it, what each level holds; no line is longer than `width` (at least 60)."""
-    return "\n".join([*_dies(drive, width), "", *_levels(drive, capacity)])
+    of_each = [f" one of {drive.stripe.devices} such devices:"] if drive.stripe.is_on else []
+    return "\n".join([*of_each, *_dies(drive, width), "", *_levels(drive, capacity)])
 
 
 def _dies(drive: DriveFile, width: int) -> list[str]:
@@ -49,18 +50,20 @@ def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
     nand, ftl = drive.nand, drive.ftl
     block_bytes = nand.pages_per_block * nand.page_bytes
     erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
-    of_blocks = (
-        f"one block of each of {_count(capacity.planes, 'plane')}" if ftl.erase_unit == "superblock" else "a block"
-    )
+    planes = _count(capacity.planes // capacity.devices, "plane")
+    of_blocks = f"one block of each of {planes}" if ftl.erase_unit == "superblock" else "a block"
     dies = nand.channels * nand.dies_per_channel
+    devices = drive.stripe.devices
+    chunks = f"{devices} devices in turn, in chunks of {format_bytes_binary(drive.stripe.chunk_bytes)}"
     rows = [
+        *([("drive", capacity.flash_bytes, chunks)] if drive.stripe.is_on else []),
         (
-            "drive",
-            capacity.flash_bytes,
+            "device" if drive.stripe.is_on else "drive",
+            capacity.flash_bytes // devices,
             f"{_count(nand.channels, 'channel')} x {_count(nand.dies_per_channel, 'die')}"
             f" x {_count(nand.planes_per_die, 'plane')}",
         ),
-        ("die", capacity.flash_bytes // dies, f"{_count(nand.planes_per_die, 'plane')} {_PLANE}"),
+        ("die", capacity.flash_bytes // devices // dies, f"{_count(nand.planes_per_die, 'plane')} {_PLANE}"),
         ("plane", nand.blocks_per_plane * block_bytes, _count(nand.blocks_per_plane, "block")),
         ("block", block_bytes, _count(nand.pages_per_block, "page")),
         (

@@ -55,6 +55,7 @@ class ResolvedDrive:
             "data_reduction": self.file.data_reduction.model_dump(),
             "parity": self.file.parity.model_dump(),
             "faults": self.file.faults.model_dump(),
+            "stripe": self.file.stripe.model_dump(),
         }
 
 

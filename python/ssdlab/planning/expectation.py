@@ -125,7 +125,7 @@ def _expected(
 
     placement = ftl["placement"]["name"]
     live_units = sum(span.end - span.start for span in spans) / ftl["mapping_unit_bytes"]
-    open_blocks = _open_blocks_per_stream(drive)
+    open_blocks = _open_blocks_per_stream(drive) * drive.get("stripe", {}).get("devices", 1)
     open_units = _OpenEraseUnits(effective_over_provisioning, open_blocks * data_units / live_units)
     if _equally_dense(spans):
         if placement not in ("single", "host-gc-split"):

@@ -85,11 +85,12 @@ def lives(
     import numpy as np
 
     capacity = drive.capacity
-    planes = capacity.planes if drive.file.ftl.erase_unit == "superblock" else 1
+    devices = capacity.devices
+    planes = capacity.planes // devices if drive.file.ftl.erase_unit == "superblock" else 1
     units = capacity.data_units_per_erase_unit
     spare = _spare_erase_units(drive)
-    left = capacity.erase_units - np.arange(spare + 1)
-    over_provisioning = left * units / capacity.user_units - 1
+    left = capacity.erase_units // devices - np.arange(spare + 1)
+    over_provisioning = left * units * devices / capacity.user_units - 1
     host_units_a_cycle = left * units / calibration.waf_at(over_provisioning)
     fast_steps = spare + 1
     if iops_min is not None:
@@ -99,11 +100,15 @@ def lives(
     host_bytes, fast_host_bytes = np.empty(drives), np.empty(drives)
     for index in range(drives):
         mean = drive.endurance_cycles * max(0.01, 1 + wear.drive_spread * generator.standard_normal())
-        cycles = mean * (1 + wear.block_spread * generator.standard_normal((planes, capacity.blocks // planes)))
-        losses = _losses(np.maximum(cycles, 1.0), spare + 1)
-        written = np.diff(losses, prepend=0.0) * host_units_a_cycle * capacity.mapping_unit_bytes
-        host_bytes[index] = written.sum()
-        fast_host_bytes[index] = written[:fast_steps].sum()
+        blocks = planes, capacity.blocks // devices // planes
+        of_devices = []
+        for _ in range(devices):
+            cycles = mean * (1 + wear.block_spread * generator.standard_normal(blocks))
+            losses = _losses(np.maximum(cycles, 1.0), spare + 1)
+            written = np.diff(losses, prepend=0.0) * host_units_a_cycle * capacity.mapping_unit_bytes
+            of_devices.append((written.sum(), written[:fast_steps].sum()))
+        # Each device of a stripe writes as much as the others, so that the first to end or to slow down does for all.
+        host_bytes[index], fast_host_bytes[index] = devices * np.min(of_devices, axis=0)
     return Lives(host_bytes, fast_host_bytes, spare)
 
 
@@ -122,11 +127,12 @@ def _losses(cycles: "Floats", count: int) -> "Floats":
 
 
 def _spare_erase_units(drive: "ResolvedDrive") -> int:
-    """How many erase units may be lost before the engine's drive turns read-only."""
+    """How many erase units a device may lose before the engine's drive turns read-only."""
     capacity = drive.capacity
-    held_back = capacity.reserve_erase_units + capacity.open_erase_units + 1
-    needed = math.ceil(capacity.user_units / capacity.data_units_per_erase_unit) + held_back
-    return max(0, capacity.erase_units - needed)
+    devices = capacity.devices
+    held_back = (capacity.reserve_erase_units + capacity.open_erase_units) // devices + 1
+    needed = math.ceil(capacity.user_units / devices / capacity.data_units_per_erase_unit) + held_back
+    return max(0, capacity.erase_units // devices - needed)
 
 
 def _along(x: "Floats", known_x: Sequence[float], known_y: "Floats") -> "Floats":

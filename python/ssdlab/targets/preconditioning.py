@@ -5,7 +5,7 @@ same workload until its write amplification is steady by SNIA's rule, without a 
 then stands for so many neighbours of the large drive's. So the distribution of live units over erase units, their ages,
 and where hot and cold data lie are those of the steady state, whatever the victim policy and the workload; which
 neighbours lie together is all that is made up, and writing on mixes that. A test simulates on and finds no drift.
-A drive with an SLC cache, a map cache or data reduction runs the workload itself, in its own size.
+A drive with an SLC cache, a map cache or data reduction, and a stripe, runs the workload itself, in its own size.
 """
 
 import hashlib
@@ -50,9 +50,10 @@ def saved_state(path: str | Path, times: int = 1) -> InitialState:
 
 
 def _keeps_more_than_a_map(drive: "ResolvedDrive") -> bool:
-    """What a cache or reduced data make of a drive does not grow with its erase units: such a drive settles itself."""
+    """What a cache or reduced data make of a drive does not grow with its erase units, nor do the chunks of a stripe:
+    such a drive settles itself."""
     file = drive.file
-    return file.slc_cache.is_on or file.map_cache.bytes > 0 or file.data_reduction.is_on
+    return file.slc_cache.is_on or file.map_cache.bytes > 0 or file.data_reduction.is_on or file.stripe.is_on
 
 
 def _smaller(drive: "ResolvedDrive") -> tuple["ResolvedDrive", int]:

@@ -54,6 +54,31 @@ pub struct WearBin {
 
 const WEAR_BINS_MAX: u32 = 40;
 
+impl Wear {
+    /// Of blocks that were erased so often.
+    pub fn of(counts: &[u32], bad_blocks_factory: u32, bad_blocks_grown: u32) -> Self {
+        let blocks = counts.len() as f64;
+        let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
+        let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / blocks;
+        let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
+        let width = (max - min + 1).div_ceil(WEAR_BINS_MAX);
+        let bins = (max - min + 1).div_ceil(width);
+        let mut histogram: Vec<WearBin> = (0..bins)
+            .map(|bin| {
+                let erase_count_min = min + bin * width;
+                WearBin { erase_count_min, erase_count_max: erase_count_min + width - 1, blocks: 0 }
+            })
+            .collect();
+        counts.iter().for_each(|&count| histogram[((count - min) / width) as usize].blocks += 1);
+        Self {
+            erase_count: Spread { min, mean, max, stddev: variance.sqrt() },
+            histogram,
+            bad_blocks_factory,
+            bad_blocks_grown,
+        }
+    }
+}
+
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     pub fn capacity(&self) -> Capacity {
         let places_per_unit = self.layout.places_per_unit();
@@ -71,14 +96,22 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
+    /// Retired ones too.
+    pub fn erase_units(&self) -> u32 {
+        self.streams.len() as u32
+    }
+
     pub fn free_erase_units(&self) -> u32 {
         self.free.len()
     }
 
     pub fn effective_over_provisioning(&self) -> Option<f64> {
-        if self.mapped_units == 0 {
-            return None;
-        }
+        let (room, live) = self.room_and_live();
+        (live > 0.0).then(|| room / live)
+    }
+
+    /// What cleaning really has, and what is live, in places.
+    pub fn room_and_live(&self) -> (f64, f64) {
         let data_units = f64::from(self.layout.data_units_per_erase_unit());
         let mut held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.open_erase_units);
         if C::PACED {
@@ -99,30 +132,16 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
             in_t -= self.live_units_kept_apart() as f64;
         }
-        Some((usable - in_t) / live)
+        (usable - in_t, live)
     }
 
     pub fn wear(&self) -> Wear {
-        let counts = self.array.erase_counts();
-        let blocks = counts.len() as f64;
-        let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
-        let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / blocks;
-        let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
-        let width = (max - min + 1).div_ceil(WEAR_BINS_MAX);
-        let bins = (max - min + 1).div_ceil(width);
-        let mut histogram: Vec<WearBin> = (0..bins)
-            .map(|bin| {
-                let erase_count_min = min + bin * width;
-                WearBin { erase_count_min, erase_count_max: erase_count_min + width - 1, blocks: 0 }
-            })
-            .collect();
-        counts.iter().for_each(|&count| histogram[((count - min) / width) as usize].blocks += 1);
-        Wear {
-            erase_count: Spread { min, mean, max, stddev: variance.sqrt() },
-            histogram,
-            bad_blocks_factory: self.array.bad_blocks_factory(),
-            bad_blocks_grown: self.array.bad_blocks_grown(),
-        }
+        Wear::of(&self.array.erase_counts(), self.array.bad_blocks_factory(), self.array.bad_blocks_grown())
+    }
+
+    /// By block.
+    pub fn erase_counts(&self) -> Vec<u32> {
+        self.array.erase_counts()
     }
 
     /// Bytes of the tables that grow with the drive.

@@ -20,7 +20,16 @@ pub trait SimulatedDrive: Pictured + Send {
     fn capacity(&self) -> Capacity;
     fn wear(&self) -> Wear;
     fn free_erase_units(&self) -> u32;
-    fn effective_over_provisioning(&self) -> Option<f64>;
+    /// By block.
+    fn erase_counts(&self) -> Vec<u32>;
+    /// Retired ones too.
+    fn erase_units(&self) -> u32;
+    /// What cleaning really has, and what is live, in places.
+    fn room_and_live(&self) -> (f64, f64);
+    fn effective_over_provisioning(&self) -> Option<f64> {
+        let (room, live) = self.room_and_live();
+        (live > 0.0).then(|| room / live)
+    }
     fn memory_bytes(&self) -> usize;
     /// The identities of the ledger; an error says which does not hold.
     fn check_accounts(&self) -> Result<(), String>;
@@ -52,8 +61,16 @@ impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
         self.free_erase_units()
     }
 
-    fn effective_over_provisioning(&self) -> Option<f64> {
-        self.effective_over_provisioning()
+    fn erase_counts(&self) -> Vec<u32> {
+        self.erase_counts()
+    }
+
+    fn erase_units(&self) -> u32 {
+        self.erase_units()
+    }
+
+    fn room_and_live(&self) -> (f64, f64) {
+        self.room_and_live()
     }
 
     fn memory_bytes(&self) -> usize {
@@ -82,7 +99,7 @@ pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable {}
 
 impl<D: SimulatedDrive + TimedDrive + Recoverable> TimedSimulatedDrive for D {}
 
-/// Builds a drive with a clock.
+/// Builds a drive with a clock, of one device.
 pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {
     struct Build<'a> {
         drive: &'a Drive,
@@ -97,10 +114,11 @@ pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDri
         }
     }
 
+    check_is_single(drive)?;
     with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
 }
 
-/// Builds a drive without a clock.
+/// Builds a drive without a clock, of one device.
 pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, SpecificationError> {
     struct Build<'a> {
         drive: &'a Drive,
@@ -115,7 +133,17 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
         }
     }
 
+    check_is_single(drive)?;
     with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
+}
+
+/// A stripe has several translation layers, which `Stripe` builds for a run of jobs.
+fn check_is_single(drive: &Drive) -> Result<(), SpecificationError> {
+    if !drive.stripe.is_on() {
+        return Ok(());
+    }
+    let allowed = "1 for a drive that keeps what is written to it: only runs of jobs and traces know stripes";
+    Err(SpecificationError::new("stripe.devices", drive.stripe.devices, allowed))
 }
 
 /// A capacity that is no number of units is refused by the drive itself; for its policy only the order of size matters.

@@ -10,6 +10,7 @@ mod outcome;
 mod rounds;
 mod series;
 mod source;
+mod stripe;
 #[cfg(test)]
 mod tests;
 mod time_series;
@@ -119,7 +120,7 @@ impl Run for TimedSimulation {
 
     /// What a clock has under way at the end of a run is decided, and counts as done; see `ftl/state.rs`.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
-        SimulatedDrive::save_state(&mut *self.drive, out)
+        self.machine.drive_mut().save_state(out)
     }
 }
 

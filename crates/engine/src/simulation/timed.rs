@@ -2,9 +2,9 @@
 //! of the one before it are complete.
 
 mod client;
+mod machine;
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one, check_times};
-use super::drive::{TimedSimulatedDrive, build_timed};
 use super::outcome::Timing;
 use super::rounds::Rounds;
 use super::series::Series;
@@ -16,15 +16,13 @@ use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, SteadySta
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
 use crate::specification::Specification;
-use crate::timing::flash::Flash;
-use crate::timing::host::{FrontEnd, Host, Reading};
+pub(super) use machine::Machine;
 
 /// Events between two looks at the drive for series and rounds.
 const EVENTS_AT_ONCE: u64 = 512;
 
 pub struct TimedSimulation {
-    pub(super) drive: Box<dyn TimedSimulatedDrive>,
-    pub(super) host: Host,
+    pub(super) machine: Machine,
     pub(super) jobs: Jobs,
     stages: Vec<StageOutcome>,
     /// The jobs of the stage that is running, as a range of `jobs`.
@@ -80,9 +78,9 @@ impl TimedSimulation {
     ) -> Result<Self, SpecificationError> {
         let drive_specification = &specification.drive;
         check_times(specification)?;
-        let mut drive = build_timed(drive_specification, specification.seed)?;
+        let mut machine = Machine::new(drive_specification, specification.seed)?;
         if let Some(state) = state {
-            drive.load_state(state.input, state.times).map_err(refuse_state)?;
+            machine.drive_mut().load_state(state.input, state.times).map_err(refuse_state)?;
         }
         check_identifiers(specification)?;
         check_jobs(&specification.jobs)?;
@@ -92,22 +90,9 @@ impl TimedSimulation {
         let jobs: Vec<RunningJob> = jobs.chain(given.map(Ok)).collect::<Result<_, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
         let rounds = rounds_of(specification, is_given)?.map(Rounds::with_clock);
-        let counted_unit_bytes = drive.capacity().counted_unit_bytes;
-        let mapping_unit_bytes = drive_specification.ftl.mapping_unit_bytes;
-        let flash = Flash::new(&drive_specification.nand, mapping_unit_bytes, drive_specification.ftl.erase_unit)
-            .with_slc_cache(&drive_specification.nand, &drive_specification.slc_cache)
-            .with_power_loss_protection(drive_specification.write_buffer.power_loss_protection)
-            .below(&*drive);
-        let front_end = FrontEnd {
-            command_ns: (drive_specification.controller.command_us * 1000.0).round() as u64,
-            commands_per_second_max: drive_specification.controller.commands_per_second_max,
-            link: drive_specification.host_link.rate()?,
-            buffer_units: drive_specification.write_buffer.bytes / u64::from(mapping_unit_bytes),
-            is_volatile: !drive_specification.write_buffer.power_loss_protection,
-        };
+        let counted_unit_bytes = machine.drive().capacity().counted_unit_bytes;
         Ok(Self {
-            drive,
-            host: Host::with_front_end(flash, &front_end).with_reading(Reading::new(drive_specification)?),
+            machine,
             jobs: Jobs {
                 jobs,
                 repeats_stage: rounds.is_some().then_some(last_stage),
@@ -148,27 +133,27 @@ impl TimedSimulation {
         if !self.active.is_empty() {
             self.note_end_of_stage();
         }
-        if let Err(broken) = self.drive.check_accounts() {
+        if let Err(broken) = self.machine.drive().check_accounts() {
             panic!("the ledger does not add up: {broken}");
         }
-        let simulated_ns = self.host.now_ns();
+        let simulated_ns = self.machine.now_ns();
         let (stages, series, time_series) = (self.stages, self.series, self.jobs.time_series);
         let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
         let steady_state = self.rounds.map(Rounds::into_outcome);
         let books = Books { stages, series, time_series, jobs, steady_state, failure: self.failure };
-        books.close(&*self.drive, &self.host)
+        books.close(&self.machine)
     }
 
     /// What it would have counted if it ended now.
     pub(super) fn outcome(&self) -> Outcome {
-        let simulated_ns = self.host.now_ns();
+        let simulated_ns = self.machine.now_ns();
         let (mut stages, mut series) = (self.stages.clone(), self.series.clone());
         if let (false, Some(stage)) = (self.active.is_empty(), stages.last_mut()) {
-            series.end_stage(stage.stage, &*self.drive);
+            series.end_stage(stage.stage, self.machine.drive());
             stage.host_written_bytes_end = self.ledger().host_written_bytes;
-            stage.read_ahead = self.host.read_counts();
+            stage.read_ahead = self.machine.read_counts();
         }
-        if let Err(broken) = self.drive.check_accounts() {
+        if let Err(broken) = self.machine.drive().check_accounts() {
             panic!("the ledger does not add up: {broken}");
         }
         let books = Books {
@@ -179,11 +164,11 @@ impl TimedSimulation {
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             failure: self.failure,
         };
-        books.close(&*self.drive, &self.host)
+        books.close(&self.machine)
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
-        super::SimulatedDrive::ledger(&*self.drive)
+        self.machine.drive().ledger()
     }
 
     fn stage(&self) -> u32 {
@@ -197,7 +182,7 @@ impl TimedSimulation {
         }
         let events = events_max.min(self.events_to_look);
         if self.failure.is_none() {
-            let goes_on = self.host.advance(events, &mut *self.drive, &mut self.jobs);
+            let goes_on = self.machine.advance(events, &mut self.jobs);
             self.events_to_look -= events;
             if self.events_to_look == 0 || !matches!(goes_on, Ok(true)) {
                 self.events_to_look = EVENTS_AT_ONCE;
@@ -210,22 +195,22 @@ impl TimedSimulation {
     fn look(&mut self, goes_on: Result<bool, ReadOnly>) {
         let stage = self.stage();
         let ledger = *self.ledger();
-        self.series.note(stage, &*self.drive);
+        self.series.note(stage, self.machine.drive());
         self.jobs.time_series.sample(Sample {
             stage,
             host_written_bytes: ledger.host_written_bytes,
             programmed_units_total: ledger.programmed_units.total(),
-            free_erase_units: self.drive.free_erase_units(),
+            free_erase_units: self.machine.drive().free_erase_units(),
         });
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage && !self.jobs.is_settled) {
             self.jobs.is_settled =
-                rounds.note(&ledger, self.counted_unit_bytes, Some((self.host.now_ns(), &mut self.jobs.round)));
+                rounds.note(&ledger, self.counted_unit_bytes, Some((self.machine.now_ns(), &mut self.jobs.round)));
         }
         match goes_on {
             Ok(true) => {}
             Ok(false) => {
                 self.note_end_of_stage();
-                self.host.end_stage();
+                self.machine.end_stage();
                 self.active = self.active.end..self.active.end;
             }
             Err(reason) => self.failure = Some(reason),
@@ -234,9 +219,9 @@ impl TimedSimulation {
 
     fn note_end_of_stage(&mut self) {
         let stage = self.stage();
-        self.series.end_stage(stage, &*self.drive);
+        self.series.end_stage(stage, self.machine.drive());
         let host_written_bytes_end = self.ledger().host_written_bytes;
-        let read_ahead = self.host.take_read_counts();
+        let read_ahead = self.machine.take_read_counts();
         let stage = self.stages.last_mut().expect("a stage has started");
         stage.host_written_bytes_end = host_written_bytes_end;
         stage.read_ahead = read_ahead;
@@ -252,16 +237,17 @@ impl TimedSimulation {
         let host_written_bytes_start = self.ledger().host_written_bytes;
         let host_written_bytes_end = host_written_bytes_start;
         self.stages.push(StageOutcome { stage, host_written_bytes_start, host_written_bytes_end, read_ahead: None });
-        self.series.note(stage, &*self.drive);
+        self.series.note(stage, self.machine.drive());
         let ledger = *self.ledger();
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
-            let capacity = self.drive.capacity();
-            let erased_units = u64::from(self.drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
+            let capacity = self.machine.drive().capacity();
+            let erased_units =
+                u64::from(self.machine.drive().free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
             rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes));
         }
         self.jobs.ledger = ledger;
         let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
-        if let Err(reason) = self.host.start_all(first as u32, plans, &mut *self.drive, &mut self.jobs) {
+        if let Err(reason) = self.machine.start_all(first as u32, plans, &mut self.jobs) {
             self.failure = Some(reason);
         }
     }
@@ -269,7 +255,7 @@ impl TimedSimulation {
     fn progress(&self) -> Progress {
         let host_written_bytes = self.ledger().host_written_bytes;
         let is_finished = self.is_finished();
-        let now_ns = self.host.now_ns();
+        let now_ns = self.machine.now_ns();
         let is_settling = |job: &RunningJob| self.jobs.repeats_stage == Some(job.stage);
         let done = match &self.rounds {
             _ if is_finished => 1.0,
@@ -296,10 +282,10 @@ struct Books {
 }
 
 impl Books {
-    fn close(self, drive: &dyn TimedSimulatedDrive, host: &Host) -> Outcome {
-        let simulated_ns = host.now_ns();
+    fn close(self, machine: &Machine) -> Outcome {
+        let (simulated_ns, drive) = (machine.now_ns(), machine.drive());
         Outcome {
-            ledger: *super::SimulatedDrive::ledger(drive),
+            ledger: *drive.ledger(),
             capacity: drive.capacity(),
             wear: drive.wear(),
             stages: self.stages,
@@ -307,7 +293,7 @@ impl Books {
             series: self.series.into_columns(),
             timing: Some(Timing {
                 simulated_ns,
-                die_utilization: host.flash().utilization(simulated_ns),
+                die_utilization: machine.die_utilization(),
                 series: self.time_series.into_columns(simulated_ns),
             }),
             failure: self.failure.map(|reason| reason.to_string()),

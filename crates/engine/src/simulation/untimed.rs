@@ -8,11 +8,12 @@ use super::drive::{SimulatedDrive, build};
 use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{RequestSource, SourceError};
+use super::stripe::Stripe;
 use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, stream_of};
 use crate::error::{ReadOnly, SpecificationError};
 use crate::request::Request;
 use crate::specification::job::EndsOthers;
-use crate::specification::{Job, Specification};
+use crate::specification::{Drive, Job, Specification};
 
 /// The most requests that a job issues before another has its turn: enough for prefetching to work ahead.
 const TURN_REQUESTS_MAX: u64 = 256;
@@ -69,7 +70,7 @@ impl Simulation {
         given: Option<RunningJob>,
         state: Option<InitialState<'_>>,
     ) -> Result<Self, SpecificationError> {
-        let mut drive = build(&specification.drive, specification.seed)?;
+        let mut drive = drive_of(&specification.drive, specification.seed)?;
         if let Some(state) = state {
             drive.load_state(state.input, state.times).map_err(refuse_state)?;
         }
@@ -306,6 +307,10 @@ impl RunningJob {
         let outcome = JobOutcome::new(name, 0, stage);
         Self { source, stage, turn_requests: 1, is_done: false, ends_others: EndsOthers::None, left: u64::MAX, outcome }
     }
+}
+
+fn drive_of(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, SpecificationError> {
+    if drive.stripe.is_on() { Ok(Box::new(Stripe::build(drive, seed)?)) } else { build(drive, seed) }
 }
 
 /// Without a clock, jobs side by side take turns in proportion to their queue depths. On a small drive turns are short,

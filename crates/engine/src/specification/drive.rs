@@ -5,6 +5,7 @@ use super::host_link::HostLink;
 use super::housekeeping::Housekeeping;
 use super::read_path::{MapCache, ReadAhead};
 use super::slc_cache::SlcCache;
+use super::stripe::Stripe;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -30,6 +31,8 @@ pub struct Drive {
     pub data_reduction: DataReduction,
     #[serde(default)]
     pub slc_cache: SlcCache,
+    #[serde(default)]
+    pub stripe: Stripe,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ pub mod job;
 pub mod job_steady_state;
 pub mod read_path;
 pub mod slc_cache;
+pub mod stripe;
 pub mod textbook;
 
 use serde::{Deserialize, Serialize};

@@ -54,6 +54,7 @@ impl Drive {
             read_ahead: Default::default(),
             data_reduction: Default::default(),
             slc_cache: Default::default(),
+            stripe: Default::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ from pydantic import Field
 from ssdlab.drives.schema.flash import Faults, Nand, Parity, SlcCache
 from ssdlab.drives.schema.host import Controller, HostLink, ReadAhead, WriteBuffer
 from ssdlab.drives.schema.product import Identity, Market
+from ssdlab.drives.schema.stripe import Stripe
 from ssdlab.drives.schema.table import KINDS, Kind, Source, Table, Text
 from ssdlab.drives.schema.translation import (
     POLICY_KINDS,
@@ -52,6 +53,7 @@ class DriveFile(Table):
     data_reduction: DataReduction = DataReduction()
     parity: Parity = Parity()
     faults: Faults = Faults()
+    stripe: Stripe = Stripe()
     market: Market = Market()
     sources: dict[str, Source] = Field(default_factory=dict)
 
@@ -85,6 +87,7 @@ TABLES: dict[str, type[Table]] = {
     "data_reduction": DataReduction,
     "parity": Parity,
     "faults": Faults,
+    "stripe": Stripe,
     "market": Market,
 }
 DEFAULT_SOURCE = Source(kind="assumed", source="not in the file: the default of every drive file")

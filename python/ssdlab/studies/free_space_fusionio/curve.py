@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ssdlab.results import Result
 
 FOLDER = Path(__file__).parent
-DRIVE = "iodrive-160gb-slc"
-DEVICES = 2
+DRIVE = "iodrive-duo-320gb-slc"
 SCALE = "1/32"
 FITTED_KEY = "nand.read_us"
 ARRAY_READ_US = 25.0
@@ -23,8 +22,8 @@ ARRAY_READ_US = 25.0
 CURVE_GIB = (60, 80, 100, 125, 150, 175, 200, 225, 250)
 FRESH_GIB = 60
 """So little that cleaning copies nothing, and erases all the same."""
-RESERVED_BYTES = 120 * 10**9 // 4096 * 4096
-"""A quarter of each device reserved: formatted to 240 GB together."""
+RESERVED_BYTES = 240 * 10**9 // 4096 * 4096
+"""A quarter reserved: formatted to 240 GB."""
 SEEDS = 2
 FREE = "nand.read_us=10..1000"
 
@@ -51,7 +50,7 @@ VARIANTS = {
     UNBUFFERED: _Variant("the same, and writes wait for the flash", _BUS_BOUND | {"write_buffer.bytes": "0"}),
 }
 Speeds = dict[tuple[str, int, int], tuple[float, float]]
-"""By variant, space in GiB and seed: MiB/s of both devices, and WAF."""
+"""By variant, space in GiB and seed: MiB/s and WAF."""
 
 
 def run(context: Context) -> StudyResult:
@@ -60,7 +59,7 @@ def run(context: Context) -> StudyResult:
 
     points = {int(row["file_size_gib"]): float(row["throughput_mib_s"]) for row in published(FOLDER / "figures.csv")}
     runs = [(FORMATTED, space, seed) for space in CURVE_GIB for seed in context.seeds(SEEDS)]
-    runs += [(RESERVED, space, context.seed) for space in CURVE_GIB if space * 2**30 < DEVICES * RESERVED_BYTES]
+    runs += [(RESERVED, space, context.seed) for space in CURVE_GIB if space * 2**30 < RESERVED_BYTES]
     runs += [(name, space, context.seed) for name in (PLAIN, BUS_BOUND, UNBUFFERED) for space in points]
     runs += [(name, FRESH_GIB, context.seed) for name in (FORMATTED, PLAIN, BUS_BOUND, UNBUFFERED)]
     speeds = _simulated(context, list(dict.fromkeys(runs)))
@@ -104,7 +103,7 @@ def _simulated(context: Context, runs: Sequence[tuple[str, int, int]]) -> Speeds
     labels = {(name, space, seed): f"{name}, {space} GiB, seed {seed}" for name, space, seed in runs}
     specifications = {
         label: specify(
-            context.job(FOLDER / "random-writes.fio", SPACE=str(space * 2**30 // DEVICES)),
+            context.job(FOLDER / "random-writes.fio", SPACE=str(space * 2**30)),
             ssdlab.drive(DRIVE, scale=scale, settings=VARIANTS[name].settings),
             seed=seed,
         )
@@ -117,7 +116,7 @@ def _simulated(context: Context, runs: Sequence[tuple[str, int, int]]) -> Speeds
 def _measured(result: "Result") -> tuple[float, float]:
     from ssdlab.planning.fit_drive import METRICS
 
-    return DEVICES * METRICS["write_mib_s"](result), METRICS["waf"](result)
+    return METRICS["write_mib_s"](result), METRICS["waf"](result)
 
 
 def _left_out(context: Context) -> list[float]:
@@ -126,7 +125,7 @@ def _left_out(context: Context) -> list[float]:
     from ssdlab.planning import fit_drive
     from ssdlab.planning.fit import leave_one_out
 
-    points = fit_drive.read_points(FOLDER / "member-points.csv")
+    points = fit_drive.read_points(FOLDER / "points.csv")
     drive: DriveFile = load(DRIVE)
     free = fit_drive.parameter(FREE, drive)
     runs = fit_drive.Runs(scale=context.scale(SCALE), seed=context.seed, workers=context.workers, steady=False)
@@ -141,7 +140,7 @@ def _left_out(context: Context) -> list[float]:
                 known[key] = model([key])
         return known[key]
 
-    return [DEVICES * value for value in leave_one_out(remembered, [free], [point.value for point in points])]
+    return leave_one_out(remembered, [free], [point.value for point in points])
 
 
 def _copy_costs(context: Context, speeds: Speeds, name: str, spaces: Sequence[int]) -> list[float]:

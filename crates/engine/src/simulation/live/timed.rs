@@ -44,7 +44,7 @@ impl Steps for TimedSimulation {
     }
 
     fn issued(&self, job: usize) -> u64 {
-        let upcoming = if self.active.contains(&job) { self.host.upcoming(job as u32) } else { 0 };
+        let upcoming = if self.active.contains(&job) { self.machine.upcoming(job as u32) } else { 0 };
         self.jobs.jobs[job].drawn - upcoming
     }
 
@@ -58,7 +58,7 @@ impl Steps for TimedSimulation {
     }
 
     fn limit(&mut self, job: usize, requests: u64) {
-        let (kept, drawn) = self.host.keep_upcoming(job as u32, requests);
+        let (kept, drawn) = self.machine.keep_upcoming(job as u32, requests);
         let job = &mut self.jobs.jobs[job];
         job.drawn -= drawn - kept;
         job.left = requests - kept;
@@ -79,8 +79,8 @@ impl Steps for TimedSimulation {
 
     fn look(&self) -> Look {
         let mut look = Look::default();
-        let now_ns = self.host.now_ns();
-        let die_utilization = self.host.flash().utilization(now_ns);
+        let now_ns = self.machine.now_ns();
+        let die_utilization = self.machine.die_utilization();
         let (mut reads, mut writes) = (Histogram::default(), Histogram::default());
         for job in &self.jobs.jobs[..self.active.end] {
             reads.merge(&job.latencies[Operation::Read as usize]);
@@ -92,14 +92,14 @@ impl Steps for TimedSimulation {
     }
 
     fn units_in_memory(&self) -> u64 {
-        self.host.units_in_memory()
+        self.machine.units_in_memory()
     }
 
     fn drive(&self) -> &dyn SimulatedDrive {
-        &*self.drive
+        self.machine.drive()
     }
 
     fn drive_mut(&mut self) -> &mut dyn SimulatedDrive {
-        &mut *self.drive
+        self.machine.drive_mut()
     }
 }

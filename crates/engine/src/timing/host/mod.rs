@@ -13,11 +13,14 @@ mod account;
 mod agenda;
 mod buffer;
 mod contract;
+mod device;
+mod gate;
 mod issuing;
 mod link;
 mod pacing;
 mod path;
 mod reading;
+mod striped;
 
 use super::breakdown::Part;
 use super::flash::{Finished, Flash};
@@ -31,11 +34,13 @@ use account::Account;
 use agenda::{Agenda, Event, Step};
 use buffer::{BUFFERED_FIRST, Buffer};
 pub use contract::{Client, Completion, Idle, TimedDrive};
+use gate::Gate;
 use issuing::Job;
-use link::{CommandLimit, Link};
+use link::Link;
 pub use pacing::{Pacing, Plan};
 use reading::OWN;
 pub use reading::Reading;
+pub use striped::{Devices, StripedHost};
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -70,7 +75,7 @@ pub struct Host {
     units_outstanding: u64,
     outstanding: u32,
     command_ns: u64,
-    command_limit: Option<CommandLimit>,
+    gate: Gate,
     link: Option<Link>,
     agenda: Agenda,
     buffer: Buffer,
@@ -101,7 +106,7 @@ impl Host {
             units_outstanding: 0,
             outstanding: 0,
             command_ns: front_end.command_ns,
-            command_limit: CommandLimit::new(front_end.commands_per_second_max),
+            gate: Gate::limited_to(front_end.commands_per_second_max),
             link: front_end.link.as_ref().map(Link::new),
             agenda: Agenda::new(),
             buffer: Buffer::new(front_end.buffer_units, front_end.is_volatile),

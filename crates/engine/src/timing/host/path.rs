@@ -2,6 +2,7 @@
 //! back.
 
 use super::agenda::Step;
+use super::gate::Gate;
 use super::link::Direction;
 use super::{Client, Host, Slot, TimedDrive};
 use crate::error::ReadOnly;
@@ -15,11 +16,18 @@ impl Host {
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
-        if let Some(limit) = &mut self.command_limit {
-            let at_ns = limit.admit(self.now_ns);
-            if at_ns > self.now_ns {
-                self.accounts[slot as usize].spend(Part::Queueing, at_ns);
-                self.agenda.step(at_ns, Step::Admitted, slot);
+        match &mut self.gate {
+            Gate::Open => {}
+            Gate::Limited(limit) => {
+                let at_ns = limit.admit(self.now_ns);
+                if at_ns > self.now_ns {
+                    self.accounts[slot as usize].spend(Part::Queueing, at_ns);
+                    self.agenda.step(at_ns, Step::Admitted, slot);
+                    return Ok(());
+                }
+            }
+            Gate::Devices(slots) => {
+                slots.push_back(slot);
                 return Ok(());
             }
         }
