@@ -1,8 +1,6 @@
 """The list of protocols, in the order in which they are shown. A new one is a file and a line."""
 
-from importlib import import_module
-
-from ssdlab.errors import InputError, near
+from ssdlab.by_name import by_name
 from ssdlab.protocols.contract import Protocol
 
 NAMES = (
@@ -23,9 +21,7 @@ NAMES = (
 
 def protocol(name: str) -> Protocol:
     """The protocol of that name. Raises InputError with the names there are."""
-    if name not in NAMES:
-        raise InputError(f"no protocol {name!r}{near(name, NAMES)} (known: {', '.join(NAMES)})")
-    found: Protocol = import_module(f"ssdlab.protocols.catalogue.{name.replace('-', '_')}").PROTOCOL
+    found: Protocol = by_name("protocol", name, NAMES, "ssdlab.protocols.catalogue.{}")
     return found
 
 

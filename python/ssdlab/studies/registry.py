@@ -1,9 +1,8 @@
 """The list of studies, in the order in which `ssdlab study` shows them. A new study is its folder and its line here."""
 
-from importlib import import_module
 from pathlib import Path
 
-from ssdlab.errors import InputError, near
+from ssdlab.by_name import by_name
 from ssdlab.studies.contract import Study
 
 NAMES = (
@@ -17,9 +16,7 @@ NAMES = (
 
 def study(name: str) -> Study:
     """The study of that name. Raises InputError with the names there are."""
-    if name not in NAMES:
-        raise InputError(f"no study {name!r}{near(name, NAMES)} (known: {', '.join(NAMES)})")
-    found: Study = import_module(f"ssdlab.studies.{name.replace('-', '_')}.study").STUDY
+    found: Study = by_name("study", name, NAMES, "ssdlab.studies.{}.study")
     return found
 
 
