@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssdlab.cli import options
+
 if TYPE_CHECKING:
     from ssdlab.diagnosis.check import Checked
-
-OUTPUT_FORMATS = ("text", "json")
 
 
 def check(
@@ -19,9 +19,7 @@ def check(
         str | None,
         typer.Option("--best", metavar="SIZE", help="What the drive reads a second when fresh, such as 540MB."),
     ] = None,
-    output_format: Annotated[
-        str, typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)
-    ] = "text",
+    output_format: options.TextOrJson = "text",
 ) -> None:
     """Say whether a file or drive is internally fragmented, and whether trims reach its drive. Changes nothing.
 
@@ -36,25 +34,13 @@ def check(
     check_platform()
     from ssdlab.cli.progress import described
     from ssdlab.diagnosis.check import check as run
-    from ssdlab.errors import InputError, near
-    from ssdlab.quantities import parse_bytes
+    from ssdlab.errors import InputError
 
-    if output_format not in OUTPUT_FORMATS:
-        allowed = ", ".join(OUTPUT_FORMATS)
-        raise InputError(
-            f"--output-format is {output_format!r}; allowed: {allowed}{near(output_format, OUTPUT_FORMATS)}"
-        )
-
-    def size_of(option: str, text: str) -> int:
-        try:
-            return parse_bytes(text)
-        except InputError as error:
-            raise InputError(f"{option}: {error}") from None
-
-    best_mb_s = None if best is None else size_of("--best", best.removesuffix("/s")) / 1e6
+    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
+    best_mb_s = None if best is None else options.size_of("--best", best.removesuffix("/s")) / 1e6
     if best_mb_s == 0:
         raise InputError("--best 0: allowed: more than 0")
-    read_bytes_max = size_of("--read-test", read_test)
+    read_bytes_max = options.size_of("--read-test", read_test)
     with described() as shown:
         found = run(path, read_bytes_max=read_bytes_max, best_mb_s=best_mb_s, tell=shown or (lambda what, share: None))
     typer.echo(json.dumps(found.to_dict(), indent=2) if output_format == "json" else _text(found))

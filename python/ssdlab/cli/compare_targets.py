@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ssdlab.cli import options
+
 if TYPE_CHECKING:
     from ssdlab.comparison.targets import Figures, Target
     from ssdlab.jobs import JobFile
@@ -31,7 +33,6 @@ def compare(
     from rich.table import Table
 
     from ssdlab import jobs
-    from ssdlab.cli.measure import bytes_of
     from ssdlab.comparison import targets
     from ssdlab.results.files import check_writable
 
@@ -45,7 +46,7 @@ def compare(
         if each.kind == "simulated":
             figures, result = _simulated(job_file, each, op, settings, scale, seed)
         else:
-            figures, result, reason = _measured(job_file, each, bytes_of("--size", size), permission, seed)
+            figures, result, reason = _measured(job_file, each, options.bytes_of("--size", size), permission, seed)
             if reason:
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)

@@ -1,26 +1,50 @@
-"""`--output` and `--output-format` of the commands that print a result or write its files."""
+"""`--output` and `--output-format` of the commands that report as fio does: where a result goes, and in which form."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-
-def destination(output: str | None) -> tuple[Path | None, Path | None]:
-    """`--output` as (folder, file): a folder if it is one, or ends with a slash, or has no suffix."""
-    if output is None:
-        return None, None
-    path = Path(output)
-    is_directory = path.is_dir() or output.endswith("/") or (not path.suffix and not path.exists())
-    return (path, None) if is_directory else (None, path)
+import typer
 
 
-def format_of(output_format: str | None, file: Path | None, allowed: Sequence[str]) -> str:
-    """The format that is asked for, or that the file's name says. Raises InputError when there is no such."""
-    from ssdlab.errors import InputError, near
+@dataclass(frozen=True)
+class Destination:
+    """A folder for all that a result has, or a file for its text, or neither: then the text is printed."""
 
+    directory: Path | None
+    file: Path | None
+    format: str
+
+    @property
+    def beside(self) -> Path:
+        """Where further files belong: where the program was called, unless a place is said."""
+        return self.directory or (self.file.parent if self.file else Path())
+
+    def give(self, text: str) -> None:
+        """Prints the text, or writes it into the file."""
+        from ssdlab.results.files import write_text
+
+        if self.file:
+            write_text(self.file, text)
+        else:
+            typer.echo(text, nl=False)
+
+
+def destination(output: str | None, output_format: str | None, allowed: Sequence[str]) -> Destination:
+    """A folder if `output` is one, or ends with a slash, or has no suffix; the format that is asked for, or that the
+    file's name says. Raises InputError when there is no such format, or nothing can be written there."""
+    from ssdlab.cli import options
+    from ssdlab.results.files import check_writable
+
+    path = Path(output) if output is not None else None
+    is_directory = path is not None and (
+        path.is_dir() or str(output).endswith("/") or (not path.suffix and not path.exists())
+    )
+    directory, file = (path, None) if is_directory else (None, path)
     if output_format is None:
-        return "json" if file and file.suffix == ".json" else "normal"
-    if output_format not in allowed:
-        raise InputError(
-            f"--output-format is {output_format!r}{near(output_format, allowed)}; allowed: {', '.join(allowed)}"
-        )
-    return output_format
+        output_format = "json" if file and file.suffix == ".json" else "normal"
+    options.check_word("--output-format", output_format, allowed)
+    found = Destination(directory, file, output_format)
+    if path is not None:
+        check_writable(found.beside)
+    return found

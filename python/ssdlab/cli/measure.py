@@ -58,28 +58,14 @@ def measure(
     max_write: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Write no more than this, such as 100GB.")
     ] = None,
-    destroy_data_on: Annotated[
-        str | None,
-        typer.Option(
-            "--destroy-data-on", metavar="SERIAL", help="The serial number or WWN of the device: all on it is lost."
-        ),
-    ] = None,
-    discard_signatures: Annotated[
-        bool, typer.Option("--discard-signatures", help="Also where a file system or a partition table is found.")
-    ] = False,
+    destroy_data_on: options.DestroyDataOn = None,
+    discard_signatures: options.DiscardSignatures = False,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the file that was measured on.")] = False,
     output_format: Annotated[
         str | None,
         typer.Option("--output-format", metavar="FORMAT", help="normal, json or json+.  [default: normal, or by FILE]"),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            metavar="FILE|DIR",
-            help="A FILE (its name has a suffix) gets what would be printed; a DIR result.json and the time series.",
-        ),
-    ] = None,
+    output: options.Output = None,
 ) -> None:
     """Measure a real drive: a fio job through the installed fio, with the drive's health before and after each stage.
 
@@ -126,7 +112,7 @@ def measure(
         raise InputError("give a job file: ssdlab measure JOB.fio --on PATH")
     if on is None:
         raise InputError("give --on PATH: a folder, the name of a file that does not exist yet, or a device")
-    permission = Permission(destroy_data_on, discard_signatures, bytes_of("--max-write", max_write), keep)
+    permission = Permission(destroy_data_on, discard_signatures, options.bytes_of("--max-write", max_write), keep)
     if protocol:
         from ssdlab.protocols import registry
 
@@ -134,7 +120,7 @@ def measure(
             registry.protocol(str(job)),
             Path(on),
             permission,
-            size_bytes=bytes_of("--size", size),
+            size_bytes=options.bytes_of("--size", size),
             smart=Path(smart) if smart else None,
             quick=quick,
             seed=seed,
@@ -147,7 +133,7 @@ def measure(
     _measure_job(
         job,
         Path(on),
-        size_bytes=bytes_of("--size", size),
+        size_bytes=options.bytes_of("--size", size),
         seed=seed,
         smart=Path(smart) if smart else None,
         dry_run=dry_run,
@@ -156,17 +142,6 @@ def measure(
         output_format=output_format,
         output=output,
     )
-
-
-def bytes_of(option: str, text: str | None) -> int | None:
-    """A size that an option says; None without. InputError names the option."""
-    from ssdlab.errors import InputError
-    from ssdlab.quantities import parse_bytes
-
-    try:
-        return parse_bytes(text) if text is not None else None
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from None
 
 
 def _measure_job(
@@ -183,17 +158,13 @@ def _measure_job(
     output: str | None,
 ) -> None:
     from ssdlab import jobs
-    from ssdlab.cli.destination import destination, format_of
+    from ssdlab.cli.destination import destination
     from ssdlab.cli.progress import shown
-    from ssdlab.results.files import check_writable, write_text
     from ssdlab.targets.device import health, plan, programs, run
     from ssdlab.targets.device.opened import opened
     from ssdlab.targets.device.text import FORMATS as writers
 
-    directory, file = destination(output)
-    chosen = format_of(output_format, file, FORMATS)
-    for folder in filter(None, (directory, file.parent if file else None)):
-        check_writable(folder)
+    to = destination(output, output_format, FORMATS)
     job_file = jobs.load(job)
     with opened(path, job_file, permission, size_bytes=size_bytes, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
@@ -206,15 +177,11 @@ def _measure_job(
         source = health.of(place.claim.place, smart)
         with shown([stage.name for stage in stages]) as tell:
             measured = run.measure(job_file, place, source, seed=seed, on_progress=tell)
-    text = writers[chosen](measured)
-    if file:
-        write_text(file, text)
-    else:
-        typer.echo(text, nl=False)
-    if directory:
-        names = measured.write(directory)
-        typer.echo(f"wrote {directory}/{', '.join(names)}", err=True)
-    _end(measured, directory or file)
+    to.give(writers[to.format](measured))
+    if to.directory:
+        names = measured.write(to.directory)
+        typer.echo(f"wrote {to.directory}/{', '.join(names)}", err=True)
+    _end(measured, to.directory or to.file)
 
 
 def _end(measured: Measured, place: Path | None) -> None:

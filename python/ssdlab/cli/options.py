@@ -60,6 +60,25 @@ Workers = Annotated[
         "--workers", min=1, metavar="N", help="Processes side by side; as many as processors and memory allow."
     ),
 ]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        metavar="FILE|DIR",
+        help="A FILE (its name has a suffix) gets what would be printed; a DIR result.json and the time series.",
+    ),
+]
+TEXT_OR_JSON = ("text", "json")
+TextOrJson = Annotated[str, typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)]
+DestroyDataOn = Annotated[
+    str | None,
+    typer.Option(
+        "--destroy-data-on", metavar="SERIAL", help="The serial number or WWN of the device: all on it is lost."
+    ),
+]
+DiscardSignatures = Annotated[
+    bool, typer.Option("--discard-signatures", help="Also where a file system or a partition table is found.")
+]
 
 
 def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
@@ -97,6 +116,22 @@ def op_of(text: str | None) -> float | None:
     except InputError as error:
         hint = "; `ssdlab compare` takes a list" if text and "," in text else ""
         raise InputError(f"--op: {error}{hint}") from None
+
+
+def bytes_of(option: str, text: str | None) -> int | None:
+    """A size that an option says; None without. InputError names the option."""
+    return None if text is None else size_of(option, text)
+
+
+def size_of(option: str, text: str) -> int:
+    """The size that an option says, in bytes. InputError names the option."""
+    from ssdlab.errors import InputError
+    from ssdlab.quantities import parse_bytes
+
+    try:
+        return parse_bytes(text)
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
 
 
 def check_word(option: str, value: str, allowed: Sequence[str]) -> None:

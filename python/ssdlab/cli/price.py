@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssdlab.cli import options
+
 if TYPE_CHECKING:
     from ssdlab.planning.price import Offer
-
-OUTPUT_FORMATS = ("text", "json")
 
 
 def price(
@@ -27,16 +27,12 @@ def price(
     waf: Annotated[
         float | None, typer.Option(help="Write amplification for life; without: uniform writes, greedy, closed form.")
     ] = None,
-    output_format: Annotated[str, typer.Option(help=f"{' or '.join(OUTPUT_FORMATS)}.")] = "text",
+    output_format: options.TextOrJson = "text",
 ) -> None:
     """Cost per gigabyte of flash, per usable gigabyte, per terabyte written; with the definition of each column."""
-    from ssdlab.errors import InputError, near
+    from ssdlab.errors import InputError
 
-    if output_format not in OUTPUT_FORMATS:
-        allowed = ", ".join(OUTPUT_FORMATS)
-        raise InputError(
-            f"--output-format is {output_format!r}; allowed: {allowed}{near(output_format, OUTPUT_FORMATS)}"
-        )
+    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
     for option, value in (("--price", usd), ("--cycles", cycles), ("--waf", waf)):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{option} is {value}; allowed: a number above 0")

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssdlab.cli import options
+
 if TYPE_CHECKING:
     from ssdlab.refresh.refreshing import Refreshed
-
-OUTPUT_FORMATS = ("text", "json")
 
 
 def refresh(
@@ -25,9 +25,7 @@ def refresh(
         typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to say what this takes of it."),
     ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Begin anew, where one was cut off.")] = False,
-    output_format: Annotated[
-        str, typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)
-    ] = "text",
+    output_format: options.TextOrJson = "text",
 ) -> None:
     """Rewrite a file, or what a device holds, in place and in order: the remedy for internal fragmentation.
 
@@ -45,24 +43,12 @@ def refresh(
     check_platform()
     from ssdlab.cli.drive_options import end_politely
     from ssdlab.cli.progress import described
-    from ssdlab.errors import InputError, near
-    from ssdlab.quantities import parse_bytes
+    from ssdlab.errors import InputError
     from ssdlab.refresh.refreshing import Choices
     from ssdlab.refresh.refreshing import refresh as run
 
-    if output_format not in OUTPUT_FORMATS:
-        allowed = ", ".join(OUTPUT_FORMATS)
-        raise InputError(
-            f"--output-format is {output_format!r}; allowed: {allowed}{near(output_format, OUTPUT_FORMATS)}"
-        )
-
-    def size_of(option: str, text: str) -> int:
-        try:
-            return parse_bytes(text)
-        except InputError as error:
-            raise InputError(f"{option}: {error}") from None
-
-    rate_bytes_s = None if rate is None else size_of("--rate", rate.removesuffix("/s"))
+    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
+    rate_bytes_s = None if rate is None else options.size_of("--rate", rate.removesuffix("/s"))
     if rate_bytes_s == 0:
         raise InputError("--rate 0 would never end; allowed: more than 0")
     if rated_tbw is not None and not rated_tbw > 0:
@@ -70,7 +56,7 @@ def refresh(
     choices = Choices(
         rate_bytes_s=rate_bytes_s,
         verify=verify,
-        read_test_bytes=size_of("--read-test", read_test),
+        read_test_bytes=options.size_of("--read-test", read_test),
         rated_tbw=rated_tbw,
         restart=restart,
         dry_run=dry_run,

@@ -40,25 +40,18 @@ def run(
             help="normal, json, json+ or terse, as fio's; sysbench.  [default: normal, or by FILE]",
         ),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            metavar="FILE|DIR",
-            help="A FILE (its name has a suffix) gets what would be printed; a DIR result.json and the time series.",
-        ),
-    ] = None,
+    output: options.Output = None,
 ) -> None:
     """Run a fio job file on a simulated drive and report what fio would, and what the flash had to do for it."""
     from tempfile import TemporaryDirectory
 
     from ssdlab import workloads
-    from ssdlab.cli.destination import destination, format_of
+    from ssdlab.cli.destination import destination
     from ssdlab.cli.progress import shown
     from ssdlab.drives import load, resolve
     from ssdlab.errors import InputError, RunFailed
     from ssdlab.results import logs
-    from ssdlab.results.files import check_writable, write_text
+    from ssdlab.results.files import check_writable
     from ssdlab.results.text import FORMATS as writers
     from ssdlab.targets import simulated
     from ssdlab.targets.preconditioning import saved_state, steady_state
@@ -68,10 +61,7 @@ def run(
         raise InputError("--from-state and --precondition both say what the drive is like at first; give one of them")
     if save_state:
         check_writable(Path(save_state).parent)
-    directory, file = destination(output)
-    chosen = format_of(output_format, file, FORMATS)
-    for place in filter(None, (directory, file.parent if file else None)):
-        check_writable(place)
+    to = destination(output, output_format, FORMATS)
     job_file = workloads.load(job)
     resolved = resolve(
         load(drive),
@@ -95,17 +85,13 @@ def run(
         with shown([workloads.title(job)]) as tell:
             progress = (lambda share, written: tell(0, share, written)) if tell else None
             result = simulated.run(specification, progress, save_state=save_state)
-    text = writers[chosen](result)
-    if file:
-        write_text(file, text)
-    else:
-        typer.echo(text, nl=False)
-    if directory:
-        result.write(directory)
+    to.give(writers[to.format](result))
+    if to.directory:
+        result.write(to.directory)
         series = "timeseries.parquet" + ("" if untimed else " and timeseries-time.parquet")
-        typer.echo(f"wrote {directory}/result.json, {series}", err=True)
-    # As in fio, logs lie where the program was called, unless a place is said.
-    names = logs.write(result, directory or (file.parent if file else Path()))
+        typer.echo(f"wrote {to.directory}/result.json, {series}", err=True)
+    # As in fio.
+    names = logs.write(result, to.beside)
     if untimed and any("logs" in entry.output for entry in specification.reporting):
         typer.echo("note: no logs are written, as they take a clock", err=True)
     if names:

@@ -25,15 +25,8 @@ def study(
         typer.Option("--on", metavar="PATH", help="On a real drive: a folder, the name of a new file, or a device."),
     ] = None,
     size: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on a folder: the file's size.")] = None,
-    destroy_data_on: Annotated[
-        str | None,
-        typer.Option(
-            "--destroy-data-on", metavar="SERIAL", help="The serial number or WWN of the device: all on it is lost."
-        ),
-    ] = None,
-    discard_signatures: Annotated[
-        bool, typer.Option("--discard-signatures", help="Also where a file system or a partition table is found.")
-    ] = False,
+    destroy_data_on: options.DestroyDataOn = None,
+    discard_signatures: options.DiscardSignatures = False,
     max_write: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on: write no more than this.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="With --on: shorter; it says what it gives up.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="With --on: go on after the last finished step.")] = False,

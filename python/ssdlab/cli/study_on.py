@@ -32,19 +32,18 @@ def run(
     """Carries the steps out, prints rows and steps, writes `result.json`, pictures and the page."""
     from rich.console import Console
 
-    from ssdlab.cli import measure_protocol
-    from ssdlab.cli.measure import bytes_of
+    from ssdlab.cli import measure_protocol, options
     from ssdlab.studies.measured import beside
     from ssdlab.studies.real import real
     from ssdlab.targets.device.place import Permission
 
     found = real(study)
-    permission = Permission(serial, discard_signatures, bytes_of("--max-write", max_write))
+    permission = Permission(serial, discard_signatures, options.bytes_of("--max-write", max_write))
     figures = measure_protocol.on_path(
         found.protocol,
         path,
         permission,
-        size_bytes=bytes_of("--size", size),
+        size_bytes=options.bytes_of("--size", size),
         smart=Path(smart) if smart else None,
         quick=quick,
         seed=seed,
