@@ -74,9 +74,19 @@ impl Groups {
 
     /// Closes all, and gives those that were not full. They take the rest of their units later.
     pub fn finish_early(&mut self) -> Vec<u32> {
-        let open = self.clear();
+        self.under_way.clear();
+        let open: Vec<u32> = self.open.drain(..).map(|open| open.group).collect();
+        // Those of before, which may have taken nothing since, are safe still.
+        self.early.retain(|early| !open.contains(early));
         self.early.extend(&open);
         open
+    }
+
+    /// A group goes on, after a loss of power, behind what was programmed of it before it was full.
+    pub fn go_on_behind_early(&mut self, group: u32) {
+        if !self.early.contains(&group) {
+            self.early.push(group);
+        }
     }
 
     /// Forgets all, and gives those that were not full.
@@ -106,6 +116,32 @@ mod tests {
         assert_eq!(groups.finish_early(), [3]);
         groups.take(7, 8);
         assert_eq!(groups.take(0, 9), None);
+        assert_eq!(groups.under_way().count(), 0);
+    }
+
+    /// A drive whose SLC cache is folded while its host writes programs early so often that a group lay still meanwhile.
+    /// It was taken for one under way when it was full at last, and torn with what had been safe in it.
+    #[test]
+    fn what_was_programmed_early_twice_over_is_not_under_way_when_it_is_full() {
+        let mut groups = Groups::new(2, 2);
+        groups.take(0, 1);
+        assert_eq!(groups.finish_early(), [0]);
+        groups.take(4, 2);
+        assert_eq!(groups.finish_early(), [2]);
+        assert_eq!((groups.take(1, 3), groups.take(5, 4)), (Some(0), Some(2)));
+        assert_eq!(groups.under_way().count(), 0);
+        assert!(groups.early.is_empty());
+    }
+
+    /// The same happened to one that lay still when the power went, and went on where it stood.
+    #[test]
+    fn what_goes_on_behind_a_loss_of_power_is_not_under_way_when_it_is_full() {
+        let mut groups = Groups::new(2, 2);
+        groups.take(0, 1);
+        groups.finish_early();
+        assert!(groups.clear().is_empty());
+        groups.go_on_behind_early(0);
+        assert_eq!(groups.take(1, 2), Some(0));
         assert_eq!(groups.under_way().count(), 0);
     }
 }

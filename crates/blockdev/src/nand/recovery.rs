@@ -101,6 +101,9 @@ impl Nand {
             let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
             let known = if mark.epoch == record.epoch { mark.places } else { 0 };
             let places = self.scan(erase_unit, known, &mut winners, &mut recovery);
+            if !places.is_multiple_of(shape.group_units) {
+                self.groups.go_on_behind_early((erase_unit * shape.units_per_erase_unit + places) / shape.group_units);
+            }
             let contents = match places {
                 _ if record.is_retired => FoundContents::Retired,
                 0 => FoundContents::Erased,
