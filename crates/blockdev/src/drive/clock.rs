@@ -136,7 +136,6 @@ impl DriveClock {
         id
     }
 
-    /// Work that no request waits for.
     /// For a translation layer whose decisions go by what the dies have queued.
     pub fn tell_load(&self, drive: &mut dyn TimedDrive) {
         if self.flash.is_asked_for_load() {
@@ -144,6 +143,7 @@ impl DriveClock {
         }
     }
 
+    /// Work that no request waits for.
     pub fn carry_out(&mut self, decisions: &[Decision]) {
         self.flash.carry_out(self.now_ns, decisions, BUFFERED);
     }
@@ -172,6 +172,12 @@ impl DriveClock {
         self.now_ns = self.now_ns.max(at_ns);
         self.complete(slot);
         true
+    }
+
+    /// All that has been decided on happens, to the last operation of the flash.
+    pub fn come_to_rest(&mut self) {
+        while self.step() {}
+        self.now_ns = self.now_ns.max(self.flash.rests_at_ns());
     }
 
     /// All that happens up to a moment, and then that moment.

@@ -13,6 +13,7 @@ use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
 use ssdlab_engine::simulation::{Outcome, SimulatedDrive, TimedSimulatedDrive};
 use ssdlab_engine::specification::Drive;
+use ssdlab_engine::timing::host::Idle;
 use ssdlab_engine::timing::recorder::Decision;
 
 /// The phase that no one has marked.
@@ -189,14 +190,33 @@ impl Core {
         self.watch_anew();
     }
 
-    /// Simulated time goes on although nobody asks for anything. No housekeeping is done in it.
+    /// Simulated time goes on although nobody asks for anything; the drive does what it leaves for such time.
     pub fn idle(&mut self, duration_ns: u64) -> Result<(), DeviceError> {
         if !self.is_real_pace {
             self.wait_until_fewer_than(1)?;
         }
-        let until_ns = self.clock.now_ns() + duration_ns;
+        let since_ns = self.clock.now_ns();
+        let until_ns = since_ns + duration_ns;
+        while self.keep_house(since_ns, until_ns)? {}
         self.clock.advance_to(until_ns);
         Ok(())
+    }
+
+    /// A piece of what can wait, when the flash has come to rest. False when there is none before `until_ns`.
+    fn keep_house(&mut self, idle_since_ns: u64, until_ns: u64) -> Result<bool, DeviceError> {
+        self.clock.come_to_rest();
+        let now_ns = self.clock.now_ns();
+        if now_ns >= until_ns {
+            return Ok(false);
+        }
+        let done = self.ftl.housekeep(now_ns, idle_since_ns);
+        if let Ok(Idle::NothingBefore(then_ns)) = done {
+            self.clock.advance_to(then_ns.min(until_ns));
+            return Ok(now_ns < then_ns && then_ns < until_ns);
+        }
+        self.carry_out_decisions(done.map(|_| ()))?;
+        self.attend_to_flash()?;
+        Ok(true)
     }
 
     /// Simulated time goes on until the queue has a place free.
@@ -251,7 +271,8 @@ impl Core {
         if self.nand.has_failures() {
             self.give_up_failed()?;
         }
-        if self.nand.waiting_erases() > 0 && self.nand.waiting_erases() + 1 >= self.ftl.free_erase_units() {
+        let is_scarce = self.nand.waiting_erases() > 0 && self.nand.waiting_erases() + 1 >= self.ftl.free_erase_units();
+        if is_scarce {
             self.program_all()?;
         }
         Ok(())
