@@ -10,7 +10,7 @@ pub struct Options {
     pub seed: u64,
     pub contents: Contents,
     pub faults: FlashFaults,
-    /// Whether the drive's memory outlives a loss of power; nothing: as the drive file has it.
+    /// Whether the drive's memory outlives a loss of power; nothing: as the drive file has it, where it has a buffer.
     pub power_loss_protection: Option<bool>,
     /// Requests that stand in the queue in simulated time; nothing: as many as callers are seen to wait for.
     pub queue_depth: Option<u32>,

@@ -50,7 +50,9 @@ impl Core {
                 Medium::in_file(path, shape, journal.system_bytes(), &description)?
             }
         };
-        let power_loss_protection = options.power_loss_protection.unwrap_or(drive.write_buffer.bytes > 0);
+        let buffer = &drive.write_buffer;
+        let power_loss_protection =
+            options.power_loss_protection.unwrap_or(buffer.bytes > 0 && buffer.power_loss_protection);
         let units_per_page = drive.nand.page_bytes / unit_bytes;
         let mut core = Self {
             nand: Nand::new(medium, journal, units_per_page, power_loss_protection, options.faults, options.seed),
