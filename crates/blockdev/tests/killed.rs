@@ -11,21 +11,30 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
-use tiny::{Model, Tiny, UNIT, contents, range};
+use tiny::{Model, SlcCache, Tiny, UNIT, contents, range};
 
 const FILE: &str = "SSDLAB_KILLED_FILE";
 const SEED: &str = "SSDLAB_KILLED_SEED";
 const KILLS: u64 = 100;
 const REQUESTS_MAX: u64 = 200_000;
 
-fn open(path: &Path, power_loss_protection: bool) -> SimulatedDevice {
+/// Drives with power-loss protection and without, plain ones and such with an SLC cache.
+const DRIVES: u64 = 4;
+
+/// The one whose turn it is.
+fn open(path: &Path, seed: u64) -> SimulatedDevice {
+    let tiny = match seed % DRIVES {
+        2 => Tiny::with_slc_cache(SlcCache::Direct),
+        3 => Tiny::with_slc_cache(SlcCache::Fold),
+        _ => Tiny::default(),
+    };
     let options = Options {
         contents: Contents::File(path.to_owned()),
-        power_loss_protection: Some(power_loss_protection),
+        power_loss_protection: Some(seed.is_multiple_of(2)),
         journal_trims: 50,
         ..Options::default()
     };
-    SimulatedDevice::new(&Tiny::default().drive(), &options).map_err(|error| format!("{error:?}")).unwrap()
+    SimulatedDevice::new(&tiny.drive(), &options).map_err(|error| format!("{error:?}")).unwrap()
 }
 
 enum Step {
@@ -60,7 +69,7 @@ fn take(device: &SimulatedDevice, step: &Step) {
 fn child() {
     let Some(path) = std::env::var_os(FILE) else { return };
     let seed: u64 = std::env::var(SEED).unwrap().parse().unwrap();
-    let device = open(&PathBuf::from(path), seed.is_multiple_of(2));
+    let device = open(&PathBuf::from(path), seed);
     for step in steps(seed) {
         take(&device, &step);
         if matches!(step, Step::Flush) {
@@ -74,13 +83,14 @@ fn child() {
 
 #[test]
 fn what_was_flushed_outlives_a_hundred_kills() {
-    // A drive with power-loss protection and one without: what the first has in memory the second would lose.
-    let paths = [0, 1].map(|which| std::env::temp_dir().join(format!("ssdlab-killed-{}-{which}", std::process::id())));
-    let mut models = [Model::default(), Model::default()];
+    let path = |which: u64| std::env::temp_dir().join(format!("ssdlab-killed-{}-{which}", std::process::id()));
+    let paths: Vec<PathBuf> = (0..DRIVES).map(path).collect();
+    let mut models: Vec<Model> = (0..DRIVES).map(|_| Model::default()).collect();
     let mut random = Random::new(1);
     let mut flushes_in_all = 0;
     for seed in 0..KILLS {
-        let (path, model) = (&paths[seed as usize % 2], &mut models[seed as usize % 2]);
+        let which = (seed % DRIVES) as usize;
+        let (path, model) = (&paths[which], &mut models[which]);
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["child", "--exact", "--nocapture", "--test-threads=1"])
             .env(FILE, path)
@@ -109,7 +119,7 @@ fn what_was_flushed_outlives_a_hundred_kills() {
 
 /// Everything up to the last flush is there; a unit written since is as it was then, or as any write since made it.
 fn check(path: &Path, seed: u64, flushes: usize, model: &mut Model) {
-    let device = open(path, seed.is_multiple_of(2));
+    let device = open(path, seed);
     let mut found = vec![0; (320 * UNIT) as usize];
     device.read(0, &mut found).unwrap();
     let mut left: Vec<u64> = Vec::new();

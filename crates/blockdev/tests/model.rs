@@ -7,7 +7,7 @@ use ssdlab_blockdev::device::{Device, Durability, punch};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tiny::{Model, Tiny, contents, range};
+use tiny::{Model, SlcCache, Tiny, contents, range};
 
 /// Runs so many random requests. The error says what was wrong first.
 fn compare(device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), String> {
@@ -63,6 +63,8 @@ fn drives() -> Vec<Tiny> {
         Tiny { units_per_stripe: 8, user_units: 280, ..plain },
         Tiny { erase_unit: "block", user_units: 512, ..plain },
         Tiny { placement: "frequency-frontiers", user_units: 128, ..plain },
+        Tiny::with_slc_cache(SlcCache::Direct),
+        Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
     ]
 }
 
@@ -76,9 +78,11 @@ fn what_is_read_is_what_was_written() {
             let core = device.core();
             let ledger = core.ftl().ledger();
             assert!(ledger.erased_erase_units > 100, "{tiny:?}: cleaning ran");
-            // Only requests of more than half an erase unit, on drives as small as these, leave no better way.
+            // Only requests of more than half an erase unit, on drives as small as these, leave no better way. In SLC mode
+            // they often are larger than a whole one.
             let early_programs = core.nand().events().early_programs;
-            assert!(early_programs * 10 < ledger.erased_erase_units, "{tiny:?}: {early_programs}");
+            let is_rare = early_programs * 10 < ledger.erased_erase_units;
+            assert!(is_rare || !matches!(tiny.slc_cache, SlcCache::None), "{tiny:?}: {early_programs}");
         }
     }
 }

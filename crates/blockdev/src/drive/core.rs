@@ -272,7 +272,8 @@ impl Core {
             self.give_up_failed()?;
         }
         let is_scarce = self.nand.waiting_erases() > 0 && self.nand.waiting_erases() + 1 >= self.ftl.free_erase_units();
-        if is_scarce {
+        // What the SLC cache has of its own, behind the others, is little, and used again at once.
+        if is_scarce || self.nand.waits_to_erase_from(self.capacity.erase_units) {
             self.program_all()?;
         }
         Ok(())

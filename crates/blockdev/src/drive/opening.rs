@@ -9,13 +9,14 @@ use crate::device::DeviceError;
 use crate::nand::{Journal, Medium, Nand, Recovery, Shape};
 use serde::{Deserialize, Serialize};
 use ssdlab_engine::error::SpecificationError;
-use ssdlab_engine::ftl::numbers::Lpn;
-use ssdlab_engine::ftl::recovery::{Found, Lasting};
+use ssdlab_engine::ftl::numbers::{EraseUnit, Lpn};
+use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::simulation::build_timed;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::recorder::Decision;
 
 /// What a drive keeps of its counters for the next process.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -36,8 +37,9 @@ impl Core {
         let shape = Shape {
             unit_bytes,
             user_units: capacity.user_units as u32,
-            erase_units: capacity.erase_units,
+            erase_units: ftl.erase_units(),
             units_per_erase_unit: capacity.units_per_erase_unit,
+            units_in_slc_mode: ftl.units_in_slc_mode(),
             group_units: flash.groups().units(),
             units_per_stripe: drive.parity.units_per_stripe,
             dies: drive.nand.channels * drive.nand.dies_per_channel,
@@ -83,7 +85,12 @@ impl Core {
         let saved: Saved = serde_json::from_slice(self.nand.saved()).unwrap_or_default();
         let torn_units = if self.nand.has_power_loss_protection() { 0 } else { self.nand.tear_what_was_buffered() };
         let (found, recovery) = self.nand.recover(&[], torn_units);
-        self.come_back(&found, recovery, Lasting { ledger: saved.ledger, array: None }, saved.simulated_ns);
+        self.come_back(
+            &found,
+            recovery,
+            Lasting { ledger: saved.ledger, array: None, erased_in_slc_mode: 0 },
+            saved.simulated_ns,
+        );
         self.power_cycles = saved.power_cycles + 1;
         self.reset();
     }
@@ -116,6 +123,7 @@ impl Core {
             self.is_real_pace,
         );
         self.clock.put_latencies(latencies);
+        self.clock.carry_out(&modes_of(found));
         self.read_only_reason = self.ftl.read_only().map(|reason| reason.to_string());
         self.recovery = Some(recovery);
         self.stranded = None;
@@ -153,16 +161,20 @@ fn check(drive: &Drive) -> Result<(), SpecificationError> {
         let allowed = "off for a drive that keeps its contents: only the size of reduced data is simulated";
         return Err(SpecificationError::new("data_reduction", "on", allowed));
     }
-    if drive.slc_cache.is_on() {
-        let allowed = "none, for a drive that keeps what is written: static_bytes = 0 and dynamic_bytes_max = 0";
-        return Err(SpecificationError::new("slc_cache", "on", allowed));
-    }
     Ok(())
+}
+
+/// For a new clock: which erase units hold something in SLC mode.
+fn modes_of(found: &Found) -> Vec<Decision> {
+    let is_slc = |unit: &FoundEraseUnit| matches!(unit.contents, FoundContents::Written { is_slc: true, .. });
+    let in_slc_mode = (0..).map(EraseUnit).zip(&found.erase_units).filter(|(_, unit)| is_slc(unit));
+    in_slc_mode.map(|(erase_unit, _)| Decision::Open(erase_unit, true)).collect()
 }
 
 fn flash_of(drive: &Drive) -> Flash {
     Flash::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)
         .with_power_loss_protection(drive.write_buffer.power_loss_protection)
+        .with_slc_cache(&drive.nand, &drive.slc_cache)
 }
 
 fn clock_of(drive: &Drive, flash: Flash, now_ns: u64, is_real_pace: bool) -> DriveClock {

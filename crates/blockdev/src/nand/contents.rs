@@ -83,11 +83,12 @@ impl Nand {
     }
 
     fn stripe_of(&self, ppn: u32) -> std::ops::Range<u32> {
-        let Shape { units_per_erase_unit, units_per_stripe, .. } = *self.medium.shape();
-        let first = ppn / units_per_erase_unit * units_per_erase_unit;
-        let place = ppn - first;
-        let start = place / units_per_stripe * units_per_stripe;
-        first + start..first + (start + units_per_stripe).min(units_per_erase_unit)
+        let Shape { units_per_erase_unit, units_in_slc_mode, units_per_stripe, .. } = *self.medium.shape();
+        let erase_unit = ppn / units_per_erase_unit;
+        let first = erase_unit * units_per_erase_unit;
+        let units = if self.medium.record(erase_unit).is_slc { units_in_slc_mode } else { units_per_erase_unit };
+        let start = (ppn - first) / units_per_stripe * units_per_stripe;
+        first + start..first + (start + units_per_stripe).min(units)
     }
 
     /// Whether the contents of a place can be had: as they are, or rebuilt from parity, which puts them right.

@@ -17,6 +17,8 @@ pub struct Shape {
     pub user_units: u32,
     pub erase_units: u32,
     pub units_per_erase_unit: u32,
+    /// What an erase unit holds in SLC mode; 0: none is.
+    pub units_in_slc_mode: u32,
     /// Units that are programmed at once: the page of every plane of a die.
     pub group_units: u32,
     /// The last unit of so many holds their parity; 0: none.
@@ -76,6 +78,8 @@ pub struct EraseUnitRecord {
     /// The host's writes when it was opened.
     pub opened_at: u64,
     pub is_retired: bool,
+    /// Whether what it holds was programmed in SLC mode.
+    pub is_slc: bool,
 }
 
 const MAGIC: &[u8; 8] = b"ssdlab\0\x01";
@@ -258,6 +262,7 @@ impl Medium {
             programmed_at: u64_at(bytes, 8),
             opened_at: u64_at(bytes, 16),
             is_retired: u32_at(bytes, 24) != 0,
+            is_slc: u32_at(bytes, 28) != 0,
         }
     }
 
@@ -269,6 +274,7 @@ impl Medium {
         bytes[8..16].copy_from_slice(&record.programmed_at.to_le_bytes());
         bytes[16..24].copy_from_slice(&record.opened_at.to_le_bytes());
         bytes[24..28].copy_from_slice(&u32::from(record.is_retired).to_le_bytes());
+        bytes[28..32].copy_from_slice(&u32::from(record.is_slc).to_le_bytes());
     }
 
     /// The drive's system blocks, for `journal`.
@@ -300,6 +306,7 @@ mod tests {
         user_units: 40,
         erase_units: 4,
         units_per_erase_unit: 16,
+        units_in_slc_mode: 0,
         group_units: 4,
         units_per_stripe: 0,
         dies: 1,

@@ -66,6 +66,8 @@ pub struct Nand {
     padding_units: u64,
     /// Erase units that were opened since the last call for them.
     opened: Vec<u32>,
+    /// Erase units that are to be programmed in SLC mode, and have not been yet.
+    opened_in_slc_mode: Vec<u32>,
     /// Units that the host has written or trimmed so far.
     version: u64,
     /// Old contents of a unit of which the host writes a part.
@@ -91,6 +93,7 @@ impl Nand {
             programs_at_checkpoint: 0,
             padding_units: 0,
             opened: Vec::new(),
+            opened_in_slc_mode: Vec::new(),
             power_loss_protection,
             groups: Groups::new(shape.group_units, shape.dies),
             waiting_erases: VecDeque::new(),
@@ -138,7 +141,7 @@ impl Nand {
             let done = match decision {
                 Decision::Read(ppn, Cause::Host) => self.read_for_host(ppn.0, transfer),
                 Decision::Read(ppn, Cause::ReadModifyWrite) => self.load_old(ppn.0),
-                Decision::Read(ppn, Cause::Gc | Cause::WearLeveling) => {
+                Decision::Read(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
                     copied = Some(ppn.0);
                     Ok(())
                 }
@@ -150,7 +153,7 @@ impl Nand {
                     self.programmed(ppn.0);
                     done
                 }
-                Decision::Program(ppn, Cause::Gc | Cause::WearLeveling) => {
+                Decision::Program(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
                     let from = copied.take().expect("a copy is a read followed by its program");
                     let done = self.prepare(ppn.0);
                     self.copy(from, ppn.0);
@@ -170,7 +173,11 @@ impl Nand {
                     self.decide_erase(erase_unit.0);
                     Ok(())
                 }
-                Decision::Open(..) => Ok(()),
+                Decision::Open(erase_unit, is_slc) => {
+                    self.opened_in_slc_mode.retain(|&opened| opened != erase_unit.0);
+                    self.opened_in_slc_mode.extend(is_slc.then_some(erase_unit.0));
+                    Ok(())
+                }
             };
             if answer.is_ok() {
                 answer = done;
@@ -192,6 +199,11 @@ impl Nand {
             self.finish_all_programs();
             self.erase_what_waited();
         }
+        // Only now: until its erase is carried out it may hold something in the other mode.
+        let opened_in_slc_mode = self.opened_in_slc_mode.iter().position(|&opened| opened == erase_unit);
+        let is_slc = opened_in_slc_mode.map(|place| self.opened_in_slc_mode.swap_remove(place)).is_some();
+        let record = self.medium.record(erase_unit);
+        self.medium.set_record(erase_unit, EraseUnitRecord { is_slc, ..record });
         self.opened.push(erase_unit);
         self.medium.reserve(erase_unit).map_err(DeviceError::Store)
     }
@@ -306,6 +318,11 @@ impl Nand {
     /// Erases that the translation layer takes for done.
     pub fn waiting_erases(&self) -> u32 {
         self.waiting_erases.len() as u32
+    }
+
+    /// Whether one of those from the given number on is among them.
+    pub fn waits_to_erase_from(&self, first: u32) -> bool {
+        self.waiting_erases.iter().any(|waiting| waiting.erase_unit >= first)
     }
 
     /// The first places of the groups that are not full and so keep what is in them from flash.

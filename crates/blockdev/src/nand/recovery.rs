@@ -34,6 +34,7 @@ impl Nand {
     /// The power goes. With power-loss protection what is in memory is saved; without, it is lost, and programs that are
     /// under way leave torn pages, some of them by chance.
     pub fn lose_power(&mut self, random: &mut Random) -> (u64, Vec<u32>) {
+        self.opened_in_slc_mode.clear();
         let undone = self.waiting_erases.drain(..).map(|WaitingErase { erase_unit, .. }| erase_unit).collect();
         if self.power_loss_protection {
             return (0, undone);
@@ -112,6 +113,7 @@ impl Nand {
                     places,
                     order: record.programmed_at,
                     opened_at: record.opened_at,
+                    is_slc: record.is_slc,
                 },
             };
             let is_erase_undone = !record.is_retired && undone.contains(&erase_unit);

@@ -5,14 +5,17 @@
 //! 3. After a loss of power each unit that was not flushed has one of the values it had since its last flush.
 //! 4. With power-loss protection a unit has its last value, flushed or not.
 
-use crate::tiny::{Model, Tiny, UNIT, contents, range};
+use crate::tiny::{Model, SlcCache, Tiny, UNIT, contents, range};
 use ssdlab_blockdev::device::{Device, DeviceError, Durability, punch};
-use ssdlab_blockdev::drive::{Options, SimulatedDevice};
+use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
 use ssdlab_blockdev::nand::FlashFaults;
 use ssdlab_engine::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+
+/// Long enough for all that a drive does in idle time.
+const IDLE_NS: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
@@ -23,6 +26,7 @@ pub enum Operation {
     Flush,
     CutPower,
     Checkpoint,
+    Idle,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +54,8 @@ pub fn operations(scenario: &Scenario, count: u64) -> Vec<Operation> {
             630..950 => Operation::Read { offset_bytes, length_bytes },
             950..990 => Operation::Flush,
             990..997 => Operation::CutPower,
-            _ => Operation::Checkpoint,
+            997..999 => Operation::Checkpoint,
+            _ => Operation::Idle,
         }
     };
     (0..count).map(|_| one()).collect()
@@ -201,6 +206,11 @@ fn step(
             Err(DeviceError::ReadOnly(_)) => promise.is_read_only = true,
             Err(error) => return Err(format!("checkpoint: {error}")),
         },
+        Operation::Idle => match device.carry_out(&Command::Idle { duration_ns: IDLE_NS }) {
+            Ok(()) => {}
+            Err(DeviceError::ReadOnly(_)) => promise.is_read_only = true,
+            Err(error) => return Err(format!("idle: {error}")),
+        },
     }
     Ok(())
 }
@@ -324,13 +334,16 @@ impl Scenario {
             Tiny { units_per_stripe: 8, user_units: 280, ..plain },
             Tiny { erase_unit: "block", user_units: 500, ..plain },
             Tiny { placement: "frequency-frontiers", user_units: 128, ..plain },
+            Tiny::with_slc_cache(SlcCache::Direct),
+            Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
         ];
-        let faults = match seed / 12 % 3 {
+        let kinds = tinies.len() as u64;
+        let faults = match seed / (2 * kinds) % 3 {
             0 => FlashFaults::default(),
             1 => FlashFaults { program_failures: 0.0005, erase_failures: 0.002, ..FlashFaults::default() },
             _ => FlashFaults { uncorrectable_reads: 0.0005, ..FlashFaults::default() },
         };
-        let tiny = tinies[(seed % tinies.len() as u64) as usize];
-        Self { tiny, power_loss_protection: (seed / 6).is_multiple_of(2), faults, seed, forgets_after: None }
+        let tiny = tinies[(seed % kinds) as usize];
+        Self { tiny, power_loss_protection: (seed / kinds).is_multiple_of(2), faults, seed, forgets_after: None }
     }
 }

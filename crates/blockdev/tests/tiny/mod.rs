@@ -17,6 +17,18 @@ pub struct Tiny {
     pub erase_unit: &'static str,
     pub units_per_stripe: u32,
     pub buffer_units: u64,
+    pub blocks_per_plane: u32,
+    pub slc_cache: SlcCache,
+}
+
+/// Erase units of 16 units in SLC mode.
+#[derive(Clone, Copy, Debug)]
+pub enum SlcCache {
+    None,
+    /// Two of its own, and at most three others; the host's writes go past it when it is full.
+    Direct,
+    /// The same, and the host's writes wait for room.
+    Fold,
 }
 
 /// Two dies of two planes, ten blocks of eight pages of two units: 640 units, in superblocks of 64.
@@ -29,16 +41,30 @@ impl Default for Tiny {
             erase_unit: "superblock",
             units_per_stripe: 0,
             buffer_units: 16,
+            blocks_per_plane: 10,
+            slc_cache: SlcCache::None,
         }
     }
 }
 
 impl Tiny {
+    /// With an SLC cache, and the blocks that it takes.
+    pub fn with_slc_cache(slc_cache: SlcCache) -> Self {
+        Self { slc_cache, blocks_per_plane: 15, ..Self::default() }
+    }
+
     pub fn drive(&self) -> Drive {
+        let slc_cache = match self.slc_cache {
+            SlcCache::None => json!({}),
+            SlcCache::Direct => json!({"static_bytes": 32 * UNIT, "dynamic_bytes_max": 48 * UNIT}),
+            SlcCache::Fold => {
+                json!({"static_bytes": 32 * UNIT, "dynamic_bytes_max": 48 * UNIT, "when_full": "fold"})
+            }
+        };
         let text = json!({
             "name": "tiny",
             "nand": {
-                "cell": "tlc", "channels": 2, "dies_per_channel": 1, "planes_per_die": 2, "blocks_per_plane": 10,
+                "cell": "tlc", "channels": 2, "dies_per_channel": 1, "planes_per_die": 2, "blocks_per_plane": self.blocks_per_plane,
                 "pages_per_block": 8, "page_bytes": 2 * UNIT, "read_us": 60.0, "program_us": 700.0, "erase_us": 5000.0,
                 "channel_mb_s": 800.0, "endurance_cycles": 3000
             },
@@ -47,6 +73,7 @@ impl Tiny {
                 "victim": {"name": self.victim}, "placement": {"name": self.placement},
                 "wear_leveling": {"name": "none"}, "reserve_erase_units": 2, "spare_area": "dynamic"
             },
+            "slc_cache": slc_cache,
             "parity": {"units_per_stripe": self.units_per_stripe},
             "faults": {"factory_bad_blocks": 0.0, "wear_out": false, "endurance_spread": 0.0},
             "write_buffer": {"bytes": self.buffer_units * UNIT},

@@ -7,6 +7,7 @@ use super::Ftl;
 use super::frontier::Frontier;
 use super::numbers::{EraseUnit, Lpn, Ppn, StreamId};
 use super::occupancy::State;
+use super::slc_cache::HOST;
 use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::Array;
@@ -30,6 +31,10 @@ pub trait Recoverable {
     fn read_only(&self) -> Option<ReadOnly>;
     /// Erase units beyond which none may be lost.
     fn erase_units_needed(&self) -> u32;
+    /// All of them, the SLC cache's own among them.
+    fn erase_units(&self) -> u32;
+    /// What one holds in SLC mode; 0 without an SLC cache.
+    fn units_in_slc_mode(&self) -> u32;
 }
 
 /// What a drive remembers in its system blocks.
@@ -37,6 +42,8 @@ pub struct Lasting {
     pub ledger: Ledger,
     /// The blocks and their wear; nothing when another process made them, and only the counts of `Found` are known.
     pub array: Option<Array>,
+    /// Erases of erase units in SLC mode that the ledger counts.
+    pub erased_in_slc_mode: u64,
 }
 
 /// What a scan of the flash has found.
@@ -69,6 +76,7 @@ pub enum FoundContents {
         places: u32,
         order: u64,
         opened_at: u64,
+        is_slc: bool,
     },
 }
 
@@ -85,24 +93,37 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
     fn give_up(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
         // Both empty erase units through one list of units on their way.
         self.finish_cleaning()?;
+        self.finish_folding()?;
         if self.occupancy.state(erase_unit) == State::Open {
             self.fill_up(erase_unit);
+        }
+        if self.is_slc(erase_unit) {
+            self.fold_failed(erase_unit)?;
         }
         if self.occupancy.state(erase_unit) == State::Closed {
             self.empty(erase_unit, Cause::Gc)?;
         }
         if self.occupancy.state(erase_unit) == State::Free {
-            self.free.remove(erase_unit);
             self.occupancy.retire(erase_unit);
             self.array.note_bad_block();
-            self.erase_units_left -= 1;
-            self.check_spare_blocks()?;
+            match self.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit)) {
+                Some(cache) => cache.retire(erase_unit),
+                None => {
+                    self.free.remove(erase_unit);
+                    self.erase_units_left -= 1;
+                    self.check_spare_blocks()?;
+                }
+            }
         }
         Ok(())
     }
 
     fn take_lasting(&mut self) -> Lasting {
-        Lasting { ledger: self.ledger, array: Some(self.array.take()) }
+        Lasting {
+            ledger: self.ledger,
+            array: Some(self.array.take()),
+            erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
+        }
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) {
@@ -116,6 +137,9 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
                 let counts = found.erase_units.iter().map(|unit| unit.erase_count);
                 (0..).zip(counts).for_each(|(unit, count)| self.array.set_erase_count(unit, count));
             }
+        }
+        if let Some(cache) = &mut self.slc_cache {
+            cache.begin_anew(lasting.erased_in_slc_mode);
         }
         self.place_erase_units(found);
         for &(lpn, ppn) in &found.map {
@@ -142,6 +166,14 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
     fn erase_units_needed(&self) -> u32 {
         self.erase_units_needed() as u32
     }
+
+    fn erase_units(&self) -> u32 {
+        self.streams.len() as u32
+    }
+
+    fn units_in_slc_mode(&self) -> u32 {
+        self.slc_cache.as_ref().map_or(0, |cache| cache.layout().units_per_erase_unit())
+    }
 }
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
@@ -166,15 +198,22 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.erase_counts[erase_unit.index()] = erase_count;
             self.erase_count_max = self.erase_count_max.max(erase_count);
             self.ledger.erased_erase_units -= u64::from(unit.is_erase_undone);
+            let own_cache = self.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
             match unit.contents {
-                FoundContents::Erased => self.free.put(erase_unit, erase_count),
+                FoundContents::Erased => match own_cache {
+                    Some(cache) => cache.put_free(erase_unit),
+                    None => self.free.put(erase_unit, erase_count),
+                },
                 FoundContents::Retired => {
+                    self.erase_units_left -= u32::from(own_cache.is_none());
                     self.occupancy.retire(erase_unit);
-                    self.erase_units_left -= 1;
                 }
-                FoundContents::Written { stream, opened_at, .. } => {
-                    self.occupancy.open(erase_unit, self.layout.data_units_per_erase_unit());
-                    let places = self.layout;
+                FoundContents::Written { stream, opened_at, is_slc, .. } => {
+                    if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_slc) {
+                        cache.found(erase_unit, unit.is_erase_undone);
+                    }
+                    let places = *self.layout_of(erase_unit);
+                    self.occupancy.open(erase_unit, places.data_units_per_erase_unit());
                     self.map.mark_all_live(erase_unit, &places);
                     self.streams[erase_unit.index()] = stream;
                     self.born_at[erase_unit.index()] = opened_at.min(self.now());
@@ -187,13 +226,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     /// Marks everything stale that no address points at. A place that is not yet written counts as live, as it does when
     /// an erase unit is opened.
     fn count_live_units(&mut self) {
-        let units = self.layout.units_per_erase_unit();
         for erase_unit in (0..self.streams.len() as u32).map(EraseUnit) {
             if self.occupancy.state(erase_unit) != State::Open {
                 continue;
             }
+            let layout = *self.layout_of(erase_unit);
             let first = self.layout.first(erase_unit);
-            for ppn in (first..first + units).map(Ppn).filter(|ppn| !self.layout.is_parity(ppn.0 - first)) {
+            let places = first..first + layout.units_per_erase_unit();
+            for ppn in places.map(Ppn).filter(|ppn| !layout.is_parity(ppn.0 - first)) {
                 let lpn = self.map.logical(ppn);
                 let is_live = lpn.0 < self.map.user_units() && self.map.physical(lpn) == ppn;
                 if is_live {
@@ -206,11 +246,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
-    /// Where a half-full erase unit of a stream goes on: one for all, or one for each die.
+    /// Where a half-full erase unit of a stream goes on: one for all, or one for each die; the host's past the SLC cache
+    /// waits beside the one within.
     fn slot_for(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
+        let goes_past_cache = stream == HOST && !self.is_slc(erase_unit);
+        let frontier = if goes_past_cache { self.frontier_past_cache() } else { stream };
         match &mut self.lanes {
             Some(lanes) => lanes.parked_beside(stream, erase_unit),
-            None => &mut self.frontiers[stream.index()],
+            None => &mut self.frontiers[frontier.index()],
         }
     }
 
@@ -220,7 +263,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             .map(EraseUnit)
             .zip(&found.erase_units)
             .filter_map(|(erase_unit, unit)| match unit.contents {
-                FoundContents::Written { stream, places, order, opened_at } => {
+                FoundContents::Written { stream, places, order, opened_at, .. } => {
                     Some((order, erase_unit, stream, places, opened_at))
                 }
                 _ => None,
@@ -231,16 +274,21 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             // A ledger that lags behind its flash must not be younger than what it counts.
             let opened_at = opened_at.min(self.now());
             let first = self.layout.first(erase_unit);
-            let units = self.layout.units_per_erase_unit();
+            let layout = *self.layout_of(erase_unit);
+            let units = layout.units_per_erase_unit();
             if places < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
                 let ahead = (first + places..first + units).map(Ppn);
-                let ahead: Vec<Ppn> = ahead.filter(|ppn| !self.layout.is_parity(ppn.0 - first)).collect();
+                let ahead: Vec<Ppn> = ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).collect();
                 ahead.iter().for_each(|&ppn| self.map.mark_live(ppn));
                 self.occupancy.gain(erase_unit, ahead.len() as u32);
                 *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + places), opened_at);
                 continue;
             }
             self.ledger.programmed_units.padding += u64::from(units - places);
+            if let Some(cache) = self.slc_cache.as_mut().filter(|cache| cache.is_slc(erase_unit)) {
+                cache.closed(erase_unit);
+                continue;
+            }
             self.occupancy.close(erase_unit);
             self.closed_at[erase_unit.index()] = opened_at;
             self.closings += 1;
@@ -254,7 +302,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let places_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
             FoundContents::Written { places, .. } => {
                 let is_open = self.frontier_at(erase_unit).is_some();
-                if is_open { u64::from(places) } else { units }
+                u64::from(if is_open { places } else { self.layout_of(erase_unit).units_per_erase_unit() })
             }
             _ => 0,
         };

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The stream of the host's writes in the one placement that the cache works with.
-const HOST: StreamId = StreamId(0);
+pub(super) const HOST: StreamId = StreamId(0);
 /// Erased erase units that the cache leaves to others, beyond those that the host may never take.
 const LEFT_TO_OTHERS: u32 = 1;
 
@@ -170,6 +170,29 @@ impl SlcCache {
         })
     }
 
+    /// After a loss of power: nothing is known of the erase units yet, but how often they were erased.
+    pub fn begin_anew(&mut self, erased_erase_units: u64) {
+        self.static_free.clear();
+        self.erased_erase_units = erased_erase_units;
+    }
+
+    /// An erase unit in SLC mode was found that holds something, perhaps because its erase was not carried out.
+    pub fn found(&mut self, erase_unit: EraseUnit, is_erase_undone: bool) {
+        self.is_slc[erase_unit.index()] = true;
+        self.dynamic_in_use += u32::from(!self.is_static(erase_unit));
+        self.erased_erase_units -= u64::from(is_erase_undone);
+    }
+
+    /// One of the cache's own is erased.
+    pub fn put_free(&mut self, erase_unit: EraseUnit) {
+        self.static_free.push_back(erase_unit);
+    }
+
+    /// One of the cache's own, erased, is never used again.
+    pub fn retire(&mut self, erase_unit: EraseUnit) {
+        self.static_free.retain(|&free| free != erase_unit);
+    }
+
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -221,7 +244,7 @@ impl SlcCache {
         self.is_slc[erase_unit.index()] = false;
         self.erased_erase_units += 1;
         if self.is_static(erase_unit) {
-            self.static_free.push_back(erase_unit);
+            self.put_free(erase_unit);
             return true;
         }
         self.dynamic_in_use -= 1;

@@ -42,6 +42,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         self.go_on_folding(u64::MAX)
     }
 
+    /// Folds one that is full at once, because its block has failed.
+    pub(super) fn fold_failed(&mut self, failed: EraseUnit) -> Result<(), ReadOnly> {
+        let cache = self.slc_cache.as_mut().expect("there is a cache");
+        cache.full.retain(|&full| full != failed);
+        self.start_folding(failed, 1)?;
+        self.go_on_folding(u64::MAX)
+    }
+
     /// Where erased space runs short, one of the cache's erase units gives more of it back than any victim: returns
     /// whether there was one. `paced` over so many units of the host that what it gives back is there in time.
     pub(super) fn fold_for_space(&mut self, paced: bool) -> Result<bool, ReadOnly> {

@@ -1,0 +1,90 @@
+//! Are data where they belong while an SLC cache fills and is folded? Beside `model` and `durability`, which know nothing
+//! of the cache, this one sees to it that it was in use when the power went.
+
+#[expect(dead_code, reason = "what is written is the same each time")]
+mod tiny;
+
+use ssdlab_blockdev::device::{Device, Durability};
+use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
+use tiny::{SlcCache, Tiny, UNIT};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn drive(slc_cache: SlcCache, power_loss_protection: bool) -> SimulatedDevice {
+    let options = Options { power_loss_protection: Some(power_loss_protection), ..Options::default() };
+    SimulatedDevice::new(&Tiny::with_slc_cache(slc_cache).drive(), &options).unwrap()
+}
+
+fn unit(number: u64) -> Vec<u8> {
+    vec![number as u8 + 1; UNIT as usize]
+}
+
+fn write(device: &SimulatedDevice, units: u64) {
+    for number in 0..units {
+        device.write(number * UNIT, &unit(number), Durability::Cached).unwrap();
+    }
+    device.flush().unwrap();
+}
+
+fn check(device: &SimulatedDevice, units: u64) {
+    let mut read = vec![0; UNIT as usize];
+    for number in 0..units {
+        device.read(number * UNIT, &mut read).unwrap();
+        assert_eq!(read, unit(number), "unit {number}");
+    }
+    let core = device.core();
+    core.ftl().check_accounts().unwrap();
+    core.ftl().check_map().unwrap();
+}
+
+fn folded_units(device: &SimulatedDevice) -> u64 {
+    device.core().ftl().ledger().programmed_units.slc_fold
+}
+
+#[test]
+fn idle_time_folds_the_cache_and_data_stay_as_they_are() {
+    for power_loss_protection in [true, false] {
+        let device = drive(SlcCache::Direct, power_loss_protection);
+        write(&device, 60);
+        assert_eq!(folded_units(&device), 0);
+        device.carry_out(&Command::Idle { duration_ns: 10 * SECOND_NS }).unwrap();
+        // Four are full; the one that is open stays.
+        assert!(folded_units(&device) >= 40, "{}", folded_units(&device));
+        assert!(device.core().clock().now_ns() >= 10 * SECOND_NS);
+        check(&device, 60);
+        device.core().cut_power();
+        check(&device, 60);
+    }
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_cache_as_it_was() {
+    for power_loss_protection in [true, false] {
+        let device = drive(SlcCache::Direct, power_loss_protection);
+        write(&device, 60);
+        for _ in 0..3 {
+            device.core().cut_power();
+            check(&device, 60);
+        }
+        // What was found in SLC mode is folded as if nothing had happened.
+        device.carry_out(&Command::Idle { duration_ns: 10 * SECOND_NS }).unwrap();
+        assert!(folded_units(&device) >= 40, "{}", folded_units(&device));
+        check(&device, 60);
+    }
+}
+
+#[test]
+fn the_power_goes_in_the_middle_of_folding() {
+    for power_loss_protection in [true, false] {
+        let device = drive(SlcCache::Fold, power_loss_protection);
+        // More than the cache holds: what is written later waits for what is folded.
+        write(&device, 200);
+        let before = folded_units(&device);
+        assert!(before > 0);
+        device.core().cut_power();
+        check(&device, 200);
+        write(&device, 200);
+        assert!(folded_units(&device) > before);
+        check(&device, 200);
+    }
+}
