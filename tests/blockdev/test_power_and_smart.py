@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from running_drives import MountMaker
+from running_drives import DRIVE, MountMaker
 
 pytestmark = pytest.mark.fuse
 
@@ -86,3 +86,21 @@ def test_a_kind_of_fault_that_there_is_not_is_refused(tmp_path: Path) -> None:
         assert wrong in done.stderr
         assert "Traceback" not in done.stderr
     assert not (tmp_path / "here").exists()
+
+
+def test_idle_time_folds_the_slc_cache(mount: MountMaker, tmp_path: Path) -> None:
+    drive = tmp_path / "cached.toml"
+    # A block of 8 pages has 2 in SLC mode, so that 16 erase units of the cache's own hold 4 MiB.
+    cache = '[slc_cache]\nstatic_bytes = 4194304\n[sources]\n"slc_cache.*" = { kind = "assumed", source = "made up" }\n'
+    drive.write_text(DRIVE.replace("blocks_per_plane = 272", "blocks_per_plane = 300").replace("[sources]\n", cache))
+    mounted = mount(drive=drive)
+    data = os.urandom(3 << 20)
+    with mounted.drive.open("r+b", buffering=0) as file:
+        file.write(data)
+        os.fsync(file.fileno())
+        assert mounted.statistics()["ssdlab"]["nand"]["programmed_bytes"]["slc_fold"] == 0
+        mounted.command("idle 1h")
+        statistics = mounted.statistics()["ssdlab"]
+        assert statistics["nand"]["programmed_bytes"]["slc_fold"] > 2 << 20
+        mounted.command("power-cut")
+        assert os.pread(file.fileno(), len(data), 0) == data
