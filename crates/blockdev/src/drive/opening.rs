@@ -13,7 +13,7 @@ use ssdlab_engine::ftl::numbers::{EraseUnit, Lpn};
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
-use ssdlab_engine::simulation::build_timed;
+use ssdlab_engine::simulation::{SimulatedDrive, build_timed};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::recorder::Decision;
@@ -37,7 +37,7 @@ impl Core {
         let shape = Shape {
             unit_bytes,
             user_units: capacity.user_units as u32,
-            erase_units: ftl.erase_units(),
+            erase_units: SimulatedDrive::erase_units(&*ftl),
             units_per_erase_unit: capacity.units_per_erase_unit,
             units_in_slc_mode: ftl.units_in_slc_mode(),
             group_units: flash.groups().units(),
