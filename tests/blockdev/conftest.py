@@ -1,10 +1,5 @@
-"""What the tests of mounted and served drives share: mounts that are always taken away, and skips by name.
+"""What the tests of mounted and served drives share: mounts and servers that are always taken away."""
 
-A test that needs root, /dev/fuse, loop devices or a program is skipped where there is none, and says which.
-"""
-
-import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -13,58 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from running_drives import DRIVE, Mount, MountMaker, Server
-from ssdlab.serving import guardian
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    reason = None
-    if not Path("/dev/fuse").exists():
-        reason = "no /dev/fuse"
-    elif os.geteuid() != 0:
-        reason = "not root"
-    for item in items:
-        if item.get_closest_marker("fuse") and reason:
-            item.add_marker(pytest.mark.skip(reason=reason))
-        if item.get_closest_marker("loop") and not Path("/dev/loop-control").exists():
-            item.add_marker(pytest.mark.skip(reason="no loop devices (/dev/loop-control)"))
+from running_drives import DRIVE, Mount, MountMaker, Mounts, Server
 
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Iterator[MountMaker]:
     """Mounts the drive of these tests: `mount("--loop", ...)`. All are taken away, and their loop devices."""
-    made: list[Mount] = []
+    mounts = Mounts(tmp_path)
     (tmp_path / "mounted.toml").write_text(DRIVE)
 
-    def start(*options: str, drive: Path | str | None = None) -> Mount:
-        folder = tmp_path / f"mount-{len(made)}"
-        arguments = ["--drive", str(drive or tmp_path / "mounted.toml"), *options]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ssdlab", "mount", str(folder), *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        mount = Mount(folder, process, None)
-        made.append(mount)
-        assert process.stderr is not None and process.stdout is not None
-        said = ""
-        while "to end" not in said:
-            line = process.stderr.readline()
-            if not line:
-                pytest.fail(f"ssdlab mount ended: {said}")
-            said += line
-        mount.loop = process.stdout.readline().strip() if "--loop" in options else None
-        return mount
+    def start(*options: str, drive: Path | str = tmp_path / "mounted.toml") -> Mount:
+        return mounts.start(drive, *options)
 
     yield start
-    for mount in made:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            mount.end()
-        if mount.process.poll() is None:
-            mount.end(signal.SIGKILL)
-        guardian.clean(str(mount.folder), mount.loop)
+    mounts.take_away()
 
 
 @pytest.fixture

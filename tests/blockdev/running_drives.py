@@ -3,10 +3,11 @@
 Real block devices are only loop devices that a test made itself.
 """
 
+import contextlib
 import json
-import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,12 +54,6 @@ bytes = 1048576
 """
 
 
-def needs(*programs: str) -> pytest.MarkDecorator:
-    """Skips a test where one of the programs is not installed."""
-    missing = [program for program in programs if shutil.which(program) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
-
-
 @dataclass
 class Mount:
     """A running `ssdlab mount`."""
@@ -83,6 +78,14 @@ class Mount:
             self.process.send_signal(number)
         return self.process.wait(SECONDS_MAX)
 
+    def take_away(self) -> None:
+        """However it is, and its loop device too."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.end()
+        if self.process.poll() is None:
+            self.end(signal.SIGKILL)
+        guardian.clean(str(self.folder), self.loop)
+
     def wait_until_gone(self) -> None:
         """Until neither mount nor loop device is left."""
         wait_for(
@@ -92,6 +95,40 @@ class Mount:
 
     def _loop_is_there(self) -> bool:
         return self.loop is not None and Path(f"/sys/block/{Path(self.loop).name}/loop/backing_file").exists()
+
+
+class Mounts:
+    """Mounts drives at folders of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: list[Mount] = []
+
+    def start(self, drive: Path | str, *options: str) -> Mount:
+        """`ssdlab mount` of a drive's name or file, once it has said that it is there."""
+        folder = self._folder / f"mount-{len(self._made)}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ssdlab", "mount", str(folder), "--drive", str(drive), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        mount = Mount(folder, process, None)
+        self._made.append(mount)
+        assert process.stderr is not None and process.stdout is not None
+        said = ""
+        while "to end" not in said:
+            line = process.stderr.readline()
+            if not line:
+                pytest.fail(f"ssdlab mount ended: {said}")
+            said += line
+        mount.loop = process.stdout.readline().strip() if "--loop" in options else None
+        return mount
+
+    def take_away(self) -> None:
+        for mount in self._made:
+            mount.take_away()
 
 
 @dataclass

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from running_drives import MountMaker, needs
+from own_devices import needs
+from running_drives import MountMaker
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop]
 

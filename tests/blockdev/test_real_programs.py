@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from running_drives import Mount, MountMaker, needs
+from own_devices import needs
+from running_drives import Mount, MountMaker
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop]
 

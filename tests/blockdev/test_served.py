@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from running_drives import Server, needs
+from own_devices import needs
+from running_drives import Server
 
 ServerMaker = Callable[..., Server]
 

@@ -3,13 +3,30 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from running_drives import Mount
+import pytest
+
+from running_drives import DRIVE, Mount, Mounts
 
 Serve = Callable[..., Mount]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Serves a drive as a loop device: `serve()`, or `serve(drive_toml)`."""
+    mounts, names = Mounts(tmp_path), count()
+
+    def start(drive: str = DRIVE, *options: str) -> Mount:
+        file = tmp_path / f"served-{next(names)}.toml"
+        file.write_text(drive)
+        return mounts.start(file, "--loop", *options)
+
+    yield start
+    mounts.take_away()
 
 
 def serial_of(mount: Mount) -> str:

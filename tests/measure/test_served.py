@@ -12,7 +12,7 @@ from running_drives import DRIVE
 from served import Serve, on, result_in, serial_of, ssdlab
 from waiting import wait_for
 
-pytestmark = [pytest.mark.fuse, needs("fio", "losetup")]
+pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "losetup")]
 
 RANDOM = """
 [global]

@@ -56,6 +56,7 @@ def test_fragmentation_in_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.fuse
+@pytest.mark.loop
 @needs("fio", "sysbench", "mkfs.ext4", "losetup", "blkdiscard")
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "internal-fragmentation"])
 def test_a_study_runs_to_its_end_on_a_served_drive(name: str, serve: Serve, tmp_path: Path) -> None:

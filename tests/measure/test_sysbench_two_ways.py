@@ -19,7 +19,7 @@ from ssdlab.protocols import simulated
 from ssdlab.protocols.figures import Figures
 from ssdlab.studies.over_provisioning_blog.real import PARTITIONED, WHOLE
 
-pytestmark = [pytest.mark.fuse, needs("fio", "sysbench", "mkfs.ext4", "losetup", "blkdiscard")]
+pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "sysbench", "mkfs.ext4", "losetup", "blkdiscard")]
 
 
 def wafs_of_runs(figures: list[Figures]) -> dict[str, list[float]]:

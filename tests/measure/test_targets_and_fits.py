@@ -42,6 +42,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.fuse
+@pytest.mark.loop
 @needs("fio", "losetup")
 def test_a_served_drive_stands_beside_the_simulated_one(serve: Serve, files: tuple[Path, Path], tmp_path: Path) -> None:
     job, drive = files

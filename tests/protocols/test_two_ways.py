@@ -23,7 +23,7 @@ from ssdlab.targets.device import health
 from ssdlab.targets.device.place import Permission, claimed
 from waiting import wait_for
 
-pytestmark = [pytest.mark.fuse, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]
+pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]
 
 TOLERANCE = 0.03
 

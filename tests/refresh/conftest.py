@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from own_devices import devices, loop, skip_without_loop_devices
+from own_devices import devices, loop
 
 __all__ = ["devices", "loop"]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    skip_without_loop_devices(items)
 
 
 @pytest.fixture(autouse=True)

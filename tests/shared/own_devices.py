@@ -87,18 +87,6 @@ class Devices:
                     subprocess.run(["umount", "--lazy", command[-1]], capture_output=True)
 
 
-def skip_without_loop_devices(items: list[pytest.Item]) -> None:
-    """For a folder's `pytest_collection_modifyitems`: tests marked `loop` take root and the kernel's loop devices."""
-    reason = None
-    if not Path("/dev/loop-control").exists():
-        reason = "no loop devices (/dev/loop-control)"
-    elif os.geteuid() != 0:
-        reason = "not root"
-    for item in items:
-        if item.get_closest_marker("loop") and reason:
-            item.add_marker(pytest.mark.skip(reason=reason))
-
-
 @contextlib.contextmanager
 def served_drive(folder: Path, drive: str) -> Iterator[tuple[str, Path]]:
     """A simulated drive, from a drive file's text, as a loop device: its name, and the folder of its statistics."""
