@@ -83,6 +83,7 @@ bench: setup ## speed, as JSON, a line a benchmark
 	cargo bench --locked --workspace --exclude ssdlab-python --bench '*'
 	$(PYTHON) benches/start_up.py
 	$(PYTHON) benches/front_ends.py
+	$(PYTHON) benches/cluster_overhead.py 200 20
 
 FUZZ_SECONDS ?= 600
 fuzz: setup ## fuzzes trace readers and parsers, FUZZ_SECONDS=600 each; see fuzz/README.md
