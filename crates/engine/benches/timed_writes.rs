@@ -1,5 +1,7 @@
 //! How many requests a second does the timed drive handle, on one thread, in the steady state under cleaning? Uniform
 //! random 4 KiB writes at depth 32. Prints one JSON object a drive; `cargo test --benches` runs a small one.
+//!
+//! `--short` runs a tenth, for tools that count instructions. Another argument chooses the rows with it in their names.
 
 use ssdlab_engine::ftl;
 use ssdlab_engine::policies::die_choice;
@@ -18,6 +20,8 @@ const DEPTH: u32 = 32;
 
 struct Case {
     name: &'static str,
+    /// Whether it is told what the requests waited for, as runs are.
+    has_breakdown: bool,
     /// Whether erases wait for nothing.
     is_protected: bool,
     /// With erase units of single blocks; without, superblocks.
@@ -35,6 +39,7 @@ struct Case {
 }
 
 const SMALL: Case = Case {
+    has_breakdown: true,
     is_protected: true,
     die_choice: None,
     name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 7 %",
@@ -50,6 +55,7 @@ const SMALL: Case = Case {
 };
 
 const LARGE: Case = Case {
+    has_breakdown: true,
     is_protected: true,
     die_choice: None,
     name: "1 TB, 8 channels x 4 dies x 2 planes, 16 KiB pages, OP 7 %",
@@ -68,7 +74,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let is_benchmark = arguments.iter().any(|argument| argument == "--bench");
     let wanted = arguments.iter().skip(1).find(|argument| !argument.starts_with("--"));
-    let all = if is_benchmark {
+    let is_short = arguments.iter().any(|argument| argument == "--short");
+    let all: Vec<Case> = if is_benchmark {
         let roomy = Case {
             name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 28 %",
             over_provisioning: 0.28,
@@ -82,11 +89,18 @@ fn main() {
             ..SMALL
         });
         let waiting = Case { name: "1 GiB, OP 7 %, no power-loss protection", is_protected: false, ..SMALL };
-        [SMALL, roomy, LARGE, waiting].into_iter().chain(of_blocks).collect()
+        let without_breakdown = [
+            Case { name: "1 GiB, OP 7 %, no breakdown", has_breakdown: false, ..SMALL },
+            Case { name: "1 GiB, OP 28 %, no breakdown", has_breakdown: false, ..roomy },
+            Case { name: "1 TB, no breakdown", has_breakdown: false, ..LARGE },
+        ];
+        [SMALL, roomy, LARGE].into_iter().chain(without_breakdown).chain([waiting]).chain(of_blocks).collect()
     } else {
         vec![Case { name: "64 MiB", blocks_per_plane: 64, settle: 1.0, measure: 1.0, ..SMALL }]
     };
-    for case in all.into_iter().filter(|case| wanted.is_none_or(|wanted| case.name.contains(wanted.as_str()))) {
+    let share = if is_short { 0.1 } else { 1.0 };
+    let all = all.into_iter().map(|case| Case { settle: share * case.settle, measure: share * case.measure, ..case });
+    for case in all.filter(|case| wanted.is_none_or(|wanted| case.name.contains(wanted.as_str()))) {
         let drive = drive_of(&case);
         let user_units = (drive.ftl.user_bytes / UNIT) as u32;
         let choice = drive.ftl.placement.clone();
@@ -147,6 +161,9 @@ impl WithPlacement for Measure {
             5_000,
             0,
         );
+        if !case.has_breakdown {
+            host = host.without_parts();
+        }
         let mut client = Writes { random: Random::new(1), user_units, left: 0, completed: 0, latency_ns_sum: 0 };
         let mut run = |client: &mut Writes, requests: u64| {
             client.left = requests;
@@ -164,6 +181,7 @@ impl WithPlacement for Measure {
         serde_json::json!({
             "drive": case.name,
             "die_choice": case.die_choice,
+            "has_breakdown": case.has_breakdown,
             "requests_per_second": (requests as f64 / wall).round(),
             "programs_per_second": (programmed.total() as f64 / wall).round(),
             "simulated_iops": (requests as f64 / simulated).round(),

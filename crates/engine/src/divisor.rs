@@ -1,18 +1,18 @@
 //! Division by a number that is known only at run time, as one multiplication.
 
-/// Exact for all 32-bit numbers (Granlund and Montgomery 1994: the error of the reciprocal times the dividend stays
-/// below 2^64).
+/// Exact for all 32-bit numbers (Robison 2005, the way of rounding down: with the dividend raised by one, the error of
+/// the reciprocal times the dividend stays below 2^64 and above 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     divisor: u32,
-    /// floor(2^64 / divisor) + 1, or 0 for the divisor 1, whose reciprocal does not fit.
+    /// floor((2^64 - 1) / divisor)
     reciprocal: u64,
 }
 
 impl Divisor {
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "nothing is divided by 0");
-        Self { divisor, reciprocal: (u64::MAX / u64::from(divisor)).wrapping_add(1) }
+        Self { divisor, reciprocal: u64::MAX / u64::from(divisor) }
     }
 
     #[inline(always)]
@@ -22,8 +22,7 @@ impl Divisor {
 
     #[inline(always)]
     pub fn quotient(self, dividend: u32) -> u32 {
-        let quotient = ((u128::from(dividend) * u128::from(self.reciprocal)) >> 64) as u32;
-        if self.reciprocal == 0 { dividend } else { quotient }
+        ((u128::from(u64::from(dividend) + 1) * u128::from(self.reciprocal)) >> 64) as u32
     }
 
     #[inline(always)]

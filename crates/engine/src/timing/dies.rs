@@ -8,6 +8,7 @@
 //! of others is their sum, known at once. When a read of the host comes between, the chain is cut behind the operation
 //! that is under way. `without_fusing` gives every operation its event; tests show that nobody can tell.
 
+use super::kind::Kind;
 use super::operation::{Array, Costs, Operation};
 use super::pipeline::Pipelines;
 use super::ring::Ring;
@@ -185,19 +186,20 @@ impl Dies {
     /// Carries out the event of `next_event`. Returns the operation that has come to its end; the caller tells those
     /// who wait for it, who may queue more, and then calls `go_on`.
     #[inline(always)]
-    pub fn take_event(&mut self, now: u64, index: usize) -> Option<Operation> {
-        if self.pipelines.is_some() {
+    pub fn take_event<K: Kind>(&mut self, now: u64, index: usize) -> Option<Operation> {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.take_event_of_pipeline(now, index);
         }
         self.last_event = key(now, index);
-        if self.dies[index].phase == Phase::ReadingArray {
+        // Where all is fused, each die has its own channel and waits for none after the array.
+        if K::IS_FUSED != Some(true) && self.dies[index].phase == Phase::ReadingArray {
             let end = self.use_channel(now, index, self.dies[index].current);
             let die = &mut self.dies[index];
             (die.phase, die.end_ns) = (Phase::LastPart, end);
             self.events.set(index, end);
             return None;
         }
-        if self.dies[index].phase > Phase::LastPart {
+        if K::HAS_EXTRAS && self.dies[index].phase > Phase::LastPart {
             return self.take_event_of_suspended(now, index);
         }
         let die = &mut self.dies[index];
@@ -207,21 +209,21 @@ impl Dies {
 
     /// Lets a die that came to an end start with what it has queued.
     #[inline(always)]
-    pub fn go_on(&mut self, now: u64, index: usize) {
-        if self.pipelines.is_some() {
+    pub fn go_on<K: Kind>(&mut self, now: u64, index: usize) {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.advance_pipeline(now, self.die_of_event(index));
         }
         if self.dies[index].phase == Phase::Idle {
-            self.start_next(now, index);
-        } else if self.dies[index].phase == Phase::Suspended {
+            self.start_next::<K>(now, index);
+        } else if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
             self.read_or_resume(now, index);
         }
     }
 
     /// Queues what is neither a read of the host nor may pass those before it.
     #[inline(always)]
-    pub fn queue(&mut self, now: u64, index: usize, operation: Operation) {
-        if self.pipelines.is_some() {
+    pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
             self.dies[index].others.push(operation.word());
             return self.advance_pipeline(now, index);
         }
@@ -229,9 +231,9 @@ impl Dies {
         match die.phase {
             Phase::Idle => {
                 die.others.push(operation.word());
-                self.start_next(now, index);
+                self.start_next::<K>(now, index);
             }
-            Phase::Quiet => {
+            Phase::Quiet if K::IS_FUSED != Some(false) => {
                 if die.end_ns <= now {
                     die.finish(die.end_ns);
                     (die.started_ns, die.end_ns) = (now, now);
@@ -249,11 +251,11 @@ impl Dies {
     }
 
     /// Queues a read of the host, which passes all else that is not under way.
-    pub fn queue_read(&mut self, now: u64, index: usize, operation: Operation) {
-        let own_work_ns = self.own_work_ns(now, index);
+    pub fn queue_read<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        let own_work_ns = self.own_work_ns::<K>(now, index);
         self.dies[index].reads.push(operation.word());
         self.dies[index].reads.push(own_work_ns);
-        if self.pipelines.is_some() {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.advance_pipeline(now, index);
         }
         if self.dies[index].phase == Phase::Quiet || self.dies[index].chained > 1 {
@@ -269,10 +271,10 @@ impl Dies {
                 self.events.set(index, die.end_ns);
             }
         }
-        if self.suspension.is_some() {
+        if K::HAS_EXTRAS && self.suspension.is_some() {
             self.suspend(now, index);
         }
-        self.go_on(now, index);
+        self.go_on::<K>(now, index);
     }
 
     /// Takes those of a chain off that are done, as their events would have: what ends now is done if its event would
@@ -293,28 +295,28 @@ impl Dies {
 
     /// Starts the next operation of an idle die, the host's reads first.
     #[inline(always)]
-    fn start_next(&mut self, now: u64, index: usize) {
+    fn start_next<K: Kind>(&mut self, now: u64, index: usize) {
         let die = &mut self.dies[index];
         (die.started_ns, die.end_ns) = (now, now);
         if let Some(word) = die.reads.pop() {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
-            return self.start_current(now, index);
+            return self.start_current::<K>(now, index);
         }
         if die.others.is_empty() {
             self.events.clear(index);
-        } else if self.is_fused {
+        } else if K::IS_FUSED.unwrap_or(self.is_fused) {
             let end = if die.lengthen(&self.costs) { Some(die.end_ns) } else { None };
             self.events.put(index, end);
         } else {
             die.current = Operation::from_word(die.others.get(0));
             die.chained = 1;
-            self.start_current(now, index);
+            self.start_current::<K>(now, index);
         }
     }
 
     #[inline(always)]
-    pub(super) fn start_current(&mut self, now: u64, index: usize) {
+    pub(super) fn start_current<K: Kind>(&mut self, now: u64, index: usize) {
         let operation = self.dies[index].current;
         let array_ns = self.costs.array_ns(operation);
         let mut phase = Phase::LastPart;
@@ -322,7 +324,9 @@ impl Dies {
         let mut event = now + array_ns;
         match operation.array() {
             // With a channel to itself nobody can come between the array and the transfer: one event says it all.
-            Array::Read if self.has_own_channels => event = self.use_channel(event, index, operation),
+            Array::Read if K::IS_FUSED == Some(true) || self.has_own_channels => {
+                event = self.use_channel(event, index, operation)
+            }
             Array::Read => phase = Phase::ReadingArray,
             // A marker waits for no channel.
             Array::Nothing if operation.units() == 0 => {}

@@ -3,9 +3,11 @@
 //!
 //! Programs go out in groups (`groups`).
 
+use super::die_layout::{DieLayout, dies_without_bad_blocks};
 use super::dies::Dies;
 use super::groups::{GroupId, Groups};
 use super::host::TimedDrive;
+use super::kind::{Kind, for_kind};
 use super::operation::{Array, Costs, Operation, Work};
 use super::pipeline::Pipelines;
 use super::recorder::Decision;
@@ -57,34 +59,7 @@ pub struct Flash {
     is_asked_for_load: bool,
     /// Only of a drive whose memory is lost with the power.
     pub(super) waiting_erases: Option<Box<WaitingErases>>,
-}
-
-/// Which die a place lies on.
-#[derive(Clone, Debug)]
-enum DieLayout {
-    /// Groups follow one another over the dies.
-    Superblock { dies: Divisor },
-    /// By erase unit, the die that it lies on.
-    Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
-}
-
-impl DieLayout {
-    #[inline(always)]
-    fn die_of_group(&self, number: u32) -> usize {
-        match self {
-            Self::Superblock { dies } => dies.remainder(number) as usize,
-            Self::Block { groups_per_erase_unit, die_of } => {
-                usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
-            }
-        }
-    }
-}
-
-/// Erase units of single blocks are numbered across the planes.
-fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
-    let planes = nand.channels * nand.dies_per_channel * nand.planes_per_die;
-    let dies = (0..planes).map(|plane| (plane / nand.planes_per_die) as u16);
-    (0..nand.blocks_per_plane).flat_map(|_| dies.clone()).collect()
+    has_plain_dies: bool,
 }
 
 /// What the array takes for nothing, a read, a program and an erase; in SLC mode it is filled in by those that have one.
@@ -137,6 +112,7 @@ impl Flash {
             is_slc: Vec::new(),
             is_asked_for_load: false,
             waiting_erases: None,
+            has_plain_dies: !nand.suspend && !nand.cache_program && !nand.cache_read,
         }
     }
 
@@ -187,8 +163,8 @@ impl Flash {
 
     /// Whether a place is in SLC mode.
     #[inline(always)]
-    fn is_slc(&self, ppn: u32) -> bool {
-        !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
+    fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
+        K::HAS_EXTRAS && !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
     }
 
     /// Gives every operation its event, which makes it slower and changes no time.
@@ -232,7 +208,18 @@ impl Flash {
 
     /// Queues what the translation layer decided on at `now`, on behalf of the host's `slot`. Returns how many units of
     /// the slot will be reported as finished.
+    #[inline]
     pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
+        for_kind!(self.carry_out_as(now, decisions, slot))
+    }
+
+    /// Neither suspends nor caches registers, and has no blocks in SLC mode.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.has_plain_dies & self.is_slc.is_empty()
+    }
+
+    fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
         let mut units_of_slot = 0;
         let mut host_page = NONE;
         let mut host_units = 0;
@@ -243,47 +230,48 @@ impl Flash {
                 Decision::Read(ppn, Cause::Host) => {
                     let page = self.units_per_page.quotient(ppn.0);
                     if page != host_page {
-                        self.queue_host_read(now, host_page, host_units, slot);
+                        self.queue_host_read::<K>(now, host_page, host_units, slot);
                         (host_page, host_units) = (page, 0);
                     }
                     host_units += 1;
                     units_of_slot += 1;
                 }
                 Decision::Read(ppn, _) => {
-                    self.queue_lone_read(now, copied_page);
+                    self.queue_lone_read::<K>(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
                 }
                 Decision::Program(ppn, cause) => {
                     let group = self.groups.of(ppn);
-                    if copied_page == NONE {
-                        self.groups.arrive(group, 1);
-                    } else {
-                        if run.page != copied_page || run.group != group {
-                            self.queue_copies(now, run);
-                            run = CopyRun { page: copied_page, group, units: 0 };
-                        }
-                        run.units += 1;
-                        copied_page = NONE;
-                    }
                     if cause == Cause::Host {
                         self.groups.wait(group, slot);
                         units_of_slot += 1;
                     }
                     self.groups.issue(group);
-                    self.program_if_complete(now, group, false);
+                    if copied_page == NONE {
+                        self.groups.arrive(group, 1);
+                        self.program_if_complete::<K>(now, group, false);
+                        continue;
+                    }
+                    // Not complete before it is read.
+                    if run.page != copied_page || run.group != group {
+                        self.queue_copies::<K>(now, run);
+                        run = CopyRun { page: copied_page, group, units: 0 };
+                    }
+                    run.units += 1;
+                    copied_page = NONE;
                 }
                 Decision::Erase(erase_unit) => {
-                    self.queue_copies(now, run);
-                    self.queue_lone_read(now, copied_page);
+                    self.queue_copies::<K>(now, run);
+                    self.queue_lone_read::<K>(now, copied_page);
                     (run.units, copied_page) = (0, NONE);
-                    self.decide_erase(now, erase_unit.0);
+                    self.decide_erase::<K>(now, erase_unit.0);
                 }
                 Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
             }
         }
-        self.queue_host_read(now, host_page, host_units, slot);
-        self.queue_copies(now, run);
-        self.queue_lone_read(now, copied_page);
+        self.queue_host_read::<K>(now, host_page, host_units, slot);
+        self.queue_copies::<K>(now, run);
+        self.queue_lone_read::<K>(now, copied_page);
         units_of_slot
     }
 
@@ -291,29 +279,36 @@ impl Flash {
     /// of, which is then in `finished`. Returns how many it was.
     #[inline]
     pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
+        for_kind!(self.run_as(until_ns, events_max))
+    }
+
+    fn run_as<K: Kind>(&mut self, until_ns: u64, events_max: u64) -> u64 {
         for events in 0..events_max {
             let Some((now, die)) = self.dies.next_event().filter(|&(now, _)| now < until_ns) else { return events };
             self.now_ns = now;
-            let Some(operation) = self.dies.take_event(now, die) else { continue };
+            let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
+            // Cleaning has by far the most, and a jump by a table would be foretold badly.
+            if operation.work() == Work::CopyRead {
+                self.groups.arrive(operation.target(), operation.units());
+                self.program_if_complete::<K>(now, operation.target(), true);
+                self.dies.go_on::<K>(now, die);
+                continue;
+            }
             match operation.work() {
-                Work::CopyRead => {
-                    self.groups.arrive(operation.target(), operation.units());
-                    self.program_if_complete(now, operation.target(), true);
-                }
                 Work::HostRead => {
-                    self.ended = self.dies.end_of_host(now, die, operation);
+                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
                     self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
                 }
                 Work::Program => {
-                    self.ended = self.dies.end_of_host(now, die, operation);
+                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
                     let slots = self.groups.waiting(operation.target());
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
                     self.groups.forget(operation.target());
                 }
-                Work::Marker => self.marker_came(now, operation.target()),
-                Work::Quiet => {}
+                Work::Marker => self.marker_came::<K>(now, operation.target()),
+                Work::Quiet | Work::CopyRead => {}
             }
-            self.dies.go_on(now, die);
+            self.dies.go_on::<K>(now, die);
             if !self.finished.is_empty() {
                 return events + 1;
             }
@@ -321,16 +316,16 @@ impl Flash {
         events_max
     }
 
-    fn queue_host_read(&mut self, now: u64, page: u32, units: u32, slot: u32) {
+    fn queue_host_read<K: Kind>(&mut self, now: u64, page: u32, units: u32, slot: u32) {
         if units > 0 {
-            let is_slc = self.is_slc(page * self.units_per_page.get());
+            let is_slc = self.is_slc::<K>(page * self.units_per_page.get());
             let operation = Operation::new(Array::Read, Work::HostRead, units, slot).in_mode(is_slc);
-            self.dies.queue_read(now, self.die_of_page(page), operation);
+            self.dies.queue_read::<K>(now, self.die_of_page(page), operation);
         }
     }
 
     #[inline(always)]
-    fn queue_copies(&mut self, now: u64, CopyRun { page, group, units }: CopyRun) {
+    fn queue_copies<K: Kind>(&mut self, now: u64, CopyRun { page, group, units }: CopyRun) {
         if units == 0 {
             return;
         }
@@ -339,54 +334,55 @@ impl Flash {
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         // What is in the register takes no time in either mode.
-        let is_slc = self.is_slc(page * self.units_per_page.get());
-        self.dies.queue(now, die, Operation::new(array, Work::CopyRead, units, group).in_mode(is_slc));
+        let is_slc = self.is_slc::<K>(page * self.units_per_page.get());
+        self.dies.queue::<K>(now, die, Operation::new(array, Work::CopyRead, units, group).in_mode(is_slc));
     }
 
     /// A unit that is read and does not fill a unit to be programmed: where data is reduced, several go into one.
     #[inline(always)]
-    fn queue_lone_read(&mut self, now: u64, page: u32) {
+    fn queue_lone_read<K: Kind>(&mut self, now: u64, page: u32) {
         if page == NONE {
             return;
         }
         let die = self.die_of_page(page);
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
-        self.dies.queue(now, die, Operation::new(array, Work::Quiet, 1, 0));
+        self.dies.queue::<K>(now, die, Operation::new(array, Work::Quiet, 1, 0));
     }
 
-    pub(super) fn queue_erase(&mut self, now: u64, erase_unit: u32, erase: Operation) {
+    pub(super) fn queue_erase<K: Kind>(&mut self, now: u64, erase_unit: u32, erase: Operation) {
         match &self.layout {
-            DieLayout::Superblock { dies } => (0..dies.get() as usize).for_each(|die| self.dies.queue(now, die, erase)),
+            DieLayout::Superblock { dies } => {
+                (0..dies.get() as usize).for_each(|die| self.dies.queue::<K>(now, die, erase))
+            }
             DieLayout::Block { groups_per_erase_unit, .. } => {
                 let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get());
-                self.dies.queue(now, die, erase);
+                self.dies.queue::<K>(now, die, erase);
             }
         }
     }
 
     #[inline(always)]
-    fn program_if_complete(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
+    fn program_if_complete<K: Kind>(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
         if !self.groups.is_complete(group) {
             return;
         }
         let die = self.layout.die_of_group(self.groups.number(group));
         let units = self.groups.units();
         let first = self.groups.number(group) * units;
-        let is_slc = self.is_slc(first);
         let operation = if self.groups.is_waited_for(group) {
-            let own_work_ns = self.dies.own_work_ns(now, die);
+            let own_work_ns = self.dies.own_work_ns::<K>(now, die);
             self.groups.note_queued(group, Queued { at_ns: now, own_work_ns, is_held_by_copies });
             Operation::new(Array::Program, Work::Program, units, group)
         } else {
             self.groups.forget(group);
             Operation::new(Array::Program, Work::Quiet, units, 0)
         };
-        let operation = operation.in_mode(is_slc);
+        let operation = operation.in_mode(self.is_slc::<K>(first));
         if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
-            return self.queue_among_waiting_erases(now, die, operation, group, first);
+            return self.queue_among_waiting_erases::<K>(now, die, operation, group, first);
         }
-        self.dies.queue(now, die, operation);
+        self.dies.queue::<K>(now, die, operation);
     }
 
     #[inline(always)]

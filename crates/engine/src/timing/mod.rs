@@ -5,11 +5,13 @@ use crate::ftl::numbers::{EraseUnit, Ppn};
 use crate::ledger::Cause;
 
 pub mod breakdown;
+mod die_layout;
 mod dies;
 pub mod flash;
 pub mod groups;
 pub mod histogram;
 pub mod host;
+mod kind;
 mod map_waits;
 mod operation;
 mod pipeline;

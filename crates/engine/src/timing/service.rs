@@ -2,6 +2,7 @@
 
 use super::dies::{Die, Dies, Phase};
 use super::flash::Flash;
+use super::kind::Kind;
 use super::operation::{Operation, Work};
 use std::hint::select_unpredictable;
 
@@ -43,15 +44,15 @@ pub struct Ended {
 impl Dies {
     /// How long a die has been at the drive's own work until now.
     #[inline(always)]
-    pub fn own_work_ns(&self, now: u64, index: usize) -> u64 {
+    pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
         let die = &self.dies[index];
-        if die.phase > Phase::LastPart {
+        if K::HAS_EXTRAS && die.phase > Phase::LastPart {
             return die.own_work_suspended_ns(now);
         }
         let is_at_work = die.phase != Phase::Idle;
         let is_of_host = die.current.is_of_host() & (die.phase != Phase::Quiet);
         // Nobody can foretell what a die is at.
-        let ends_ns = select_unpredictable(is_of_host, self.host_from_ns(die), die.end_ns);
+        let ends_ns = select_unpredictable(is_of_host, self.host_from_ns::<K>(die), die.end_ns);
         let own_ns = now.min(ends_ns).wrapping_sub(die.started_ns);
         die.busy_ns - die.host_ns + select_unpredictable(is_at_work, own_ns, 0)
     }
@@ -59,23 +60,24 @@ impl Dies {
     /// When the host's operation that a die is at, or that has just ended, was started: the last of a chain, where nobody
     /// can come between, or the only one.
     #[inline(always)]
-    fn host_from_ns(&self, die: &Die) -> u64 {
+    fn host_from_ns<K: Kind>(&self, die: &Die) -> u64 {
         // What is left of one that was suspended is a chain of its own, from the end of the last read between.
-        let is_one_of_chain = self.is_fused & (die.started_ns != die.read_started_ns);
+        let is_fused = K::IS_FUSED.unwrap_or(self.is_fused);
+        let is_one_of_chain = is_fused & (!K::HAS_EXTRAS | (die.started_ns != die.read_started_ns));
         if is_one_of_chain { die.end_ns.wrapping_sub(self.costs.duration_ns(die.current)) } else { die.started_ns }
     }
 
     /// Counts the host's operation that has just ended. Of dies with a cache register nobody tells what was waited for.
     #[inline(always)]
-    pub fn end_of_host(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
-        if self.pipelines.is_some() {
+    pub fn end_of_host<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
             let started_ns = now - self.costs.duration_ns(operation);
             return Ended { operation, die: self.die_of_event(index), started_ns, own_work_then_ns: 0 };
         }
-        if self.dies[index].phase == Phase::Suspended {
+        if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
             return self.dies[index].end_of_read_between(now, index);
         }
-        let started_ns = self.host_from_ns(&self.dies[index]);
+        let started_ns = self.host_from_ns::<K>(&self.dies[index]);
         let die = &mut self.dies[index];
         die.host_ns += now - started_ns;
         Ended { operation: die.current, die: index, started_ns, own_work_then_ns: die.own_work_then_ns }

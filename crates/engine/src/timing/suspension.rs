@@ -5,6 +5,7 @@
 //! still on its way to the die is waited for. Only one operation a die is under way, so that it is the first of its queue.
 
 use super::dies::{Die, Dies, Phase};
+use super::kind::Any;
 use super::operation::{Array, Operation};
 use super::service::Ended;
 use crate::specification::drive::Nand;
@@ -143,7 +144,7 @@ impl Dies {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
             die.read_started_ns = now;
-            self.start_current(now, index);
+            self.start_current::<Any>(now, index);
             let die = &mut self.dies[index];
             die.end_ns = u64::MAX;
             die.phase = match die.phase {

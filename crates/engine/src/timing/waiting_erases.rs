@@ -8,6 +8,7 @@
 
 use super::flash::Flash;
 use super::groups::GroupId;
+use super::kind::Kind;
 use super::operation::{Array, Operation, Work};
 
 #[derive(Clone, Debug)]
@@ -96,42 +97,42 @@ impl WaitingErases {
 }
 
 impl Flash {
-    pub(super) fn decide_erase(&mut self, now: u64, erase_unit: u32) {
+    pub(super) fn decide_erase<K: Kind>(&mut self, now: u64, erase_unit: u32) {
         let is_slc = !self.is_slc.is_empty() && self.is_slc[erase_unit as usize];
         let erase = Operation::new(Array::Erase, Work::Quiet, 0, 0).in_mode(is_slc);
-        let Some(erases) = &mut self.waiting_erases else { return self.queue_erase(now, erase_unit, erase) };
+        let Some(erases) = &mut self.waiting_erases else { return self.queue_erase::<K>(now, erase_unit, erase) };
         if let Some(before) = erases.go_ahead(erase_unit) {
-            self.release(now, before);
+            self.release::<K>(now, before);
         }
         let groups = self.groups.incomplete();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         if let Some(number) = erases.add(erase_unit, erase.word(), groups, self.dies_count) {
-            self.queue_markers(now, number);
+            self.queue_markers::<K>(now, number);
         }
     }
 
-    fn queue_markers(&mut self, now: u64, number: u32) {
+    fn queue_markers<K: Kind>(&mut self, now: u64, number: u32) {
         let marker = Operation::new(Array::Nothing, Work::Marker, 0, number);
-        (0..self.dies_count as usize).for_each(|die| self.dies.queue(now, die, marker));
+        (0..self.dies_count as usize).for_each(|die| self.dies.queue::<K>(now, die, marker));
     }
 
     #[cold]
-    pub(super) fn marker_came(&mut self, now: u64, number: u32) {
+    pub(super) fn marker_came<K: Kind>(&mut self, now: u64, number: u32) {
         if let Some(released) = self.waiting_erases.as_mut().and_then(|erases| erases.marker_came(number)) {
-            self.release(now, released);
+            self.release::<K>(now, released);
         }
     }
 
-    fn release(&mut self, now: u64, Released { erase_unit, operation, held }: Released) {
-        self.queue_erase(now, erase_unit, Operation::from_word(operation));
+    fn release<K: Kind>(&mut self, now: u64, Released { erase_unit, operation, held }: Released) {
+        self.queue_erase::<K>(now, erase_unit, Operation::from_word(operation));
         for (die, word) in held {
-            self.dies.queue(now, die, Operation::from_word(word));
+            self.dies.queue::<K>(now, die, Operation::from_word(word));
         }
     }
 
     /// Queues a program behind the erase of its erase unit, should that wait, and notes that the group is queued.
     #[cold]
-    pub(super) fn queue_among_waiting_erases(
+    pub(super) fn queue_among_waiting_erases<K: Kind>(
         &mut self,
         now: u64,
         die: usize,
@@ -143,14 +144,14 @@ impl Flash {
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         if !erases.hold(erase_unit, die, program.word()) {
             if let Some(released) = erases.go_ahead(erase_unit) {
-                self.release(now, released);
+                self.release::<K>(now, released);
             }
-            self.dies.queue(now, die, program);
+            self.dies.queue::<K>(now, die, program);
         }
         let mut ready = Vec::new();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         erases.group_is_queued(group, |number| ready.push(number));
-        ready.into_iter().for_each(|number| self.queue_markers(now, number));
+        ready.into_iter().for_each(|number| self.queue_markers::<K>(now, number));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Does it show anywhere that chains of operations share an event? The same drive with an event for every operation must
-//! complete every request at the same nanosecond.
+//! complete every request at the same nanosecond. And does it show that plain drives run code of their own? What a drive
+//! has and never uses must change nothing.
 
 use super::experiment::*;
 use ssdlab_engine::ftl::Ftl;
@@ -10,7 +11,7 @@ use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, Host};
+use ssdlab_engine::timing::host::{Client, Completion, FrontEnd, Host};
 use ssdlab_engine::timing::recorder::Recorder;
 
 /// A mix of requests, and when each was complete.
@@ -52,6 +53,7 @@ struct Run<'a> {
     is_fused: bool,
     reads_of_ten: u64,
     buffer_units: u32,
+    commands_per_second_max: u64,
     seed: u64,
 }
 
@@ -64,7 +66,13 @@ impl WithPlacement for Run<'_> {
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
             .below(&ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
-        let mut host = Host::new(flash, 5_000, self.buffer_units);
+        let front_end = FrontEnd {
+            command_ns: 5_000,
+            buffer_units: u64::from(self.buffer_units),
+            commands_per_second_max: self.commands_per_second_max,
+            ..FrontEnd::default()
+        };
+        let mut host = Host::with_front_end(flash, &front_end);
         let user_units = self.drive.ftl.user_bytes / UNIT;
         let random = Random::new(self.seed);
         let reads_of_ten = self.reads_of_ten;
@@ -83,7 +91,7 @@ impl WithPlacement for Run<'_> {
 /// How long the requests of a kind took, in a mix with so many reads of ten, beside cleaning.
 pub fn latencies(drive: &Drive, reads_of_ten: u64, operation: Operation) -> Vec<u64> {
     let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-    let run = Run { drive, is_fused: true, reads_of_ten, buffer_units: 64, seed: 3 };
+    let run = Run { drive, is_fused: true, reads_of_ten, buffer_units: 64, commands_per_second_max: 0, seed: 3 };
     let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
     let wanted = completions.iter().filter(|(completion, _)| completion.operation == operation);
     wanted.map(|(completion, _)| completion.completed_ns - completion.issued_ns).collect()
@@ -126,7 +134,8 @@ fn fused_and_unfused_agree_on_every_completion() {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;
             let run = |is_fused| {
-                let run = Run { drive, is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten };
+                let seed = 3 + reads_of_ten;
+                let run = Run { drive, is_fused, reads_of_ten, buffer_units, commands_per_second_max: 0, seed };
                 with_placement(&drive.ftl.placement, user_units, run).unwrap()
             };
             let (fused, unfused) = (run(true), run(false));
@@ -140,6 +149,33 @@ fn fused_and_unfused_agree_on_every_completion() {
             );
             assert_eq!(fused, unfused);
             assert!(fused.1 > 0.1 && fused.1 <= 1.0, "dies busy for {}", fused.1);
+        }
+    }
+}
+
+#[test]
+fn what_is_never_used_changes_nothing() {
+    let own_channels = Shape { dies_per_channel: 1, blocks: 96, pages: 8, ..SMALL };
+    for shape in [own_channels, Shape { dies_per_channel: 2, ..own_channels }] {
+        for is_protected in [true, false] {
+            let mut plain = drive(shape);
+            plain.write_buffer.power_loss_protection = is_protected;
+            let mut suspends = plain.clone();
+            suspends.nand.suspend = true;
+            // Never worth it: every operation ends before.
+            (suspends.nand.program_suspend_us, suspends.nand.erase_suspend_us) = (1e6, 1e6);
+            for reads_of_ten in [0, 5] {
+                let run = |drive, commands_per_second_max| {
+                    let run =
+                        Run { drive, is_fused: true, reads_of_ten, buffer_units: 0, commands_per_second_max, seed: 5 };
+                    with_placement(&drive.ftl.placement, (drive.ftl.user_bytes / UNIT) as u32, run).unwrap()
+                };
+                let expected = run(&plain, 0);
+                // Limits that nobody reaches lead past the shortest way.
+                let way_around = run(&plain, u64::MAX);
+                assert!(way_around == expected, "limit of commands, {reads_of_ten} reads of ten");
+                assert!(run(&suspends, u64::MAX) == expected, "suspends, {reads_of_ten} reads of ten");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::account::Account;
 use super::issuing::Job;
+use super::way::AnyWay;
 use super::{Client, Host, Slot, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
@@ -46,7 +47,7 @@ impl Host {
         self.jobs[index].outstanding += 1;
         self.slots[index] = Slot { request: part, issued_ns: front.slots[index].issued_ns, job: slot, units_left: 0 };
         self.accounts[index] = front.accounts[index];
-        self.submit(slot, drive, client)
+        self.submit::<AnyWay>(slot, drive, client)
     }
 
     /// When its next event happens, and of what rank it is.
@@ -71,7 +72,7 @@ impl Host {
         let events = self.flash.run(until_ns.min(self.agenda.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
         if !self.flash.finished().is_empty() {
-            self.note_finished(drive, client)?;
+            self.note_finished::<AnyWay>(drive, client)?;
         }
         Ok(events)
     }
@@ -79,7 +80,7 @@ impl Host {
     /// Programs half-filled groups where nothing of what is asked of it comes about otherwise. Returns whether there were any.
     #[inline]
     pub(super) fn pad_if_stuck(&mut self, now_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
-        if self.outstanding == 0 || !self.all_waits_for_more_writes() {
+        if self.outstanding == 0 || !self.all_waits_for_more_writes::<AnyWay>() {
             return Ok(false);
         }
         self.now_ns = now_ns;

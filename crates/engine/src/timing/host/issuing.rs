@@ -2,6 +2,7 @@
 
 use super::account::Account;
 use super::pacing::{Pacing, Turn};
+use super::way::Way;
 use super::{Client, Host, Slot, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
@@ -49,7 +50,7 @@ impl Host {
         }
     }
 
-    pub(super) fn begin_if_due(
+    pub(super) fn begin_if_due<W: Way>(
         &mut self,
         number: u32,
         drive: &mut dyn TimedDrive,
@@ -64,11 +65,11 @@ impl Host {
             self.wake_at(begins_ns, number);
             return Ok(());
         }
-        self.wake(number, drive, client)
+        self.wake::<W>(number, drive, client)
     }
 
     /// Lets the job's idle slots issue as long as anything is due.
-    pub(super) fn wake(
+    pub(super) fn wake<W: Way>(
         &mut self,
         number: u32,
         drive: &mut dyn TimedDrive,
@@ -84,7 +85,7 @@ impl Host {
             }
         }
         while let Some(slot) = self.jobs[number as usize].parked.pop() {
-            if !self.issue(slot, drive, client)? {
+            if !self.issue::<W>(slot, drive, client)? {
                 break;
             }
         }
@@ -92,7 +93,7 @@ impl Host {
     }
 
     /// Issues the next request of the slot's job, if there is one and it is due; else the slot is parked.
-    pub(super) fn issue(
+    pub(super) fn issue<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
@@ -100,7 +101,7 @@ impl Host {
     ) -> Result<bool, ReadOnly> {
         let number = self.slots[slot as usize].job;
         if client.is_over(number, self.now_ns) {
-            return self.end_if_complete(number, drive, client);
+            return self.end_if_complete::<W>(number, drive, client);
         }
         let job = &self.jobs[number as usize];
         let mut issued_ns = self.now_ns;
@@ -116,7 +117,7 @@ impl Host {
         let request = match turn {
             Turn::Now => {
                 let Some(request) = self.next_request(number, drive, client) else {
-                    return self.end_if_complete(number, drive, client);
+                    return self.end_if_complete::<W>(number, drive, client);
                 };
                 self.jobs[number as usize].upcoming.next += 1;
                 request
@@ -137,9 +138,11 @@ impl Host {
         }
         self.outstanding += 1;
         self.slots[slot as usize] = Slot { request, issued_ns, job: number, units_left: 0 };
-        self.accounts[slot as usize] = Account::since(issued_ns);
-        self.accounts[slot as usize].spend(Part::Queueing, self.now_ns);
-        self.submit(slot, drive, client)?;
+        if self.tells_parts::<W>() {
+            self.accounts[slot as usize] = Account::since(issued_ns);
+            self.accounts[slot as usize].spend(Part::Queueing, self.now_ns);
+        }
+        self.submit::<W>(slot, drive, client)?;
         Ok(true)
     }
 
@@ -161,7 +164,7 @@ impl Host {
     }
 
     /// The slot has nothing more to do; the last one of a job ends it, and those that waited for it begin.
-    fn end_if_complete(
+    fn end_if_complete<W: Way>(
         &mut self,
         number: u32,
         drive: &mut dyn TimedDrive,
@@ -179,7 +182,7 @@ impl Host {
             let waited = waits_for.len();
             waits_for.retain(|&waited_for| waited_for != number);
             if waits_for.is_empty() && waited > 0 {
-                self.begin_if_due(other as u32, drive, client)?;
+                self.begin_if_due::<W>(other as u32, drive, client)?;
             }
         }
         Ok(false)

@@ -21,6 +21,7 @@ mod pacing;
 mod path;
 mod reading;
 mod striped;
+mod way;
 
 use super::breakdown::Part;
 use super::flash::{Finished, Flash};
@@ -41,6 +42,7 @@ pub use pacing::{Pacing, Plan};
 use reading::OWN;
 pub use reading::Reading;
 pub use striped::{Devices, StripedHost};
+use way::{AnyWay, Way};
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -84,6 +86,8 @@ pub struct Host {
     now_ns: u64,
     /// When the last request was complete.
     idle_since_ns: u64,
+    /// Whether it is told where the time of requests went.
+    tells_parts: bool,
     /// Only for a drive that fetches map pages or reads ahead.
     reading: Option<Box<Reading>>,
 }
@@ -114,6 +118,7 @@ impl Host {
             finished: Vec::new(),
             now_ns: 0,
             idle_since_ns: 0,
+            tells_parts: true,
             reading: None,
         }
     }
@@ -173,7 +178,7 @@ impl Host {
                 Job { parked, pacing, begins_ns, waits_for, has_sync_writes, has_arrivals, ..Job::default() };
         }
         for number in first..end as u32 {
-            self.begin_if_due(number, drive, client)?;
+            self.begin_if_due::<AnyWay>(number, drive, client)?;
         }
         Ok(())
     }
@@ -186,8 +191,7 @@ impl Host {
         self.jobs.clear();
     }
 
-    /// Carries out about `events` events. Returns false when nothing is outstanding any more and nothing will be.
-    pub fn advance(
+    fn advance_as<W: Way>(
         &mut self,
         events: u64,
         drive: &mut dyn TimedDrive,
@@ -199,38 +203,38 @@ impl Host {
                 if self.agenda.next_ns() == u64::MAX {
                     return Ok(false);
                 }
-            } else if self.all_waits_for_more_writes() {
+            } else if self.all_waits_for_more_writes::<W>() {
                 let groups = self.flash.groups().waited_for();
                 self.pad(&groups, drive)?;
             }
             left -= self.flash.run(self.agenda.next_ns(), left);
             self.now_ns = self.now_ns.max(self.flash.now_ns());
             if !self.flash.finished().is_empty() {
-                self.note_finished(drive, client)?;
+                self.note_finished::<W>(drive, client)?;
             } else if left > 0 {
                 left -= 1;
                 if self.outstanding > 0 || !self.keep_house(drive)? {
-                    self.take_event(drive, client)?;
+                    self.take_event::<W>(drive, client)?;
                 }
             }
         }
         Ok(self.outstanding > 0 || self.agenda.next_ns() < u64::MAX)
     }
 
-    fn take_event(&mut self, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
+    fn take_event<W: Way>(&mut self, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
         let next = self.agenda.take();
         let (at_ns, event) = next.expect("what is outstanding has an event, or waits in an open group");
         self.now_ns = at_ns;
         match event {
-            Event::Answered(slot) => self.answer(slot, drive, client),
+            Event::Answered(slot) => self.answer::<W>(slot, drive, client),
             Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, client),
-            Event::Step(Step::Admitted, slot) => self.admit(slot, drive, client),
-            Event::Step(Step::Arrived, slot) => self.arrive(slot, drive, client),
-            Event::Step(Step::Sent, slot) => self.complete(slot, drive, client),
+            Event::Step(Step::Admitted, slot) => self.admit::<W>(slot, drive, client),
+            Event::Step(Step::Arrived, slot) => self.arrive::<W>(slot, drive, client),
+            Event::Step(Step::Sent, slot) => self.complete::<W>(slot, drive, client),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, client),
             Event::Wake(job) if self.jobs[job as usize].wakes_at_ns == Some(at_ns) => {
                 self.jobs[job as usize].wakes_at_ns = None;
-                self.wake(job, drive, client)
+                self.wake::<W>(job, drive, client)
             }
             Event::Wake(_) => Ok(()),
         }
@@ -267,8 +271,11 @@ impl Host {
     }
 
     /// Whether nothing of what the host waits for can come about unless it writes more.
-    fn all_waits_for_more_writes(&self) -> bool {
+    fn all_waits_for_more_writes<W: Way>(&self) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
+        if W::IS_DIRECT {
+            return in_open_groups > 0 && self.units_outstanding == in_open_groups && !self.agenda.is_serving();
+        }
         let buffer_is_stuck = !self.buffer.waiting.is_empty() && self.buffer.units() == in_open_groups;
         let slots_are_stuck = self.units_outstanding > 0 && self.units_outstanding == in_open_groups;
         // A unit that a flush or a write past the buffer waits for may have come to its group late, after a map page.
@@ -277,36 +284,39 @@ impl Host {
         !self.agenda.is_serving() && (buffer_is_stuck || flush_is_stuck || (!self.buffer.exists() && slots_are_stuck))
     }
 
-    fn note_finished(&mut self, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
+    fn note_finished<W: Way>(&mut self, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
         // Found out before an answer lets more be carried out.
-        let service = self.flash.service();
+        let service = self.tells_parts::<W>().then(|| self.flash.service());
         let mut finished = std::mem::take(&mut self.finished);
         std::mem::swap(&mut finished, self.flash.finished());
         for part in finished.drain(..) {
             let (slot, units) = match part {
-                Finished::Written { slot: tag } if tag >= BUFFERED_FIRST => {
+                Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
                     self.buffer.finish(tag);
                     continue;
                 }
-                Finished::Read { slot, units } if slot >= OWN => {
+                Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
                     self.own_read_came(slot, units, drive, client)?;
                     continue;
                 }
                 Finished::Read { slot, units } => (slot, units),
                 Finished::Written { slot } => {
-                    if self.buffer.exists() {
+                    if !W::IS_DIRECT && self.buffer.exists() {
                         self.buffer.finish_through();
                     }
                     (slot, 1)
                 }
             };
             if self.units_of_slot_came(slot, units) {
-                self.accounts[slot as usize].spend_on_flash(&service);
-                self.answer(slot, drive, client)?;
+                if let Some(service) = &service {
+                    self.accounts[slot as usize].spend_on_flash(service);
+                }
+                self.answer::<W>(slot, drive, client)?;
             }
         }
         self.finished = finished;
-        self.take_waiting_into_buffer(Some(&service), drive, client)
+        // Without a buffer a flush waits for nothing.
+        if W::IS_DIRECT { Ok(()) } else { self.take_waiting_into_buffer::<W>(service.as_ref(), drive, client) }
     }
 
     /// Returns whether they are the last that the slot waited for.
@@ -327,7 +337,7 @@ impl Host {
 
     /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
     /// program that made room, whose service is given, or a map page.
-    fn take_waiting_into_buffer(
+    fn take_waiting_into_buffer<W: Way>(
         &mut self,
         service: Option<&Service>,
         drive: &mut dyn TimedDrive,
@@ -345,19 +355,26 @@ impl Host {
                 Some(service) => account.spend_on_room(service),
                 None => account.spend(Part::Map, self.now_ns),
             }
-            self.bring_to_buffer(slot, drive, client)?;
+            self.bring_to_buffer::<W>(slot, drive, client)?;
         }
         Ok(())
     }
 
-    fn complete(&mut self, slot: u32, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
+    fn complete<W: Way>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        client: &mut dyn Client,
+    ) -> Result<(), ReadOnly> {
         let Slot { request, issued_ns, job: number, .. } = self.slots[slot as usize];
         let Request { operation, length_bytes, offset_bytes, .. } = request;
         let completed_ns = self.now_ns;
         self.outstanding -= 1;
         self.idle_since_ns = completed_ns;
         let parts = self.accounts[slot as usize].parts();
-        debug_assert!(operation == Operation::Flush || parts.iter().sum::<u64>() == completed_ns - issued_ns);
+        debug_assert!(
+            !self.tells_parts || operation == Operation::Flush || parts.iter().sum::<u64>() == completed_ns - issued_ns
+        );
         let completion = Completion { job: number, operation, length_bytes, offset_bytes, issued_ns, completed_ns };
         client.completed(completion, parts);
         let job = &mut self.jobs[number as usize];
@@ -367,8 +384,8 @@ impl Host {
         {
             self.wake_at(goes_on_ns, number);
         }
-        self.issue(slot, drive, client)?;
+        self.issue::<W>(slot, drive, client)?;
         // What a flush held back goes on.
-        if operation == Operation::Flush { self.wake(number, drive, client) } else { Ok(()) }
+        if operation == Operation::Flush { self.wake::<W>(number, drive, client) } else { Ok(()) }
     }
 }

@@ -4,19 +4,21 @@
 use super::agenda::Step;
 use super::gate::Gate;
 use super::link::Direction;
+use super::way::Way;
 use super::{Client, Host, Slot, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Part;
 
 impl Host {
-    pub(super) fn submit(
+    pub(super) fn submit<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
         match &mut self.gate {
+            _ if W::IS_DIRECT => {}
             Gate::Open => {}
             Gate::Limited(limit) => {
                 let at_ns = limit.admit(self.now_ns);
@@ -31,59 +33,61 @@ impl Host {
                 return Ok(());
             }
         }
-        self.admit(slot, drive, client)
+        self.admit::<W>(slot, drive, client)
     }
 
     /// The controller has taken the command.
     #[inline]
-    pub(super) fn admit(
+    pub(super) fn admit<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
         let request = self.slots[slot as usize].request;
-        if self.reading.is_some() && self.submit_to_stream(slot, drive, client)? {
+        if !W::IS_DIRECT && self.reading.is_some() && self.submit_to_stream(slot, drive, client)? {
             return Ok(());
         }
         match request.operation {
-            Operation::Read => self.execute(slot, drive, client),
-            Operation::Write if self.buffer.exists() => {
+            Operation::Read => self.execute::<W>(slot, drive, client),
+            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 // First come, first served: nobody passes those who wait.
                 if self.buffer.waiting.is_empty() && self.buffer.has_room(self.units_of(&request)) {
-                    return self.bring_to_buffer(slot, drive, client);
+                    return self.bring_to_buffer::<W>(slot, drive, client);
                 }
                 self.buffer.waiting.push_back(slot);
                 Ok(())
             }
-            Operation::Write => self.bring(slot, request.length_bytes, drive, client),
-            Operation::Trim | Operation::Flush => self.bring(slot, 0, drive, client),
+            Operation::Write => self.bring::<W>(slot, request.length_bytes, drive, client),
+            Operation::Trim | Operation::Flush => self.bring::<W>(slot, 0, drive, client),
         }
     }
 
     /// Keeps room in the buffer while the data is on its way to it.
-    pub(super) fn bring_to_buffer(
+    pub(super) fn bring_to_buffer<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
         if self.link.is_none() {
-            return self.take_into_buffer(slot, drive, client);
+            return self.take_into_buffer::<W>(slot, drive, client);
         }
         let request = self.slots[slot as usize].request;
         self.buffer.reserve(self.units_of(&request));
-        self.bring(slot, request.length_bytes, drive, client)
+        self.bring::<W>(slot, request.length_bytes, drive, client)
     }
 
-    fn bring(
+    fn bring<W: Way>(
         &mut self,
         slot: u32,
         bytes: u32,
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
-        let Some(link) = &mut self.link else { return self.arrive(slot, drive, client) };
+        let Some(link) = self.link.as_mut().filter(|_| !W::IS_DIRECT) else {
+            return self.arrive::<W>(slot, drive, client);
+        };
         let at_ns = link.carry(self.now_ns, Direction::In, bytes);
         self.accounts[slot as usize].spend(Part::Link, at_ns);
         self.agenda.step(at_ns, Step::Arrived, slot);
@@ -91,7 +95,7 @@ impl Host {
     }
 
     /// What is written has crossed the link, or the command of a trim or a flush.
-    pub(super) fn arrive(
+    pub(super) fn arrive<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
@@ -99,18 +103,18 @@ impl Host {
     ) -> Result<(), ReadOnly> {
         let request = self.slots[slot as usize].request;
         match request.operation {
-            Operation::Write if self.buffer.exists() => {
+            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 if self.link.is_some() {
                     self.buffer.give_back(self.units_of(&request));
                 }
-                self.take_into_buffer(slot, drive, client)
+                self.take_into_buffer::<W>(slot, drive, client)
             }
             Operation::Flush => self.flush(slot, drive),
-            Operation::Read | Operation::Write | Operation::Trim => self.execute(slot, drive, client),
+            Operation::Read | Operation::Write | Operation::Trim => self.execute::<W>(slot, drive, client),
         }
     }
 
-    fn take_into_buffer(
+    fn take_into_buffer<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
@@ -156,13 +160,21 @@ impl Host {
     }
 
     #[inline]
-    fn execute(&mut self, slot: u32, drive: &mut dyn TimedDrive, client: &mut dyn Client) -> Result<(), ReadOnly> {
+    fn execute<W: Way>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        client: &mut dyn Client,
+    ) -> Result<(), ReadOnly> {
         let Slot { request, job, .. } = self.slots[slot as usize];
-        self.tell_load(drive);
+        if !W::IS_DIRECT {
+            self.tell_load(drive);
+        }
         drive.execute_one(&request)?;
         client.executed(job, drive.ledger());
         drive.take_decisions(&mut self.decisions);
-        let units = self.carry_out(slot);
+        let units =
+            if W::IS_DIRECT { self.flash.carry_out(self.now_ns, &self.decisions, slot) } else { self.carry_out(slot) };
         self.note_units(slot, units);
         Ok(())
     }
@@ -179,13 +191,15 @@ impl Host {
 
     /// The request has been carried out; what was read is yet to be sent.
     #[inline]
-    pub(super) fn answer(
+    pub(super) fn answer<W: Way>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         client: &mut dyn Client,
     ) -> Result<(), ReadOnly> {
-        if let Some(link) = &mut self.link {
+        if !W::IS_DIRECT
+            && let Some(link) = &mut self.link
+        {
             let request = self.slots[slot as usize].request;
             if request.operation == Operation::Read {
                 let at_ns = link.carry(self.now_ns, Direction::Out, request.length_bytes);
@@ -194,7 +208,7 @@ impl Host {
                 return Ok(());
             }
         }
-        self.complete(slot, drive, client)
+        self.complete::<W>(slot, drive, client)
     }
 
     /// An upper bound: a unit that is written in part counts whole.

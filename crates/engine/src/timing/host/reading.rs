@@ -4,6 +4,7 @@
 use super::agenda::Step;
 use super::buffer::BUFFERED_FIRST;
 use super::link::Direction;
+use super::way::AnyWay;
 use super::{Client, Host, Slot, TimedDrive};
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::numbers::Ppn;
@@ -138,14 +139,14 @@ impl Host {
             SEGMENT.. => self.segment_came(slot & !SEGMENT, 1, Part::Map, drive, client),
             BUFFERED_FIRST.. => {
                 self.buffer.finish(slot);
-                self.take_waiting_into_buffer(None, drive, client)
+                self.take_waiting_into_buffer::<AnyWay>(None, drive, client)
             }
             _ => {
                 if self.slots[slot as usize].request.operation == Operation::Write && self.buffer.exists() {
                     self.buffer.finish_through();
                 }
                 self.accounts[slot as usize].spend(Part::Map, self.now_ns);
-                if self.units_of_slot_came(slot, 1) { self.answer(slot, drive, client) } else { Ok(()) }
+                if self.units_of_slot_came(slot, 1) { self.answer::<AnyWay>(slot, drive, client) } else { Ok(()) }
             }
         }
     }
@@ -242,7 +243,7 @@ impl Host {
                     self.units_outstanding -= 1;
                     self.answer_after_command(slot);
                 }
-                Some(slot) if self.units_of_slot_came(slot, 1) => self.answer(slot, drive, client)?,
+                Some(slot) if self.units_of_slot_came(slot, 1) => self.answer::<AnyWay>(slot, drive, client)?,
                 _ => {}
             }
         }
@@ -288,7 +289,7 @@ impl Host {
     ) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
             self.units_outstanding -= 1;
-            self.complete(slot, drive, client)?;
+            self.complete::<AnyWay>(slot, drive, client)?;
         }
         self.serve(stream, Part::HostOperations, drive, client)
     }

@@ -10,6 +10,7 @@
 
 use super::device::Rank;
 use super::gate::Gate;
+use super::way::AnyWay;
 use super::{Client, Completion, Host, Plan, TimedDrive};
 use crate::chunks::Chunks;
 use crate::error::ReadOnly;
@@ -152,7 +153,7 @@ impl StripedHost {
         if (waking_ns, Rank::Waking) < (at_ns, rank) {
             let ledger = books.whole;
             let mut below = Below { drives, chunks: self.chunks, ledger, devices: devices.len() };
-            front.take_event(&mut below, client)?;
+            front.take_event::<AnyWay>(&mut below, client)?;
             return Ok(1);
         }
         let others = devices.iter().enumerate().filter(|&(other, _)| other != index);
@@ -160,7 +161,7 @@ impl StripedHost {
         let drive = drives.device_mut(index);
         let mut above = Above { index, slots: &front.slots, books, completed, client };
         let events = if rank == Rank::Agenda {
-            devices[index].take_event(drive, &mut above)?;
+            devices[index].take_event::<AnyWay>(drive, &mut above)?;
             1
         } else {
             // What happens at the time of the earliest comes before the others of that time.
@@ -183,7 +184,7 @@ impl StripedHost {
                 self.front.accounts[slot as usize] = self.devices[device].accounts[slot as usize];
                 let ledger = self.books.whole;
                 let mut below = Below { drives, chunks: self.chunks, ledger, devices: self.devices.len() };
-                self.front.complete(slot, &mut below, client)?;
+                self.front.complete::<AnyWay>(slot, &mut below, client)?;
             }
         }
     }

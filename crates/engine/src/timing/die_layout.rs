@@ -1,0 +1,32 @@
+//! Which die a place of the flash lies on, for erase units of one block and of a superblock.
+
+use crate::divisor::Divisor;
+use crate::specification::drive::Nand;
+
+/// Which die a place lies on.
+#[derive(Clone, Debug)]
+pub(super) enum DieLayout {
+    /// Groups follow one another over the dies.
+    Superblock { dies: Divisor },
+    /// By erase unit, the die that it lies on.
+    Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
+}
+
+impl DieLayout {
+    #[inline(always)]
+    pub fn die_of_group(&self, number: u32) -> usize {
+        match self {
+            Self::Superblock { dies } => dies.remainder(number) as usize,
+            Self::Block { groups_per_erase_unit, die_of } => {
+                usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
+            }
+        }
+    }
+}
+
+/// Erase units of single blocks are numbered across the planes.
+pub(super) fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
+    let planes = nand.channels * nand.dies_per_channel * nand.planes_per_die;
+    let dies = (0..planes).map(|plane| (plane / nand.planes_per_die) as u16);
+    (0..nand.blocks_per_plane).flat_map(|_| dies.clone()).collect()
+}
