@@ -27,6 +27,9 @@ pub struct Groups {
     slots: Vec<u32>,
     /// By group, only of those that are waited for.
     queued: Vec<Queued>,
+    /// By group, how many erases that wait had been decided on when it was opened. Differences count: it may wrap.
+    opened_after: Vec<u32>,
+    erases_decided: u32,
     spare: Vec<GroupId>,
     /// Numbers of the groups that still take units: one a stream, so few that looking through them is quickest.
     open: Vec<(u32, GroupId)>,
@@ -40,6 +43,8 @@ impl Groups {
             groups: Vec::new(),
             slots: Vec::new(),
             queued: Vec::new(),
+            opened_after: Vec::new(),
+            erases_decided: 0,
             spare: Vec::new(),
             open: Vec::new(),
             units_waiting: 0,
@@ -85,6 +90,7 @@ impl Groups {
         // Places before the first were programmed before the clock was started.
         let before = ppn.0 - number * self.units();
         self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
+        self.opened_after[group as usize] = self.erases_decided;
         // A group of one unit is full as soon as it is opened.
         if self.units() > 1 {
             self.open.push((number, group));
@@ -97,6 +103,7 @@ impl Groups {
         self.groups.push(Group::default());
         self.slots.resize(self.groups.len() * self.units() as usize, 0);
         self.queued.push(Queued::default());
+        self.opened_after.push(0);
         self.groups.len() as GroupId - 1
     }
 
@@ -154,9 +161,18 @@ impl Groups {
         issued == self.units() && arrived == issued
     }
 
-    /// Those that have begun and take units, or wait for some to arrive.
-    pub fn incomplete(&self) -> Vec<GroupId> {
-        (0..self.groups.len() as GroupId).filter(|&group| !self.is_complete(group)).collect()
+    /// Notes that an erase was decided on that waits for all groups that have begun and are not complete. Returns its
+    /// number, and how many groups they are.
+    pub fn note_erase(&mut self) -> (u32, u32) {
+        self.erases_decided = self.erases_decided.wrapping_add(1);
+        let incomplete = (0..self.groups.len() as GroupId).filter(|&group| !self.is_complete(group));
+        (self.erases_decided, incomplete.count() as u32)
+    }
+
+    /// The number of the last erase that was decided on before the group was opened.
+    #[inline(always)]
+    pub fn opened_after(&self, group: GroupId) -> u32 {
+        self.opened_after[group as usize]
     }
 
     /// The slots that wait for a group, one a unit.

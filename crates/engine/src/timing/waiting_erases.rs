@@ -17,7 +17,8 @@ struct Waiting {
     erase_unit: u32,
     /// The erase, as its dies are to be told.
     operation: u64,
-    groups: Vec<GroupId>,
+    /// Groups opened before it that are not yet queued.
+    groups: u32,
     markers: u32,
     /// Dies, and programs for them.
     held: Vec<(usize, u64)>,
@@ -35,7 +36,6 @@ pub struct Released {
 pub struct WaitingErases {
     /// In the order of their decision; few.
     waiting: Vec<Waiting>,
-    decided: u32,
 }
 
 impl WaitingErases {
@@ -44,21 +44,21 @@ impl WaitingErases {
         self.waiting.is_empty()
     }
 
-    /// An erase is decided on while these groups have begun and are not queued. Returns its number if markers can go out.
-    pub fn add(&mut self, erase_unit: u32, operation: u64, groups: Vec<GroupId>, dies: u32) -> Option<u32> {
-        self.decided = self.decided.wrapping_add(1);
-        let number = self.decided;
-        let goes_on = groups.is_empty();
+    /// An erase is decided on while so many groups have begun and are not queued. Returns whether markers can go out.
+    pub fn add(&mut self, number: u32, erase_unit: u32, operation: u64, groups: u32, dies: u32) -> bool {
         self.waiting.push(Waiting { number, erase_unit, operation, groups, markers: dies, held: Vec::new() });
-        goes_on.then_some(number)
+        groups == 0
     }
 
-    /// A group is queued. Calls `then` with the number of each erase that waited for it last.
-    pub fn group_is_queued(&mut self, group: GroupId, mut then: impl FnMut(u32)) {
+    /// A group is queued that was opened after so many erases had been decided on. Calls `then` with the number of each
+    /// erase that waited for it last.
+    pub fn group_is_queued(&mut self, opened_after: u32, mut then: impl FnMut(u32)) {
         for waiting in &mut self.waiting {
-            if let Some(place) = waiting.groups.iter().position(|&waited_for| waited_for == group) {
-                waiting.groups.swap_remove(place);
-                if waiting.groups.is_empty() {
+            // Numbers may wrap.
+            let is_waited_for = (waiting.number.wrapping_sub(opened_after) as i32) > 0;
+            if is_waited_for && waiting.groups > 0 {
+                waiting.groups -= 1;
+                if waiting.groups == 0 {
                     then(waiting.number);
                 }
             }
@@ -75,7 +75,7 @@ impl WaitingErases {
     /// Whether an erase waits with its markers out, so that a program into the erase unit is to be held back.
     pub fn hold(&mut self, erase_unit: u32, die: usize, program: u64) -> bool {
         let waiting = self.waiting.iter_mut().find(|waiting| waiting.erase_unit == erase_unit);
-        match waiting.filter(|waiting| waiting.groups.is_empty()) {
+        match waiting.filter(|waiting| waiting.groups == 0) {
             Some(waiting) => {
                 waiting.held.push((die, program));
                 true
@@ -104,9 +104,9 @@ impl Flash {
         if let Some(before) = erases.go_ahead(erase_unit) {
             self.release::<K>(now, before);
         }
-        let groups = self.groups.incomplete();
+        let (number, groups) = self.groups.note_erase();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
-        if let Some(number) = erases.add(erase_unit, erase.word(), groups, self.dies_count) {
+        if erases.add(number, erase_unit, erase.word(), groups, self.dies_count) {
             self.queue_markers::<K>(now, number);
         }
     }
@@ -150,7 +150,7 @@ impl Flash {
         }
         let mut ready = Vec::new();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
-        erases.group_is_queued(group, |number| ready.push(number));
+        erases.group_is_queued(self.groups.opened_after(group), |number| ready.push(number));
         ready.into_iter().for_each(|number| self.queue_markers::<K>(now, number));
     }
 }
@@ -162,14 +162,15 @@ mod tests {
     #[test]
     fn an_erase_waits_for_groups_then_for_markers() {
         let mut erases = WaitingErases::default();
-        assert_eq!(erases.add(7, 70, vec![1, 2], 2), None);
-        let second = erases.add(8, 80, Vec::new(), 1).unwrap();
+        assert!(!erases.add(u32::MAX, 7, 70, 2, 2));
+        assert!(erases.add(0, 8, 80, 0, 1));
         assert!(!erases.hold(7, 0, 99), "its groups are not queued");
         let mut ready = Vec::new();
-        erases.group_is_queued(2, |number| ready.push(number));
-        erases.group_is_queued(5, |number| ready.push(number));
-        assert!(ready.is_empty());
-        erases.group_is_queued(1, |number| ready.push(number));
+        erases.group_is_queued(u32::MAX - 1, |number| ready.push(number));
+        erases.group_is_queued(u32::MAX, |number| ready.push(number));
+        erases.group_is_queued(0, |number| ready.push(number));
+        assert!(ready.is_empty(), "the last two were opened after it");
+        erases.group_is_queued(u32::MAX - 7, |number| ready.push(number));
         assert_eq!(ready.len(), 1);
         assert!(erases.hold(7, 3, 99));
         assert_eq!(erases.marker_came(ready[0]), None);
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(erases.marker_came(ready[0]), Some(Released { erase_unit: 7, operation: 70, held }));
         let ahead = Released { erase_unit: 8, operation: 80, held: Vec::new() };
         assert_eq!(erases.go_ahead(8), Some(ahead));
-        assert_eq!(erases.marker_came(second), None);
+        assert_eq!(erases.marker_came(0), None);
         assert!(erases.is_empty());
     }
 }
