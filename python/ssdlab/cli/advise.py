@@ -164,14 +164,14 @@ def _numbers(
         raise InputError(
             f"{files[0]} says what the workload is; leave out --space-in-use, --block-size, --skew and --reads"
         )
-    block_bytes = workload_options.bytes_of("--block-size", block)
+    block_bytes = options.bytes_of("--block-size", block)
     if not block_bytes:
         raise InputError(f"--block-size is {block!r}; allowed: above 0, such as 16KiB")
     try:
         read_percent = parse_share(reads) * 100
     except InputError as error:
         raise InputError(f"--reads: {error}") from None
-    space_bytes = workload_options.bytes_of("--space-in-use", space)
+    space_bytes = options.bytes_of("--space-in-use", space)
     return space_bytes and space_bytes // block_bytes * block_bytes, block_bytes, skew, read_percent
 
 

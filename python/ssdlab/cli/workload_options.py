@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssdlab.cli import options
+
 if TYPE_CHECKING:
     from ssdlab.planning.advice.recorded import Trace
     from ssdlab.planning.advice.workload import Workload
@@ -85,7 +87,7 @@ def daily(said: str | None, workload: "Workload | Trace", *, needed: bool = True
     from ssdlab.planning.advice.recorded import Trace
     from ssdlab.quantities import format_bytes
 
-    daily_bytes = bytes_of("--writes-per-day", said)
+    daily_bytes = options.bytes_of("--writes-per-day", said)
     if daily_bytes == 0:
         raise InputError("--writes-per-day is 0: such a drive lasts as long as its electronics")
     if daily_bytes is not None:
@@ -94,14 +96,3 @@ def daily(said: str | None, workload: "Workload | Trace", *, needed: bool = True
     if pace is None and needed:
         raise InputError("--writes-per-day is missing: how much the host writes, such as 2TB")
     return pace, [f"at the trace's own pace the host writes {format_bytes(round(pace))} a day"] if pace else []
-
-
-def bytes_of(option: str, text: str | None) -> int | None:
-    """A size; InputError names the option."""
-    from ssdlab.errors import InputError
-    from ssdlab.quantities import parse_bytes
-
-    try:
-        return parse_bytes(text) if text is not None else None
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from None
