@@ -1,6 +1,7 @@
 """What a study adds to the files of its steps on a real drive: the published figures beside those measured."""
 
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.protocols.page import Beside
@@ -20,7 +21,7 @@ def beside(study: Study, rows: Sequence[Row]) -> Beside:
     sections = [Section("Published and measured", rows_html(rows, "measured"))]
     if notes := notes_html([], rows):
         sections.append(Section("Notes", notes))
-    sections.append(Section("The published experiment", f"<p>{study.source}</p>"))
+    sections.append(Section("The published experiment", f"<p>{escape(study.source)}</p>"))
     content = {"study": {"name": study.name, "rows": [_plain(row) for row in rows]}}
     return Beside(content, study.title, _pictures(rows), sections)
 
