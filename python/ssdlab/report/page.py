@@ -4,6 +4,7 @@ A content security policy in the page itself forbids every request, so "offline"
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -45,7 +46,7 @@ class Page:
 
     def html(self) -> str:
         sections = [*map(_section, self.before), *map(_figure, self.figures), *map(_section, self.after)]
-        notices = "".join(f'<p class="notice">{escape(notice)}</p>' for notice in self.notices)
+        notices = "".join(f'<p class="notice">{_with_options(notice)}</p>' for notice in self.notices)
         return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -102,6 +103,11 @@ def command(line: str) -> str:
 def details(summary: str, text: str) -> str:
     """HTML of a long text that opens on demand."""
     return f"<details><summary>{escape(summary)}</summary><pre><code>{escape(text)}</code></pre></details>"
+
+
+def _with_options(text: str) -> str:
+    """The text as HTML, the options of a command line in it as code, which no line break cuts."""
+    return re.sub(r"--[a-z][a-z-]*", r"<code>\g<0></code>", escape(text))
 
 
 def _section(section: Section) -> str:
