@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError
+from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.results.job_result import DirectionResult
 
@@ -119,10 +120,7 @@ def write(
             names.append(f"result-{number}-{targets[number].kind}.json")
             (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         drawn = _pictures(targets, compared)
-        for figure in drawn:
-            for name, picture in figure.files():
-                (place / name).write_bytes(picture.encode() if isinstance(picture, str) else picture)
-                names.append(name)
+        names.extend(write_figures(drawn, place))
         page = _page(targets, compared, drawn, reasons, title, command_line)
         (place / "report.html").write_text(page, encoding="utf-8")
     return [*names, "report.html"]

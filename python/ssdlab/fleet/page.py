@@ -15,6 +15,7 @@ from ssdlab.quantities import format_bytes
 from ssdlab.report import page, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
+from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 
 HEAVIEST_SHOWN = 20
@@ -49,9 +50,7 @@ def write(
         ],
     )
     with staged(directory) as place:
-        for each in figures:
-            for name, content in each.files():
-                (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        write_figures(figures, place)
         _frame(wholes).write_parquet(place / "fleet.parquet")
         (place / "result.json").write_text(_json(wholes, plan, years), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")

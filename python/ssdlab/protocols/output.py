@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.protocols.contract import Protocol
 from ssdlab.protocols.figures import COLUMNS, Figures
 from ssdlab.protocols.page import PAGE_NAME, Beside, pictures, protocol_page
+from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 
 if TYPE_CHECKING:
@@ -82,9 +83,6 @@ def write(
     names = ["result.json"]
     with staged(directory) as place:
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        for figure in [*beside.figures, *drawn]:
-            for name, picture in figure.files():
-                (place / name).write_bytes(picture.encode() if isinstance(picture, str) else picture)
-                names.append(name)
+        names.extend(write_figures([*beside.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]

@@ -1,7 +1,12 @@
 """Writing files so that a reader never meets a half-written one."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.report.figure import Figure
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
@@ -13,3 +18,13 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def write_figures(figures: "Iterable[Figure]", staging: Path) -> list[str]:
+    """Writes each picture as SVG and PNG, light and dark, and returns the names; for a folder that nobody reads yet."""
+    names = []
+    for figure in figures:
+        for name, content in figure.files():
+            (staging / name).write_bytes(content.encode() if isinstance(content, str) else content)
+            names.append(name)
+    return names

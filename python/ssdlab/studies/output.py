@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Study, StudyResult
@@ -16,17 +17,12 @@ from ssdlab.targets.specification import Specification
 def write(study: Study, result: StudyResult, context: Context, directory: Path, command_line: str) -> list[str]:
     """Writes the files of one study into `directory` and returns their names, the page last."""
     with staged(directory) as place:
-        names = []
-        for name, text in (("result.json", _json(study_dict(study, result, context))),):
-            (place / name).write_text(text, encoding="utf-8")
-            names.append(name)
+        (place / "result.json").write_text(_json(study_dict(study, result, context)), encoding="utf-8")
+        names = ["result.json"]
         for name, frame in result.series.items():
             frame.write_parquet(place / f"series-{name}.parquet")
             names.append(f"series-{name}.parquet")
-        for figure in result.figures:
-            for name, content in figure.files():
-                (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
-                names.append(name)
+        names.extend(write_figures(result.figures, place))
         page = study_page(study, result, context.specifications, command_line)
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
         return [*names, PAGE_NAME]

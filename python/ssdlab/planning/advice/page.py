@@ -13,6 +13,7 @@ from ssdlab.planning.advice.words import Sentence, commands, figure
 from ssdlab.report import page, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
+from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 
 _AXES = {
@@ -45,9 +46,7 @@ def write(
         ],
     )
     with staged(directory) as place:
-        for each in figures:
-            for name, content in each.files():
-                (place / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        write_figures(figures, place)
         text = getattr(trials.workload, "text", None)
         if text:
             (place / "workload.fio").write_text(text, encoding="utf-8")
