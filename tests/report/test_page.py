@@ -19,6 +19,7 @@ PICTURES = (
     "latency-over-time",
     "latency-by-part",
     "iops-against-over-provisioning",
+    "latency-against-over-provisioning",
     "nand-writes-by-part",
     "wear",
     "spare-area-over-host-writes",

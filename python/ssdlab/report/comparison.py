@@ -8,6 +8,7 @@ from ssdlab.report import findings, page, wording
 from ssdlab.report.charts.against_over_provisioning import (
     curve_names,
     iops_against_over_provisioning,
+    latency_against_over_provisioning,
     waf_against_over_provisioning,
 )
 from ssdlab.report.charts.encodings import parts_key, variants_key
@@ -96,6 +97,14 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
             findings.speed_against_over_provisioning(variants),
             f"Requests a simulated second{_of_window(variants)}.",
             iops_against_over_provisioning(variants),
+            (key,),
+        ),
+        (
+            "latency-against-over-provisioning",
+            findings.latency_against_over_provisioning(variants),
+            f"Latency of the {shown_direction(variants)}s{_of_window(variants)}: circles the mean, triangles what "
+            "one in a thousand exceeds.",
+            latency_against_over_provisioning(variants),
             (key,),
         ),
         (

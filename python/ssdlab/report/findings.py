@@ -129,6 +129,20 @@ def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     return f"{first} of over-provisioning, {last}"
 
 
+def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
+    """The finding of latency against OP: the mean at both ends."""
+    known = sorted(
+        ((v, v.speed.latency_ns_mean) for v in variants if v.speed is not None and v.speed.latency_ns_mean is not None),
+        key=lambda pair: pair[0].over_provisioning,
+    )
+    if len(known) < 2:
+        return "Latency against over-provisioning"
+    (least, longest), (most, shortest) = known[0], known[-1]
+    direction = least.speed.direction if least.speed else "request"
+    first = f"A {direction} takes {wording.duration(longest)} on average at {wording.share(least.over_provisioning)}"
+    return f"{first} of over-provisioning, {wording.duration(shortest)} at {wording.share(most.over_provisioning)}"
+
+
 def causes(variants: Sequence[ComparedVariant]) -> str:
     """The finding of the parts of NAND writes: what is worst after the host's own writes, and where."""
     known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]

@@ -1,4 +1,4 @@
-"""What spare area buys: WAF over OP beside the closed form, and speed over OP."""
+"""What spare area buys: WAF over OP beside the closed form, speed and latency over OP."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import altair as alt
 
 from ssdlab.report import wording
 from ssdlab.report.charts.encodings import (
+    DURATION_LABEL,
     HIDDEN_VARIANTS,
     Picture,
     Row,
@@ -14,6 +15,7 @@ from ssdlab.report.charts.encodings import (
     switchable,
     variant_fill,
 )
+from ssdlab.report.charts.over_time import shown_direction
 from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WAF_MIN, ValueScale, label_layers, label_row, spread
 from ssdlab.report.variant import ComparedVariant
 
@@ -21,6 +23,7 @@ from ssdlab.report.variant import ComparedVariant
 _PLOT_PX = 700
 _CHARACTER_PX = 7
 _FIGURE_CHARACTERS = 8
+_NS_PER_US = 1000
 
 
 def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
@@ -61,6 +64,44 @@ def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictu
     return _picture(variants, points, scale, right, "requests a second (IOPS)", tooltip, [])
 
 
+def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """The mean latency as circles, the 99.9th percentile as triangles; None when nothing is seen over OP, or no clock.
+
+    Of the writes, or of the reads where nobody writes.
+    """
+    measured = [
+        (variant, nanoseconds / _NS_PER_US, shape, said)
+        for variant in variants
+        if (speed := variant.speed) is not None
+        for nanoseconds, shape, said in (
+            (speed.latency_ns_mean, "circle", "mean"),
+            (speed.latency_ns_p999, "triangle-up", "99.9 %"),
+        )
+        if nanoseconds is not None
+    ]
+    if not _is_worth_drawing([(variant, latency) for variant, latency, _, _ in measured], has_curve=False):
+        return None
+    right = _right_end([(variant, latency) for variant, latency, _, _ in measured])
+    points = [
+        _point(variant, latency, wording.duration(latency * _NS_PER_US), right) | {"shape": shape, "said": said}
+        for variant, latency, shape, said in measured
+    ]
+    latencies = [latency for _, latency, _, _ in measured]
+    scale = ValueScale([*latencies, max(latencies) * 1.2])
+    tooltip = [alt.Tooltip("figure:N", title="latency"), alt.Tooltip("said:N", title="which")]
+    direction = shown_direction(variants)
+    return _picture(
+        variants,
+        points,
+        scale,
+        right,
+        f"{direction} latency",
+        tooltip,
+        [],
+        y_axis=alt.Axis(tickCount=6, grid=True, labelExpr=DURATION_LABEL),
+    )
+
+
 def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
     """Points above each other show nothing that bars do not show better; one point needs a curve beside it."""
     distinct = {variant.over_provisioning for variant, _ in measured}
@@ -77,6 +118,7 @@ def _point(variant: ComparedVariant, value: float, figure: str, right: float) ->
         **label_row(variant, value, figure, _label_characters(at / right)),
         "over_provisioning": at,
         "label_x": at,
+        "shape": "circle",
     }
 
 
@@ -88,6 +130,7 @@ def _picture(
     title: str,
     said: Sequence[alt.Tooltip],
     curve: Sequence[Row],
+    y_axis: alt.Axis | None = None,
 ) -> Picture:
     x = alt.X(
         "over_provisioning:Q",
@@ -95,14 +138,14 @@ def _picture(
         scale=alt.Scale(domain=[0, right], nice=False),
         axis=alt.Axis(tickCount=8),
     )
-    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=horizontal_grid(6))
+    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=y_axis or horizontal_grid(6))
     labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
     tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
     layers = [
         *([_curve_layer(curve, x, y)] if curve else []),
         chart(points)
-        .mark_point(style="mark", shape="circle", size=180, opacity=1)
-        .encode(x, y, variant_fill(variants), tooltip=tooltip),
+        .mark_point(style="mark", size=180, opacity=1)
+        .encode(x, y, variant_fill(variants), alt.Shape("shape:N", scale=None, legend=None), tooltip=tooltip),
         *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=False),
     ]
     return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)

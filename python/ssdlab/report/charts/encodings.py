@@ -104,6 +104,13 @@ def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_
     )
 
 
+# Of microseconds, in the unit that suits each figure.
+DURATION_LABEL = (
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~') + ' s' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~') + ' ms' : format(datum.value, '~') + ' \N{MICRO SIGN}s'"
+)
+
+
 def horizontal_grid(ticks: int) -> alt.Axis:
     return alt.Axis(tickCount=ticks, grid=True)
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from ssdlab.report import wording
 from ssdlab.report.charts.encodings import (
+    DURATION_LABEL,
     HIDDEN_VARIANTS,
     Picture,
     Row,
@@ -196,8 +197,4 @@ def _duration_axis(low_us: float, high_us: float) -> alt.Axis:
     powers = range(math.floor(math.log10(low_us)), math.ceil(math.log10(high_us)) + 1)
     steps = [1] if sum(low_us <= 10.0**power <= high_us for power in powers) > 2 else [1, 2, 5]
     ticks = [step * 10.0**power for power in powers for step in steps]
-    label = (
-        "datum.value >= 1e6 ? format(datum.value / 1e6, '~') + ' s' : "
-        "datum.value >= 1e3 ? format(datum.value / 1e3, '~') + ' ms' : format(datum.value, '~') + ' \N{MICRO SIGN}s'"
-    )
-    return alt.Axis(grid=True, values=[tick for tick in ticks if low_us <= tick <= high_us], labelExpr=label)
+    return alt.Axis(grid=True, values=[tick for tick in ticks if low_us <= tick <= high_us], labelExpr=DURATION_LABEL)
