@@ -129,6 +129,15 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "ssdlab-measure.data").read_bytes() == b"theirs too"
 
 
+def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> None:
+    job = write_job(tmp_path, MIXED)
+    missing = Path("/dev/ssdlab-is-no-device")
+    for arguments in (("measure", job), ("measure", "--protocol", "trim-effect"), ("study", "internal-fragmentation")):
+        done = ssdlab(*arguments, "--on", missing, "--size", "16MiB", code=2)
+        assert f"--on {missing}: there is no such device" in done.stderr
+    assert not missing.exists()
+
+
 def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) -> None:
     job = write_job(tmp_path, MIXED)
     place = tmp_path / "here"

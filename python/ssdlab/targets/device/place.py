@@ -96,6 +96,8 @@ class Permission:
 
 def is_device(path: Path) -> bool:
     """Whether the path is a block device. Raises InputError for what is neither that nor a folder nor a new file."""
+    if not path.exists() and _is_among_devices(path):
+        raise InputError(f"--on {path}: there is no such device; `lsblk` lists those that there are")
     if path.is_dir() or (not path.exists() and path.parent.is_dir()):
         return False
     if path.is_file():
@@ -104,6 +106,14 @@ def is_device(path: Path) -> bool:
             "name a folder, or a file that does not exist yet"
         )
     return safety.locate(path).is_device
+
+
+def _is_among_devices(path: Path) -> bool:
+    """Whether a new file of that name would lie among the devices, in memory: a device's name was meant."""
+    try:
+        return path.parent.stat().st_dev == Path("/dev").stat().st_dev
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
