@@ -292,6 +292,22 @@ def test_time_axis_and_missing_clock(serve: Serve, open_page: Open) -> None:
     )
 
 
+def test_the_line_of_theory_is_broken_where_there_is_none(serve: Serve, open_page: Open) -> None:
+    """It once ran straight from the last value of one job to the first of another, over what no closed form knows."""
+    lines = open_page(serve()).evaluate("""async () => {
+        const { Charts } = await import(new URL("charts.js", document.querySelector("script[type=module]").src));
+        const charts = new Charts(document.createElement("div"), ["host_written_bytes", "theory", "free"], []);
+        charts.setStatus({ drives: [{ user_bytes: 10 }] });
+        charts.addRows(0, 0, [[0, 2, 1], [10, 2, 1], [20, null, null], [30, 3, 1], [40, 3, 1]]);
+        const line = (name, dashed) => charts.line(0, name, "", (row, series) => series.value(row, name), dashed);
+        return [line("theory", true), line("free", false)].map(({ points, starts }) => [points, [...starts]]);
+    }""")
+    assert lines == [
+        [[[0, 2], [1, 2], [3, 3], [4, 3]], [2]],
+        [[[0, 1], [1, 1], [3, 1], [4, 1]], []],
+    ]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 900, 500])
 def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, width: int) -> None:

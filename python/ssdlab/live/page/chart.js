@@ -9,6 +9,7 @@ import { themeColour } from "./palette.js";
  * @property {string} colour A CSS variable.
  * @property {boolean} [dashed]
  * @property {[number, number][]} points
+ * @property {Set<number>} [starts] Points before which there was no value: no stroke leads to them.
  * @property {boolean} [isOver] It has no value now, as theory when what it is of has ended.
  * @property {boolean} [isMarked] Each point is a measurement of its own.
  * @property {[number, number, number][]} [band] From the least to the most at each place.
@@ -270,7 +271,10 @@ function drawLine(context, line, x, y) {
   context.lineWidth = line.dashed ? 1.3 : 1.7;
   context.setLineDash(line.dashed ? [5, 4] : []);
   context.beginPath();
-  for (const [along, value] of line.points) context.lineTo(x(along), y(value));
+  line.points.forEach(([along, value], index) => {
+    if (line.starts?.has(index)) context.moveTo(x(along), y(value));
+    else context.lineTo(x(along), y(value));
+  });
   context.stroke();
   context.setLineDash([]);
   if (!line.isMarked) return;

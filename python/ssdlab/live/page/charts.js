@@ -74,7 +74,8 @@ export class Charts {
   }
 
   /**
-   * A line of what each row gives.
+   * A line of what each row gives. A dashed one, of theory, is broken where there is none; a measured one goes on over
+   * whiles without such requests.
    * @param {number} drive @param {string} name @param {string} colour @param {(row: Row, series: Series) => number | null} value
    * @param {boolean} [dashed]
    * @returns {Line}
@@ -83,14 +84,16 @@ export class Charts {
     const series = this.series[drive];
     /** @type {[number, number][]} */
     const points = [];
+    const starts = new Set();
     let isOver = false;
     for (const row of series.rows) {
       const at = series.along(row, this.axis);
       const worth = value(row, series);
+      if (dashed && isOver && worth !== null) starts.add(points.length);
       isOver = worth === null;
       if (at !== null && worth !== null) points.push([at, worth]);
     }
-    return { name, colour, dashed, points, isOver };
+    return { name, colour, dashed, points, starts, isOver };
   }
 
   /** For one drive or for each of two: `of` gives the lines of a drive, named by it where there are two. @param {(drive: number, name: (what: string) => string, colour: (index: number) => string) => Line[]} of */
