@@ -138,6 +138,16 @@ def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> No
     assert not missing.exists()
 
 
+def test_a_log_that_is_not_written_is_named(tmp_path: Path) -> None:
+    place = tmp_path / "here"
+    place.mkdir()
+    job = write_job(tmp_path, MIXED + "write_bw_log=mine\nlog_avg_msec=100\n")
+    done = ssdlab("measure", job, "--on", place, "--output", tmp_path / "out")
+    assert "note: write_bw_log: not written; timeseries-time.parquet has each second's rates" in done.stderr
+    done = ssdlab("measure", write_job(tmp_path, MIXED), "--on", place)
+    assert "not written" not in done.stderr
+
+
 def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) -> None:
     job = write_job(tmp_path, MIXED)
     place = tmp_path / "here"

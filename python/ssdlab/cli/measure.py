@@ -160,7 +160,7 @@ def _measure_job(
     from ssdlab import jobs
     from ssdlab.cli.destination import destination
     from ssdlab.cli.progress import shown
-    from ssdlab.targets.device import health, plan, programs, run
+    from ssdlab.targets.device import health, jobtext, plan, programs, run
     from ssdlab.targets.device.opened import opened
     from ssdlab.targets.device.text import FORMATS as writers
 
@@ -174,6 +174,12 @@ def _measure_job(
             _print_plan(planned, rated_tbw)
             return
         programs.check("fio")
+        if left_out := jobtext.logs_left_out(job_file):
+            typer.echo(
+                f"note: {', '.join(left_out)}: not written; timeseries-time.parquet has each second's rates and "
+                "latencies, with --output DIR",
+                err=True,
+            )
         source = health.of(place.claim.place, smart)
         with shown([stage.name for stage in stages]) as tell:
             measured = run.measure(job_file, place, source, seed=seed, on_progress=tell)

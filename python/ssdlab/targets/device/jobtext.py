@@ -42,8 +42,9 @@ _OURS = {
     "create_serialize", "create_on_open", "allow_file_create",
     "log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_offset", "per_job_logs", "log_entries",
     "log_compression", "log_compression_cpus", "log_store_compressed",
-    *(f"write_{kind}_log" for kind in ("bw", "lat", "hist", "iops")),
 }  # fmt: skip
+_OWN_LOGS = tuple(f"write_{kind}_log" for kind in ("bw", "lat", "hist", "iops"))
+_OURS.update(_OWN_LOGS)
 
 Name = Callable[[str], Path]
 """From a file's name in the job file ("" for the drive itself) to its path."""
@@ -89,6 +90,12 @@ def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True
 
 LOG_NAME = "log"
 _LOGS = f"log_avg_msec=1000\nper_job_logs=1\nwrite_bw_log={LOG_NAME}\nwrite_lat_log={LOG_NAME}\n"
+
+
+def logs_left_out(job_file: JobFile) -> list[str]:
+    """The options of the job file that ask for logs of their own: fio keeps one of a kind, and writes ours."""
+    said = {key for section in job_file.sections for key in section.settings}
+    return [key for key in _OWN_LOGS if key in said]
 
 
 def names_of(job_file: JobFile) -> list[str]:
