@@ -138,14 +138,57 @@ def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> No
     assert not missing.exists()
 
 
-def test_a_log_that_is_not_written_is_named(tmp_path: Path) -> None:
-    place = tmp_path / "here"
+def test_the_logs_that_a_job_asks_for_are_kept(tmp_path: Path) -> None:
+    """Numbered through all stages; the series of seconds goes on although fio keeps one log of a kind."""
+    place, out = tmp_path / "here", tmp_path / "out"
     place.mkdir()
-    job = write_job(tmp_path, MIXED + "write_bw_log=mine\nlog_avg_msec=100\n")
-    done = ssdlab("measure", job, "--on", place, "--output", tmp_path / "out")
-    assert "note: write_bw_log: not written; timeseries-time.parquet has each second's rates" in done.stderr
-    done = ssdlab("measure", write_job(tmp_path, MIXED), "--on", place)
-    assert "not written" not in done.stderr
+    job = write_job(
+        tmp_path,
+        """
+[global]
+size=16m
+bs=4k
+rw=randwrite
+[first]
+[all]
+stonewall
+numjobs=2
+write_lat_log=mine
+write_iops_log=mine
+[windows]
+stonewall
+write_bw_log
+write_hist_log
+log_avg_msec=100
+log_hist_msec=100
+rate_iops=4000
+[together]
+stonewall
+numjobs=2
+per_job_logs=0
+write_bw_log=both
+""",
+    )
+    done = ssdlab("measure", job, "--on", place, "--output", out)
+    expected = {f"mine_{kind}.{number}.log" for kind in ("lat", "clat", "slat", "iops") for number in (2, 3)}
+    expected |= {"windows_bw.4.log", "windows_clat_hist.4.log", "both_bw.log"}
+    assert {path.name for path in out.glob("*.log")} == expected
+    assert set(done.stderr.partition("logs: ")[2].strip().split(", ")) == expected
+    lines = {name: (out / name).read_text().splitlines() for name in expected}
+    assert len(lines["mine_lat.2.log"]) == len(lines["mine_iops.3.log"]) == 4096
+    assert len(lines["both_bw.log"]) == 2 * 4096
+    times = [int(line.partition(",")[0]) for line in lines["both_bw.log"]]
+    assert times == sorted(times)
+    assert 5 < len(lines["windows_bw.4.log"]) < 400
+
+    series = pl.read_parquet(out / "timeseries-time.parquet")
+    for stage, mebibytes in ((1, 32), (2, 16), (3, 32)):
+        rates = series.filter(pl.col("stage") == stage)
+        assert rates.height > 0
+        assert rates["write_latency_ns_mean"].is_not_null().all()
+        if stage != 2:
+            # Of every request, so nothing is lost between windows.
+            assert rates["write_mb_s"].sum() == pytest.approx(mebibytes * 1.048576, rel=0.001)
 
 
 def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) -> None:

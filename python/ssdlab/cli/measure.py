@@ -160,12 +160,14 @@ def _measure_job(
     from ssdlab import jobs
     from ssdlab.cli.destination import destination
     from ssdlab.cli.progress import shown
-    from ssdlab.targets.device import health, jobtext, plan, programs, run
+    from ssdlab.targets.device import health, plan, programs, run
+    from ssdlab.targets.device.joblogs import JobLogs
     from ssdlab.targets.device.opened import opened
     from ssdlab.targets.device.text import FORMATS as writers
 
     to = destination(output, output_format, FORMATS)
     job_file = jobs.load(job)
+    logs = JobLogs(to.beside)
     with opened(path, job_file, permission, size_bytes=size_bytes, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
         planned = plan.planned(job_file, stages, place, seed=seed)
@@ -174,19 +176,15 @@ def _measure_job(
             _print_plan(planned, rated_tbw)
             return
         programs.check("fio")
-        if left_out := jobtext.logs_left_out(job_file):
-            typer.echo(
-                f"note: {', '.join(left_out)}: not written; timeseries-time.parquet has each second's rates and "
-                "latencies, with --output DIR",
-                err=True,
-            )
         source = health.of(place.claim.place, smart)
         with shown([stage.name for stage in stages]) as tell:
-            measured = run.measure(job_file, place, source, seed=seed, on_progress=tell)
+            measured = run.measure(job_file, place, source, seed=seed, on_progress=tell, logs=logs)
     to.give(writers[to.format](measured))
     if to.directory:
         names = measured.write(to.directory)
         typer.echo(f"wrote {to.directory}/{', '.join(names)}", err=True)
+    if logs.names:
+        typer.echo(f"logs: {', '.join(logs.names)}", err=True)
     _end(measured, to.directory or to.file)
 
 

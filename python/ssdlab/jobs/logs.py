@@ -90,6 +90,7 @@ def output(section: "Section", number: int) -> dict[str, Any]:
             "number": number if section.get(PER_JOB_LOGS) else None,
             "average_ms": section.get(LOG_AVG_MSEC),
             "offset": section.get(LOG_OFFSET),
+            "histogram_ms": section.get(LOG_HIST_MSEC),
             "coarseness": section.get(LOG_HIST_COARSENESS),
         }
     if (ranks := section.get(PERCENTILE_LIST)) is not None:

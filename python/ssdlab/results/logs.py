@@ -14,7 +14,8 @@ from ssdlab.results.result import Result
 
 _BINS = 1856
 _MS_NS = 10**6
-_FILES = {"bw": ("bw",), "iops": ("iops",), "lat": ("slat", "clat", "lat"), "hist": ("clat_hist",)}
+FILES = {"bw": ("bw",), "iops": ("iops",), "lat": ("slat", "clat", "lat"), "hist": ("clat_hist",)}
+"""What the names of the files of a kind of log end with, before the number of the job."""
 
 Row = tuple[int, str]
 """The time in ns, and the line."""
@@ -25,7 +26,7 @@ def files(result: Result) -> dict[str, str]:
     rows: dict[str, list[Row]] = {}
     for said, log in result.job_logs:
         for kind, prefix in said["names"].items():
-            for file in _FILES[kind]:
+            for file in FILES[kind]:
                 number = "" if said["number"] is None else f".{said['number']}"
                 rows.setdefault(f"{prefix}_{file}{number}.log", []).extend(_rows(file, log, said))
     # Jobs that share a file stand in it by time.

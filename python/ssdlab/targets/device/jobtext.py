@@ -16,6 +16,7 @@ from ssdlab.jobs.option import Effect
 from ssdlab.jobs.seeds import clone_seed
 from ssdlab.jobs.table import BS, BY_NAME, FILENAME, NRFILES, RANDSEED, STONEWALL
 from ssdlab.jobs.values import PerDirection
+from ssdlab.targets.device import joblogs
 
 ENGINES = ("libaio", "io_uring", "sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
 DEFAULTS = {"ioengine": "libaio", "direct": "1"}
@@ -35,16 +36,15 @@ _REFUSED = {
     "unlink_each_loop": "removes files",
 }
 _OFF_AT_0 = {"unlink", "unlink_each_loop", "allow_mounted_write"}
-# Where files lie is said by the place that is measured; `stonewall` by the stages; logs go where the result goes.
+# Where files lie is said by the place that is measured; `stonewall` by the stages; logs by `joblogs.py`.
 _OURS = {
     "filename", "directory", "filename_format", "unique_filename", "nrfiles", "openfiles", "stonewall", "name",
     "randseed", "randrepeat", "allrandrepeat", "zipf_like_fio", "write_iolog", "lockfile",
     "create_serialize", "create_on_open", "allow_file_create",
     "log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_offset", "per_job_logs", "log_entries",
     "log_compression", "log_compression_cpus", "log_store_compressed",
+    *(f"write_{kind}_log" for kind in ("bw", "lat", "hist", "iops")),
 }  # fmt: skip
-_OWN_LOGS = tuple(f"write_{kind}_log" for kind in ("bw", "lat", "hist", "iops"))
-_OURS.update(_OWN_LOGS)
 
 Name = Callable[[str], Path]
 """From a file's name in the job file ("" for the drive itself) to its path."""
@@ -88,14 +88,7 @@ def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True
     return found
 
 
-LOG_NAME = "log"
-_LOGS = f"log_avg_msec=1000\nper_job_logs=1\nwrite_bw_log={LOG_NAME}\nwrite_lat_log={LOG_NAME}\n"
-
-
-def logs_left_out(job_file: JobFile) -> list[str]:
-    """The options of the job file that ask for logs of their own: fio keeps one of a kind, and writes ours."""
-    said = {key for section in job_file.sections for key in section.settings}
-    return [key for key in _OWN_LOGS if key in said]
+_LOGS = f"log_avg_msec={joblogs.SERIES_WINDOW_MS}\nper_job_logs=1\nwrite_bw_log=series\nwrite_lat_log=series\n"
 
 
 def names_of(job_file: JobFile) -> list[str]:
@@ -125,7 +118,7 @@ def _section(source: str, section: Section, index: int, path_of: Name, seed: int
     # fio's seeds have 64 bits with a sign. Without randrepeat=0 each loop would repeat the places of the first.
     lines.append("randrepeat=0")
     lines.append(f"randseed={clone_seed(seed, section.get(RANDSEED), index, 0) >> 1}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *joblogs.options(section)]) + "\n"
 
 
 def _is_buffered(section: Section) -> bool:

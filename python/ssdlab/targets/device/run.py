@@ -10,8 +10,9 @@ from typing import Any
 from ssdlab.errors import RunFailed
 from ssdlab.jobs.jobfile import JobFile
 from ssdlab.safety.place import check_platform
-from ssdlab.targets.device import fio, health, jobtext, plan, programs, series
+from ssdlab.targets.device import fio, health, joblogs, jobtext, plan, programs, series
 from ssdlab.targets.device.health import Health
+from ssdlab.targets.device.joblogs import JobLogs
 from ssdlab.targets.device.jobtext import Stage
 from ssdlab.targets.device.measured import Measured, MeasuredStage
 from ssdlab.targets.device.place import Place
@@ -49,6 +50,7 @@ def measure(
     *,
     seed: int = 1,
     on_progress: Progress | None = None,
+    logs: JobLogs | None = None,
     notes: Sequence[str] = (),
 ) -> Measured:
     """Runs all stages. A stage that fails or is interrupted ends the measurement; what was measured is its result.
@@ -61,7 +63,7 @@ def measure(
     made = sorted({file for stage in stages for file in stage.files})
     if not place.is_device:
         place.make(made, place.size_bytes // len(made))
-    done, refused = run_stages(stages, source, place, on_progress)
+    done, refused = run_stages(stages, source, place, on_progress, logs)
     first = done[0].before if done else source.read()
     last = done[-1].after if done else first
     failure = next((stage.measured.error for stage in done if stage.measured.error), refused)
@@ -97,7 +99,11 @@ class Done:
 
 
 def run_stages(
-    stages: Sequence[Stage], source: Health, place: Place, on_progress: Progress | None = None
+    stages: Sequence[Stage],
+    source: Health,
+    place: Place,
+    on_progress: Progress | None = None,
+    logs: JobLogs | None = None,
 ) -> tuple[list[Done], str | None]:
     """Runs stages one after another until one fails; and why the next was not begun, where the claim forbade it."""
     done: list[Done] = []
@@ -109,6 +115,8 @@ def run_stages(
                 return done, str(error)
             before = done[-1].after if done else source.read()
             done.append(run_stage(stage, number, Path(folder), before, source, place, on_progress))
+            if logs:
+                logs.keep(Path(folder) / str(number), stage.sections)
             if done[-1].measured.error:
                 break
     return done, None
@@ -153,7 +161,7 @@ def run_stage(
         seconds=report.seconds,
         phase=phase,
         report=report.content,
-        logs=series.read_logs(own),
+        logs=series.read_logs(own, [joblogs.window_ms(section) for section in joblogs.jobs(stage.sections)]),
         error=error,
     )
     return Done(measured, before, after, report.interrupted)

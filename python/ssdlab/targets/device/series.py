@@ -1,10 +1,10 @@
 """Rates and latencies over time from fio's logs: a polars frame, which is what `timeseries-time.parquet` holds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ssdlab.targets.device.jobtext import LOG_NAME
+from ssdlab.targets.device.joblogs import SERIES_WINDOW_MS
 from ssdlab.targets.device.measured import MeasuredStage
 
 if TYPE_CHECKING:
@@ -12,22 +12,52 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = ("read", "write", "trim")
 _INTERVAL_MS = 1000
+_KIB = 1024
 
 Line = tuple[int, int, int]
 
 
-def read_logs(folder: Path) -> dict[str, list[Line]]:
-    """The logs of a stage in its folder, by kind and job (`bw.1`): milliseconds, value (KiB/s or ns), direction."""
+def read_logs(folder: Path, windows_ms: Sequence[int] = ()) -> dict[str, list[Line]]:
+    """The logs of a stage in its folder, by kind and job (`bw.1`): milliseconds, value (KiB/s or ns), direction.
+
+    `windows_ms` has what the lines of each job are averages over; 0 where each is of one request, and then what is
+    given is of whole seconds.
+    """
     found: dict[str, list[Line]] = {}
     for kind in ("bw", "lat"):
-        for path in sorted(folder.glob(f"{LOG_NAME}_{kind}.*.log")):
-            lines = []
-            for line in path.read_text(encoding="ascii", errors="replace").splitlines():
-                fields = line.split(",")
-                if len(fields) >= 3 and all(field.strip().isdigit() for field in fields[:3]):
-                    lines.append((int(fields[0]), int(fields[1]), int(fields[2])))
-            found[f"{kind}.{path.name.split('.')[-2]}"] = lines
+        for path in sorted(folder.glob(f"*_{kind}.*.log")):
+            job = path.name.split(".")[-2]
+            place = int(job) - 1
+            window_ms = windows_ms[place] if place < len(windows_ms) else SERIES_WINDOW_MS
+            with path.open(encoding="ascii", errors="replace") as stream:
+                fields = (line.split(",") for line in stream)
+                numbers = (
+                    (int(each[0]), int(each[1]), int(each[2]), int(each[3]))
+                    for each in fields
+                    if len(each) >= 4 and all(field.strip().isdigit() for field in each[:4])
+                )
+                found[f"{kind}.{job}"] = _windows(numbers, window_ms) if window_ms else _seconds(numbers, kind)
     return found
+
+
+def _windows(lines: Iterable[tuple[int, int, int, int]], window_ms: int) -> list[Line]:
+    """With the end of a second for what lies in it: half a window before its end."""
+    late_ms = (_INTERVAL_MS - window_ms) // 2
+    return [(max(0, at_ms + late_ms), value, direction) for at_ms, value, direction, _ in lines]
+
+
+def _seconds(lines: Iterable[tuple[int, int, int, int]], kind: str) -> list[Line]:
+    """Requests put together by second: KiB/s of them all, or their mean latency."""
+    sums: dict[tuple[int, int], list[int]] = {}
+    for at_ms, value, direction, size_bytes in lines:
+        entry = sums.setdefault((at_ms // _INTERVAL_MS + 1, direction), [0, 0, 0])
+        entry[0] += 1
+        entry[1] += value
+        entry[2] += size_bytes
+    return [
+        (second * _INTERVAL_MS, size_bytes // _KIB if kind == "bw" else total // count, direction)
+        for (second, direction), (count, total, size_bytes) in sums.items()
+    ]
 
 
 def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":

@@ -1,0 +1,98 @@
+"""The logs that a job file asks for on a real drive: fio writes them, and they get the names that fio would give them.
+
+fio numbers the jobs of each of its calls from 1, where those of a job file are numbered through all its stages. And it
+keeps one log of a kind: the series of seconds (`series.py`) is read from what a job asked for, where it asked.
+"""
+
+import heapq
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from ssdlab.jobs.jobfile import Section
+from ssdlab.jobs.logs import output
+from ssdlab.jobs.table import NUMJOBS
+from ssdlab.results.logs import FILES
+
+SERIES_WINDOW_MS = 1000
+"""Of what is logged for the series alone."""
+_ASKED = "asked"
+# Without a window fio logs every request, which a log of histograms does not need.
+_BY_REQUEST = ("bw", "iops", "lat")
+
+
+def options(section: Section) -> list[str]:
+    """The lines by which fio writes the logs of a job that asks for some."""
+    said = _said(section, 1)
+    if not said:
+        return []
+    lines = [f"write_{kind}_log={_ASKED}" for kind in said["names"]]
+    lines += [f"log_avg_msec={window_ms(section)}"]
+    if "hist" in said["names"]:
+        lines += [f"log_hist_msec={said['histogram_ms']}", f"log_hist_coarseness={said['coarseness']}"]
+    return [*lines, f"log_offset={int(said['offset'])}"]
+
+
+def window_ms(section: Section) -> int:
+    """Over how long a job's logs of rates and latencies are averaged; 0 where they have a line for each request."""
+    said = _said(section, 1)
+    if not said:
+        return SERIES_WINDOW_MS
+    average: int = said["average_ms"]
+    return average or (0 if any(kind in _BY_REQUEST for kind in said["names"]) else SERIES_WINDOW_MS)
+
+
+def jobs(sections: Sequence[Section]) -> Iterator[Section]:
+    """The section of each of fio's jobs, in the order in which fio numbers them."""
+    for section in sections:
+        for _ in range(section.get(NUMJOBS)):
+            yield section
+
+
+class JobLogs:
+    """Where the logs go. A file of a name that is there already is written over, as fio does."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._jobs_before = 0
+        self.names: list[str] = []
+        """Of the files that were written."""
+
+    def keep(self, folder: Path, sections: Sequence[Section]) -> None:
+        """Takes the logs of a stage, which is over, out of the folder in which fio ran."""
+        found: dict[str, list[Path]] = {}
+        for number, section in enumerate(jobs(sections), start=1):
+            said = _said(section, self._jobs_before + number)
+            for kind, prefix in said.get("names", {}).items():
+                for ending in FILES[kind]:
+                    log = folder / f"{_ASKED}_{ending}.{number}.log"
+                    if log.exists():
+                        shared = "" if said["number"] is None else f".{said['number']}"
+                        found.setdefault(f"{prefix}_{ending}{shared}.log", []).append(log)
+        for name, logs in found.items():
+            self._write(name, logs)
+        self._jobs_before += sum(1 for _ in jobs(sections))
+
+    def _write(self, name: str, logs: Sequence[Path]) -> None:
+        path = self._directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name in self.names:
+            with path.open("ab") as whole:
+                for log in logs:
+                    whole.write(log.read_bytes())
+            return
+        self.names.append(name)
+        if len(logs) == 1:
+            shutil.move(logs[0], path)
+            return
+        # Jobs that share a file stand in it by time.
+        with ExitStack() as stack, path.open("w", encoding="ascii") as whole:
+            streams = [stack.enter_context(log.open(encoding="ascii")) for log in logs]
+            whole.writelines(heapq.merge(*streams, key=lambda line: int(line.partition(",")[0])))
+
+
+def _said(section: Section, number: int) -> Mapping[str, Any]:
+    said: Mapping[str, Any] = output(section, number).get("logs", {})
+    return said
