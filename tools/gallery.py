@@ -7,6 +7,7 @@ tests. Chromium draws the live page. `--readme` puts those that the README shows
 """
 
 import argparse
+import base64
 import io
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ from ssdlab.live.serving import live_server
 from ssdlab.live.theory import LOADING
 from ssdlab.live.tours import tours
 from ssdlab.live.workbench import Start
+from ssdlab.report import page as report
+from ssdlab.studies import registry
 
 TOUR = "write-amplification"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
@@ -126,19 +129,34 @@ def put_for_readme(gallery: Path, pictures: Path) -> None:
         shutil.copyfile(path, pictures / path.name)
 
 
-def index(names: list[str]) -> str:
-    entries = "".join(f'<li><a href="studies/{escape(name)}/report.html">{escape(name)}</a></li>' for name in names)
-    experiments = f"<h2>Published experiments, repeated</h2><ul>{entries}</ul>" if names else ""
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>ssdlab: gallery</title></head>
-<body><h1>ssdlab</h1>
-<h2>A tour of the live page</h2>
-<p><img src="tour.webp" alt="{escape(tours()[TOUR].title)}, as an animation" width="960"></p>
-<h2>The live page</h2><p><img src="live-light.webp" alt="The live page, light" width="960"></p>
-<p><img src="live-dark.webp" alt="The live page, dark" width="960"></p>
-{experiments}</body></html>
-"""
+def index(folder: Path, names: list[str]) -> str:
+    """The page of all of it, which like every page of ssdlab holds its pictures itself."""
+    title = tours()[TOUR].title
+    live = (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{_embedded(folder / "live-dark.webp")}">'
+        f'<img src="{_embedded(folder / "live-light.webp")}" alt="The live page" style="max-width: 100%"></picture>'
+    )
+    tour = (
+        f'<img src="{_embedded(folder / "tour.webp")}" alt="{escape(title)}, as an animation" style="max-width: 100%">'
+    )
+    entries = "".join(
+        f'<li><a href="studies/{escape(name)}/report.html">{escape(registry.study(name).title)}</a></li>'
+        for name in names
+    )
+    return report.Page(
+        title="ssdlab: gallery",
+        subtitle="Made from runs by make gallery",
+        summary="A drive at work in the browser, one of its guided tours, and the published experiments, repeated.",
+        before=[
+            report.Section("The live page", live),
+            report.Section(f"A tour of it: {title}", tour),
+            *([report.Section("Published experiments, repeated", f"<ul>{entries}</ul>")] if names else []),
+        ],
+    ).html()
+
+
+def _embedded(picture: Path) -> str:
+    return f"data:image/webp;base64,{base64.b64encode(picture.read_bytes()).decode()}"
 
 
 def main() -> None:
@@ -158,7 +176,7 @@ def main() -> None:
         animation(browser, folder / "tour.webp")
         browser.close()
     names = [] if given.study == ["none"] else studies(folder / "studies", given.study)
-    (folder / "index.html").write_text(index(names), encoding="utf-8")
+    (folder / "index.html").write_text(index(folder, names), encoding="utf-8")
     if given.readme is not None:
         put_for_readme(folder, given.readme)
     print(f"gallery: {folder / 'index.html'}")
