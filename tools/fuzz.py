@@ -1,7 +1,8 @@
 """Runs the fuzzers one after the other: libFuzzer on the trace readers, atheris on the parsers of jobs and of scripts.
 
-usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target. What is found lies in out/fuzz/, a failing
-input as crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
+usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target: the name of a trace format for its reader,
+recognised, compressed-traces, jobs, scripts. What is found lies in out/fuzz/, a failing input as crash-TARGET-...; with
+SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
 """
 
 import os
@@ -10,11 +11,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ssdlab.traces.recording import formats
+
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "fuzz/corpus"
 OUT = ROOT / "out/fuzz"
 PROGRAMS = ROOT / "target/fuzz"
-TRACES = ("text-traces", "binary-traces", "compressed-traces")
+READERS = tuple(format["name"] for format in formats())
+RECOGNISED = "recognised"
+COMPRESSED = "compressed-traces"
+TRACES = (*READERS, RECOGNISED, COMPRESSED)
 TEXTS = ("jobs", "scripts")
 SECONDS = 600
 INPUT_BYTES_MAX = 2048
@@ -45,7 +51,12 @@ def command_of(target: str, triple: str) -> list[str]:
         program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")
         program.chmod(0o755)
         return [str(program)]
-    return [str(PROGRAMS / triple / "release" / target)]
+    return [str(PROGRAMS / triple / "release" / (COMPRESSED if target == COMPRESSED else "traces"))]
+
+
+def environment_of(target: str) -> dict[str, str]:
+    """The target's environment, which tells the program of all trace readers whose turn it is."""
+    return {**os.environ, "SSDLAB_FUZZ_FORMAT": target} if target in READERS else dict(os.environ)
 
 
 def dictionary(target: str) -> Path:
@@ -59,16 +70,23 @@ def dictionary(target: str) -> Path:
     return path
 
 
+def kept(target: str) -> list[bytes]:
+    """The inputs that are in the repository."""
+    path = CORPUS / f"{target}.hex"
+    return [bytes.fromhex(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
 def unpack(target: str) -> Path:
     """The kept corpus and whatever else makes good inputs, as files in a folder."""
     folder = OUT / "seeds" / target
     folder.mkdir(parents=True, exist_ok=True)
-    kept = CORPUS / f"{target}.hex"
-    inputs = [bytes.fromhex(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    inputs = kept(target)
     if target in TEXTS:
         suffix = {"jobs": "fio", "scripts": "files"}[target]
         inputs += [path.read_bytes() for path in sorted(ROOT.glob(f"*/**/*.{suffix}")) if "out" not in path.parts]
     else:
+        # What is to be recognised is an input of each reader too, a good one or a bad one.
+        inputs += kept(RECOGNISED) if target in READERS else []
         inputs += [b"?" + path.read_bytes() for path in sorted((ROOT / "crates/traces/tests/fixtures").iterdir())]
     for number, content in enumerate(inputs):
         (folder / f"{number:04}").write_bytes(content)
@@ -86,7 +104,7 @@ def keep(target: str, command: list[str], folders: list[Path]) -> None:
     for number, content in enumerate(sorted(content for content in found if len(content) <= KEPT_BYTES_MAX)):
         (short / str(number)).write_bytes(content)
     merge = [*command, "-set_cover_merge=1", "-use_counters=0", str(least), str(short)]
-    subprocess.run(merge, check=True, capture_output=True)
+    subprocess.run(merge, check=True, capture_output=True, env=environment_of(target))
     lines = {path.read_bytes().hex() for path in least.iterdir()}
     assert lines, f"{target}: nothing is left of {len(found)} inputs"
     text = "".join(f"{line}\n" for line in sorted(lines, key=lambda line: (len(line), line)) if line)
@@ -105,7 +123,7 @@ def fuzz(target: str, seconds: int, triple: str) -> bool:
     log = OUT / f"{target}.log"
     with log.open("w") as output:
         arguments = [*command, *limits, *options, str(found), str(seeds)]
-        ended = subprocess.run(arguments, stdout=output, stderr=subprocess.STDOUT)
+        ended = subprocess.run(arguments, stdout=output, stderr=subprocess.STDOUT, env=environment_of(target))
     text = log.read_text(errors="replace")
     done = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+)", text)
     if ended.returncode != 0 or not done:

@@ -75,20 +75,18 @@ pub fn read(bytes: &[u8], format: Option<Format>, skip_bad_max: u64, batch: usiz
     reading
 }
 
-/// The format that an input's first byte names, and how many bad pieces may be skipped: a letter, by its place in the
+/// The format that the first byte of an input names, and how many bad pieces may be skipped: a letter, by its place in the
 /// list of formats; a capital to skip some. Any other byte leaves the format to be recognised.
 pub fn chosen(byte: u8) -> (Option<Format>, u64) {
     let place = byte.to_ascii_lowercase().wrapping_sub(b'a');
     (Format::ALL.get(usize::from(place)).copied(), if byte.is_ascii_uppercase() { 3 } else { 0 })
 }
 
-/// Reads an input whose first byte chooses, twice and in different steps; both must read the same.
-pub fn check(input: &[u8], is_wanted: impl Fn(Format) -> bool) {
+/// Reads an input of this format, or of one to be recognised, twice and in different steps; both must read the same. Of
+/// its first byte only counts whether bad pieces may be skipped.
+pub fn check(input: &[u8], format: Option<Format>) {
     let Some((&choice, bytes)) = input.split_first() else { return };
-    let (format, skip_bad_max) = chosen(choice);
-    if !format.is_none_or(is_wanted) {
-        return;
-    }
+    let (_, skip_bad_max) = chosen(choice);
     let at_once = read(bytes, format, skip_bad_max, 64, usize::MAX);
     let in_small_steps = read(bytes, format, skip_bad_max, 1, 7);
     assert_eq!(at_once, in_small_steps, "how it is read changes what is read");

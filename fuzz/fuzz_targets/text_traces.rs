@@ -1,9 +1,0 @@
-//! The formats that are lines of text, and their recognition.
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
-use ssdlab_traces::Format;
-
-fuzz_target!(|input: &[u8]| {
-    ssdlab_fuzz::check(input, |format| !matches!(format, Format::Blktrace | Format::Vscsi));
-});
