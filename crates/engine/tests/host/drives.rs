@@ -104,9 +104,13 @@ pub fn run_one(drive: &Value, mut job: Value) -> JobOutcome {
     run(drive, vec![fill(drive), job]).jobs.pop().unwrap()
 }
 
-pub fn seconds(job: &JobOutcome) -> f64 {
+pub fn took_ns(job: &JobOutcome) -> u64 {
     let timing = job.timing.as_ref().unwrap();
-    (timing.end_ns - timing.start_ns) as f64 / 1e9
+    timing.end_ns - timing.start_ns
+}
+
+pub fn seconds(job: &JobOutcome) -> f64 {
+    took_ns(job) as f64 / 1e9
 }
 
 pub fn reads(job: &JobOutcome) -> &Latency {

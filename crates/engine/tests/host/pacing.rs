@@ -6,16 +6,14 @@ use serde_json::json;
 #[test]
 fn a_job_thinks_after_so_many_requests() {
     let drive = drive(1);
-    for (blocks, depth) in [(1u64, 1), (5, 1), (8, 4)] {
+    for (blocks, depth, ios) in [(1u64, 1u64, 400), (5, 1, 400), (8, 4, 396), (8, 4, 400)] {
         let think_ns = 1_000_000;
         let more = json!({ "think_time_ns": think_ns, "think_time_blocks": blocks, "iodepth": depth });
-        let measured = run_one(&drive, job(&drive, "read", 400, more));
-        // One die serves the reads of a round one after another, or side by side with the transfer of the one before;
-        // with a channel of its own its array waits for that. After the last round the job thinks once more. At depth 4
-        // three more are outstanding when the eighth is complete.
-        let served = if depth == 1 { blocks } else { blocks + depth as u64 - 1 };
-        let rounds = 400f64 / served as f64;
-        near(seconds(&measured), rounds * (served * READ_NS + think_ns) as f64 / 1e9, 0.01);
+        let measured = run_one(&drive, job(&drive, "read", ios, more));
+        // One die serves the reads of a round one after another; at depth 4 three more are outstanding when the eighth is
+        // complete. After the last round the job thinks once more, as in fio, but not after a round that is not full.
+        let served = blocks + depth - 1;
+        assert_eq!(took_ns(&measured), ios * READ_NS + ios / served * think_ns, "{blocks} blocks at depth {depth}");
     }
 }
 
@@ -112,33 +110,35 @@ fn a_job_that_thinks_past_its_end_ends_in_time() {
 fn a_job_thinks_after_what_it_issued_or_after_a_time() {
     let drive = drive(1);
     let think_ns = 1_000_000;
-    // Issued ones are counted: at depth 4 no more than eight are served between two pauses, and none comes after the last.
+    // Issued ones are counted: at depth 4 no more than eight are served between two pauses.
     let issued = json!({
         "think_time_ns": think_ns, "think_time_blocks": 8, "think_time_counts_issued": true, "iodepth": 4,
     });
     let measured = run_one(&drive, job(&drive, "read", 400, issued));
-    near(seconds(&measured), (400 * READ_NS + 49 * think_ns) as f64 / 1e9, 0.01);
+    assert_eq!(took_ns(&measured), 400 * READ_NS + 50 * think_ns);
     // Ten reads one after the other pass the time of nine and a half.
     let timed = json!({
         "think_time_ns": think_ns, "think_time_blocks": u32::MAX, "think_time_after_ns": READ_NS * 19 / 2,
     });
     let measured = run_one(&drive, job(&drive, "read", 400, timed));
-    near(seconds(&measured), (400 * READ_NS + 39 * think_ns) as f64 / 1e9, 0.01);
+    assert_eq!(took_ns(&measured), 400 * READ_NS + 40 * think_ns);
 }
 
 #[test]
 fn a_rate_makes_up_for_pauses_or_leaves_them_out() {
     let drive = drive(1);
+    let (gap_ns, think_ns) = (1_000_000, 20_000_000);
     let paced = |leaves: bool| {
         let rate = json!({ "read": 1000, "write": null, "trim": null });
         let more = json!({
-            "rate_iops": rate, "think_time_ns": 20_000_000, "think_time_blocks": 10, "rate_leaves_think_time": leaves,
+            "rate_iops": rate, "think_time_ns": think_ns, "think_time_blocks": 10, "rate_leaves_think_time": leaves,
         });
-        seconds(&run_one(&drive, job(&drive, "read", 1000, more)))
+        took_ns(&run_one(&drive, job(&drive, "read", 1000, more)))
     };
-    // A hundred pauses of 20 ms, as long as 20 requests of the rate: made up for, they are all the time that there is.
-    near(paced(false), 2.0, 0.05);
-    near(paced(true), 1.0 + 2.0, 0.05);
+    // A hundred pauses as long as 20 requests of the rate: made up for, the rate holds in the first round only, and later
+    // requests follow one another. Left out, every request but the first is a gap later than the one before.
+    assert_eq!(paced(false), 9 * gap_ns + READ_NS + 99 * 10 * READ_NS + 100 * think_ns);
+    assert_eq!(paced(true), 999 * gap_ns + READ_NS + 100 * think_ns);
 }
 
 #[test]

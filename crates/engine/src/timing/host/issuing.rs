@@ -146,11 +146,12 @@ impl Host {
         Ok(true)
     }
 
-    /// Now, too, where the job has no more requests.
+    /// Now, too, where the job has no more requests and nothing holds it back from its end.
     fn turn_of(&mut self, number: u32, drive: &dyn TimedDrive, client: &mut dyn Client) -> Turn {
         let next = self.next_request(number, drive, client);
         match (&mut self.jobs[number as usize].pacing, next) {
             (Some(pacing), Some(request)) => pacing.turn(&request, self.now_ns),
+            (Some(pacing), None) => pacing.turn_to_end(self.now_ns),
             _ => Turn::Now,
         }
     }

@@ -172,6 +172,15 @@ impl Pacing {
         if due_ns <= now { Turn::Now } else { Turn::At(self.at_last(due_ns, now)) }
     }
 
+    /// When a job without another request may end: it thinks after its last one too, as in fio.
+    pub fn turn_to_end(&self, now: u64) -> Turn {
+        match self.hold {
+            Hold::Quiesce => Turn::AfterCompletion,
+            Hold::Until(at_ns) if now < at_ns => Turn::At(self.at_last(at_ns, now)),
+            Hold::None | Hold::Flush | Hold::Until(_) => Turn::Now,
+        }
+    }
+
     /// Nobody waits for what is due when the job's time is over.
     fn at_last(&self, due_ns: u64, now: u64) -> u64 {
         due_ns.min(self.ends_ns.max(now + 1))
