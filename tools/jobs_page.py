@@ -33,6 +33,7 @@ something else.
 | holes (`rw=read:4k`) | wrap at the end of a device, end the job at the end of a part of it | the same |
 | several lengths on a random map | a request ends where it would meet a visited block | the same |
 | `bs_unaligned` | any number of bytes | multiples of a sector, 512 bytes |
+| a job that fails by `rate_min`, `rate_iops_min` or `max_latency` | is over at once, and fio's exit code counts such jobs | issues nothing more; what is outstanding still counts; exit code 1 |
 | several files | apart | one behind another on the drive, in the order of their names in the file; see below |
 | `filename` of one file, or none | a device or a file | the whole drive |
 | lengths and offsets that are no multiple of 512 bytes, shares above 100 %, `1.5g`, `4kx` | misread without a word | refused |
@@ -53,7 +54,14 @@ and flatters the drive.
 """  # noqa: E501
 
 KINDS = {
-    "Options that act": (Effect.ACTS, Effect.CLOCK, Effect.PACE, Effect.CONTENT, Effect.REPORTED),
+    "Options that act": (
+        Effect.ACTS,
+        Effect.CLOCK,
+        Effect.PACE,
+        Effect.LIMIT,
+        Effect.CONTENT,
+        Effect.REPORTED,
+    ),
     "Options that are noted": (Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT),
     "Options that are refused": (Effect.UNSUPPORTED,),
 }
@@ -97,7 +105,7 @@ def _list(options: Sequence[Option[Any]]) -> str:
 def _meaning(option: Option[Any]) -> str:
     ours = "ours, not fio's: " if option.is_ours else ""
     limits = {Effect.REPORTED: "; in the result only", Effect.CONTENT: "; on drives that reduce data"}
-    limits |= dict.fromkeys((Effect.CLOCK, Effect.PACE), "; with a clock only")
+    limits |= dict.fromkeys((Effect.CLOCK, Effect.PACE, Effect.LIMIT), "; with a clock only")
     return f"{ours}{option.meaning}{limits.get(option.effect, '')}"
 
 

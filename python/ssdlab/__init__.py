@@ -81,7 +81,8 @@ def run(
 
     `until="steady"` and `precondition="fill"` are as in `ssdlab compare`, `timed=False` as `--untimed`. `on_progress`
     gets the share that is done and the host bytes written so far. Raises InputError when the job or the drive is wrong,
-    RunFailed when the run broke; a drive that turned read-only is a result, with `failure` set.
+    RunFailed when the run broke; a drive that turned read-only, or a job that failed by its limits, is a result, with
+    `failure` set.
     """
     from ssdlab import workloads
     from ssdlab.targets import simulated

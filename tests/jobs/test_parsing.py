@@ -252,8 +252,8 @@ def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
         ("[a]\nbs=1000\n", ("x.fio, line 2", "multiple of 512")),
         ("[a]\nbs=4kib\n", ("x.fio, line 2", "4,000 bytes to fio", "kb_base")),
         (
-            "[a]\nrate_min=1m\n",
-            ("x.fio, line 2", "rate_min=1m", "not supported on the simulated drive", "when requests are sent"),
+            "[a]\nzonecapacity=1m\n",
+            ("x.fio, line 2", "zonecapacity=1m", "not supported on the simulated drive", "has no zones"),
         ),
         ("[a]\nsize=${NOT_SET}\n", ("x.fio, line 2", "size=", "NOT_SET is not set")),
         ("[a]\ninclude other.fio\n", ("x.fio, line 2", "no such file")),

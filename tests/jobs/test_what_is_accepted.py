@@ -108,7 +108,7 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nsize=150%\n",
     "[a]\nnumjobs=0\n",
     # Right in fio, and refused here because the run would mean something else.
-    "[a]\nrate_min=1m\n",
+    "[a]\nzonecapacity=1m\n",
     "[a]\nthinktime_blocks=0\n",
     "[a]\nstartdelay=-1\n",
     "[a]\nthinktime=-1\n",

@@ -85,7 +85,7 @@ def _compared(
     """The variant in the words of the report."""
     result, steady, wear = variant.result, variant.result.steady_state, variant.result.wear
     shares = [each.result.capacity.over_provisioning for each in variants]
-    own_notes = [*notes, *([f"read-only: {result.failure}"] if result.failure else [])]
+    own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
     if steady and not steady.reached:
         own_notes.append(
             f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is that of the last ones"

@@ -147,7 +147,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
             lines.append(
                 f"Scaled to {scale}: bytes are those of the smaller drive; shares, WAF and IOPS hold for the full one."
             )
-    lines += [f"{variant.label}: READ-ONLY: {variant.result.failure}" for variant in variants if variant.result.failure]
+    results = [(variant.label, variant.result) for variant in variants]
+    lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
     return lines
 
 

@@ -72,13 +72,18 @@ EXIT_WHAT = Option(
 OPTIONS: tuple[Option[Any], ...] = (STEADYSTATE, DURATION, RAMP, EXITALL, EXIT_WHAT)
 
 
+def others_ended(section: "Section") -> str:
+    """Which jobs end with this one, where it ends others."""
+    return "all" if section.get(EXIT_WHAT) == "all" else "stage"
+
+
 def ending(section: "Section", exits_all: bool, complain: Complain) -> dict[str, Any]:
     """The engine job's `ends_others` and `steady_state`, where there are any.
 
     `exits_all`: a job of the file says so, which in fio holds for all of them. fio does not look for a steady state
     without a duration.
     """
-    others = {"ends_others": "all" if section.get(EXIT_WHAT) == "all" else "stage"} if exits_all else {}
+    others = {"ends_others": others_ended(section)} if exits_all else {}
     rule = section.get(STEADYSTATE)
     duration = section.get(DURATION)
     if rule is None or not duration:

@@ -197,7 +197,9 @@ def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
         raw = setting.raw
         option = BY_NAME[raw.key]
         effect = option.effect
-        if effect in (Effect.PACE, Effect.CONTENT) and (setting.value == option.default or raw.text == "0"):
+        if effect in (Effect.PACE, Effect.LIMIT, Effect.CONTENT) and (
+            setting.value == option.default or raw.text == "0"
+        ):
             continue
         # Only a line of an included file needs its file's name.
         line = f"line {raw.line}" if raw.source == source else raw.where

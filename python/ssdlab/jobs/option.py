@@ -20,6 +20,7 @@ class Effect(Enum):
     MEANINGLESS = "ignored, of no meaning on a simulated drive"
     CLOCK = "acts with a clock only; in an untimed run the job's amount is size/io_size"
     PACE = "acts with a clock only; in an untimed run requests follow each other as they come"
+    LIMIT = "acts with a clock only; in an untimed run no job is too slow"
     TIMING = "ignored, the simulated host sends and times requests by its own rule"
     CONTENT = "says what the data are like, which only drives that compress or deduplicate heed"
     DETAIL = "ignored, of the data only the shares that compress and repeat are drawn"

@@ -101,6 +101,8 @@ def pace(
     thinks = section.get(THINKTIME) > 0
     rates = {name: _rates(section.get(option)) for name, option in _RATES_OF_ENGINE.items()}
     limited = any(rates.values())
+    if all(rates.values()):
+        raise complain(RATE_IOPS, "stands beside rate; fio takes one of them")
     keys: dict[str, Any] = {
         "ramp_ns": section.get(RAMP_TIME),
         "start_delay_ns": _drawn_ns(delay, f"{seed}:{section.line}:{clone}"),

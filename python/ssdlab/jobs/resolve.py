@@ -16,6 +16,7 @@ from ssdlab.jobs.contents import contents
 from ssdlab.jobs.ending import EXITALL, ending
 from ssdlab.jobs.jobfile import JobFile, Section
 from ssdlab.jobs.layout import File, files_of
+from ssdlab.jobs.limits import limits
 from ssdlab.jobs.option import Option
 from ssdlab.jobs.pace import pace
 from ssdlab.jobs.patterns import SizeShare
@@ -87,6 +88,7 @@ def resolve(
             job, its_notes = resolver.job()
             its_pace = pace(section, clone, seed, section.get(IODEPTH), earlier, resolver.error)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
+            more |= limits(section, resolver.error)
             more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
             jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, **more, "seed": seeded})
             notes.extend(its_notes)

@@ -7,7 +7,7 @@ engines.
 
 from typing import Any
 
-from ssdlab.jobs import contents, ending, logs, pace, placement, zones
+from ssdlab.jobs import contents, ending, limits, logs, pace, placement, zones
 from ssdlab.jobs.distributions import Distribution, distribution
 from ssdlab.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.jobs.option import Effect, Option
@@ -36,8 +36,6 @@ from ssdlab.jobs.values import (
 JOBS_MAX = 4096
 
 COUNT = whole_number(0, LARGEST)
-COUNTS = per_direction(COUNT)
-NO_COUNTS = PerDirection(0, 0, 0)
 
 
 def _kept_where_empty(old: PerDirection[T | None], new: PerDirection[T | None]) -> PerDirection[T | None]:
@@ -163,7 +161,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
     RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
     GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
-    *ending.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
+    *ending.OPTIONS, *limits.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a group of the report", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
@@ -215,7 +213,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, COUNT, "group to run as", "gid"),
     _rest(_M, any_text, "errors to overlook", "ignore_error"),
     _rest(_M, any_text, "errors to go on after", "continue_on_error"),
-    _rest(_M, flag, "stop all jobs on an error", "exitall_on_error"),
     _rest(_M, truth, "say each error", "error_dump"),
     _rest(_M, words("none", "not-set", "short", "medium", "long", "extreme"), "expected life of data", "write_hint"),
     # Engines' own options.
@@ -229,7 +226,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_T, COUNT, "most completions to fetch", "iodepth_batch_complete_max"),
     _rest(_T, truth, "wait for requests that overlap", "serialize_overlap"),
     _rest(_T, words("inline", "offload"), "who hands requests over", "io_submit_mode"),
-    _rest(_T, any_text, "most latency", "max_latency"),
     _rest(_T, any_text, "source of time", "clocksource"),
     _rest(_T, truth, "fewer looks at the clock", "gtod_reduce"),
     _rest(_T, COUNT, "processor that reads the clock", "gtod_cpu"),
@@ -260,10 +256,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "only make the files", "create_only", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF, reason=_DEVICE),
-    *(_rest(_U, COUNTS, "end when the rate falls below", *names, neutral=(NO_COUNTS,), reason=_CLOCKED) for names in (
-        ("rate_min", "ratemin"), ("rate_iops_min",),
-    )),
-    _rest(_U, COUNT, "window of a rate's limit", "rate_cycle", "ratecycle", neutral=(1000,), reason=_CLOCKED),
     _rest(_U, duration_ns, "depth to suit a latency", "latency_target", neutral=_OFF, reason=_CLOCKED),
     *(_rest(_U, any_text, "of latency_target", name, neutral=_OFF, reason=_CLOCKED) for name in (
         "latency_window", "latency_percentile", "latency_run",

@@ -6,6 +6,7 @@ from typing import Any
 
 from ssdlab.results import fio_schema
 from ssdlab.results.breakdown import Breakdown
+from ssdlab.results.job_failure import JobFailure, job_failure
 from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.samples import Samples, Spread, samples
@@ -13,8 +14,8 @@ from ssdlab.targets.specification import Reporting
 
 DIRECTIONS = ("read", "write", "trim")
 
-READ_ONLY_ERROR = 30
-"""EROFS, what fio would report of a drive that has turned read-only."""
+READ_ONLY = JobFailure(30, "Read-only file system", "the drive turned read-only")
+"""EROFS, what fio would report."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ class JobResult:
     group: int
     stage: int
     clones: int
-    error: int
+    failure: JobFailure | None
+    """Of the first clone that failed."""
     options: Mapping[str, str]
     read: DirectionResult
     write: DirectionResult
@@ -127,6 +129,11 @@ class JobResult:
     """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which is what fio reports as the runtime of a job."""
+
+    @property
+    def error(self) -> int:
+        """fio's number for the failure; 0 without one."""
+        return self.failure.error if self.failure else 0
 
     @property
     def latency(self) -> Latency | None:
@@ -256,7 +263,7 @@ def _merge(
         group=reporting.group,
         stage=stage,
         clones=len(raw_jobs),
-        error=READ_ONLY_ERROR if stage == failed_stage else 0,
+        failure=READ_ONLY if stage == failed_stage else next(filter(None, map(job_failure, raw_jobs)), None),
         options=reporting.options,
         **{name: _direction(raw_jobs, name, _percentiles(reporting.output)) for name in DIRECTIONS},
         flush=_flush(raw_jobs),

@@ -69,7 +69,7 @@ class Result:
     @cached_property
     def jobs(self) -> list[JobResult]:
         """As fio would list them: one a clone, or one a group where `group_reporting` is set."""
-        failed_stage = self._outcome["stages"][-1]["stage"] if self.failure and self._outcome["stages"] else None
+        failed_stage = self._outcome["stages"][-1]["stage"] if self.read_only and self._outcome["stages"] else None
         return job_results(
             self._outcome["jobs"],
             self.specification.jobs,
@@ -146,10 +146,21 @@ class Result:
         return stages
 
     @property
-    def failure(self) -> str | None:
+    def read_only(self) -> str | None:
         """Why the drive turned read-only before the run was done; None when it did not."""
-        failure: str | None = self._outcome["failure"]
-        return failure
+        read_only: str | None = self._outcome["failure"]
+        return read_only
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run is not whole: the drive turned read-only, or a job failed by its own limits; None when it is."""
+        of_jobs = (job.failure.words for job in self.jobs if job.failure)
+        return self.read_only or next(of_jobs, None)
+
+    @property
+    def failure_kind(self) -> str:
+        """What came to be where there is a `failure`."""
+        return "read-only" if self.read_only else "failed"
 
     @property
     def job_logs(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
-from ssdlab.results.job_result import DIRECTIONS, READ_ONLY_ERROR, DirectionResult, JobResult
+from ssdlab.results.job_result import DIRECTIONS, DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Result
 from ssdlab.results.sysbench_text import sysbench
@@ -34,7 +34,7 @@ def normal(result: Result) -> str:
 
 
 def _job(job: JobResult) -> list[str]:
-    error = f"err={READ_ONLY_ERROR} (Read-only file system)" if job.error else "err= 0"
+    error = f"err={job.failure.error:2} ({job.failure.place})" if job.failure else "err= 0"
     lines = [f"{job.name}: (groupid={job.group}, jobs={job.clones}): {error}"]
     for name in DIRECTIONS:
         direction = getattr(job, name)
@@ -121,7 +121,7 @@ def _drive(result: Result) -> list[str]:
     if result.steady_state:
         lines.append(f"  steady state: {steady_text(result)}")
     if result.failure:
-        lines.append(f"  READ-ONLY: {result.failure}")
+        lines.append(f"  {result.failure_kind.upper()}: {result.failure}")
     if timing := result.timing:
         rates = (("programs/s", timing.programs_per_wall_second), ("ios/s", timing.ios_per_wall_second))
         simulated = "" if result.simulated_seconds is None else f" {result.simulated_seconds:,.3f} s"

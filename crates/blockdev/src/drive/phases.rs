@@ -77,6 +77,7 @@ impl Phases {
             breakdown: None,
             log: None,
             steady_state: None,
+            failure: None,
         });
         let stage = StageOutcome {
             stage,

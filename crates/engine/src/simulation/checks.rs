@@ -4,7 +4,7 @@
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
 use crate::policies::placement::heeded_identifiers;
-use crate::specification::job::Identifiers;
+use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::{Job, Specification};
 
 /// Simulated times stay far from the end of 64 bits: about 31 years.
@@ -56,6 +56,13 @@ pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
             && !rule.duration_seconds.is_multiple_of(SNIA_ROUNDS as u32)
         {
             return refuse("steady_state.duration_seconds", rule.duration_seconds.to_string(), "a multiple of 5");
+        }
+        if let Some(limits) = &job.limits {
+            let PerDirection { read, write, trim } = limits.latency_ns_max;
+            let times = [limits.window_ns, read.unwrap_or(1), write.unwrap_or(1), trim.unwrap_or(1)];
+            if times.into_iter().any(|time_ns| time_ns == 0 || time_ns > NANOSECONDS_MAX) {
+                return refuse("limits", format!("{times:?} ns"), "times from 1 to 10^18 ns");
+            }
         }
         let rates = [("rate_bytes_per_second", &job.rate_bytes_per_second), ("rate_iops", &job.rate_iops)];
         for (key, rate) in rates {
@@ -129,7 +136,6 @@ pub fn check_times(specification: &Specification) -> Result<(), SpecificationErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::specification::job::PerDirection;
 
     #[test]
     fn what_cannot_be_is_named() {
@@ -176,6 +182,7 @@ mod tests {
             "identifiers",
             "following_block_sizes",
             "zones",
+            "limits",
         ] {
             assert!(object.remove(key).is_some(), "{key}");
         }

@@ -3,6 +3,7 @@
 pub mod addresses;
 mod checks;
 mod drive;
+mod job_limits;
 mod job_log;
 mod job_steady_state;
 pub mod live;
@@ -27,6 +28,7 @@ use crate::specification::{Job, Specification, Until};
 use crate::workload::Stream;
 use checks::check_there_is_one;
 pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
+pub use job_limits::{JobFailure, Limit};
 pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing};
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};

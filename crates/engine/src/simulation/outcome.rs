@@ -1,5 +1,6 @@
 //! What a run has counted.
 
+use super::job_limits::JobFailure;
 use super::job_log::LogColumns;
 use super::job_steady_state::JobSteadyStateOutcome;
 use super::series::Columns;
@@ -67,6 +68,8 @@ pub struct JobTiming {
     pub log: Option<LogColumns>,
     /// Nothing unless the job is to end in its steady state.
     pub steady_state: Option<JobSteadyStateOutcome>,
+    /// Nothing where the job kept to its limits, or has none.
+    pub failure: Option<JobFailure>,
 }
 
 /// Where the time of the requests went, a row for each bin of the direction's latency.

@@ -1,5 +1,6 @@
 //! One job of a run with a clock: where its requests come from, when it runs, what it has counted.
 
+use super::job_limits::LimitedJob;
 use super::job_log::JobLog;
 use super::job_steady_state::JobRounds;
 use super::outcome::{JobBreakdown, JobTiming};
@@ -29,6 +30,8 @@ pub struct RunningJob {
     pub ramp_ns: u64,
     /// Whether what completes is not yet counted.
     pub is_ramping: bool,
+    /// It issues nothing more, whatever is left: its rate is steady, or it has failed.
+    pub is_done: bool,
     /// From here on the job is counted. Nothing until it begins.
     pub start_ns: Option<u64>,
     pub end_ns: Option<u64>,
@@ -41,6 +44,7 @@ pub struct RunningJob {
     /// Boxed, for few jobs have them.
     pub log: Option<Box<JobLog>>,
     pub rounds: Option<Box<JobRounds>>,
+    pub limits: Option<Box<LimitedJob>>,
     pub outcome: JobOutcome,
 }
 
@@ -57,6 +61,7 @@ impl RunningJob {
             has_breakdowns: tells_breakdowns(&specification.drive.nand),
             log: job.log.map(|plan| Box::new(JobLog::new(plan))),
             rounds: job.steady_state.map(|rule| Box::new(JobRounds::new(rule))),
+            limits: job.limits.clone().map(|limits| Box::new(LimitedJob::new(limits))),
             ..Self::plain(source, job.stage, plan_of(job, &specification.jobs), outcome)
         })
     }
@@ -79,6 +84,7 @@ impl RunningJob {
             ends_others: EndsOthers::None,
             ramp_ns: 0,
             is_ramping: false,
+            is_done: false,
             start_ns: None,
             end_ns: None,
             latencies: Default::default(),
@@ -86,6 +92,7 @@ impl RunningJob {
             has_breakdowns: true,
             log: None,
             rounds: None,
+            limits: None,
             outcome,
         }
     }
@@ -99,10 +106,8 @@ impl RunningJob {
     }
 
     pub fn is_over(&self, now_ns: u64) -> bool {
-        if self.rounds.as_ref().is_some_and(|rounds| rounds.attained()) {
-            return true;
-        }
         match (self.runtime_ns, self.start_ns) {
+            _ if self.is_done => true,
             (Some(runtime_ns), Some(start_ns)) => now_ns >= start_ns + runtime_ns,
             _ => false,
         }
@@ -155,6 +160,7 @@ impl RunningJob {
             }),
             log: log.map(|log| log.into_columns(end_ns - start_ns)),
             steady_state: rounds.map(|rounds| rounds.into_outcome()),
+            failure: self.limits.as_ref().and_then(|limits| limits.failure()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One job as the host sees it: a resolved section of a fio job file. One clone of `numjobs` is one job here.
 
 pub use super::identifiers::{IdentifierRange, Identifiers};
+pub use super::job_limits::JobLimits;
 pub use super::job_steady_state::{JobSteadyState, SteadyCriterion};
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +125,9 @@ pub struct Job {
     /// The job ends when its rate is steady by a rule (`steadystate`). Null: it does not look.
     #[serde(default)]
     pub steady_state: Option<JobSteadyState>,
+    /// What the job fails by (fio's `rate_min`, `max_latency`). Null: nothing.
+    #[serde(default)]
+    pub limits: Option<JobLimits>,
 }
 
 /// How a job is logged.
@@ -197,6 +201,7 @@ impl Default for Job {
             identifiers: None,
             log: None,
             steady_state: None,
+            limits: None,
         }
     }
 }

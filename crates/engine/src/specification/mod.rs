@@ -9,6 +9,7 @@ pub mod host_link;
 pub mod housekeeping;
 pub mod identifiers;
 pub mod job;
+pub mod job_limits;
 pub mod job_steady_state;
 pub mod read_path;
 pub mod slc_cache;

@@ -7,6 +7,7 @@ mod drives;
 mod flushing;
 mod idle;
 mod laws;
+mod limits;
 mod link;
 mod map_cache;
 mod pacing;

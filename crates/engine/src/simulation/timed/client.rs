@@ -57,6 +57,10 @@ impl Client for Jobs {
             self.round.add(&completion);
         }
         let job = &mut self.jobs[completion.job as usize];
+        if let Some(limits) = &mut job.limits {
+            let time_ns = job.start_ns.and_then(|start_ns| completion.completed_ns.checked_sub(start_ns));
+            job.is_done |= limits.add(&completion, time_ns);
+        }
         if job.is_ramping {
             job.is_ramping = job.start_ns.is_none_or(|start_ns| completion.completed_ns < start_ns);
             if job.is_ramping {
@@ -73,6 +77,7 @@ impl Client for Jobs {
         }
         if let Some(rounds) = job.rounds.as_mut().filter(|_| completion.operation != Operation::Flush) {
             rounds.add(completion.completed_ns - start_ns, completion.length_bytes);
+            job.is_done |= rounds.attained();
         }
     }
 
@@ -83,9 +88,11 @@ impl Client for Jobs {
 
     fn ended(&mut self, job: u32, now_ns: u64) {
         let ended = &self.jobs[job as usize];
-        if ended.ends_others > EndsOthers::None {
+        let ends_others =
+            ended.limits.as_ref().map_or(ended.ends_others, |limits| limits.ends_others(ended.ends_others));
+        if ends_others > EndsOthers::None {
             let stage = ended.stage;
-            let is_to_end = |other: &RunningJob| ended.ends_others == EndsOthers::All || other.stage <= stage;
+            let is_to_end = |other: &RunningJob| ends_others == EndsOthers::All || other.stage <= stage;
             self.over_before = self.jobs.partition_point(is_to_end) as u32;
         }
         self.jobs[job as usize].end_ns = Some(now_ns);

@@ -1,0 +1,39 @@
+"""Why a job failed on its own, in fio's words and with its error numbers. Not for drives that turn read-only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+DIRECTION_NAMES = ("read", "write", "trim")
+_INPUT_OUTPUT_ERROR = 5
+_TIMED_OUT = 110
+
+
+@dataclass(frozen=True)
+class JobFailure:
+    """`error` is fio's number for it, `place` what fio says of it behind the number."""
+
+    error: int
+    place: str
+    words: str
+
+
+def job_failure(raw: Mapping[str, Any]) -> JobFailure | None:
+    """Of a job in the engine's outcome (`simulation/job_limits.rs`); None where it did not fail."""
+    found = (raw.get("timing") or {}).get("failure")
+    if found is None:
+        return None
+    limit, name, allowed, got = found["limit"], raw["name"], found["allowed"], found["found"]
+    if limit == "latency-ns-max":
+        direction = DIRECTION_NAMES[found["direction"]]
+        what = f"{direction} {found['offset_bytes']} {found['length_bytes']}"
+        return JobFailure(
+            _TIMED_OUT,
+            "func=max latency exceeded, error=Connection timed out",
+            f"{name}: latency of {got} nsec exceeds specified max ({allowed} nsec): {what}",
+        )
+    missed = {
+        "bytes-per-second-min": f"rate_min={allowed}B/s not met, got {got}B/s",
+        "iops-min": f"rate_iops_min={allowed} not met, got {got} IOPS",
+    }[limit]
+    return JobFailure(_INPUT_OUTPUT_ERROR, "func=check_min_rate, error=Input/output error", f"{name}: {missed}")
