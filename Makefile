@@ -84,6 +84,7 @@ bench: setup ## speed, as JSON, a line a benchmark
 	$(PYTHON) benches/start_up.py
 	$(PYTHON) benches/front_ends.py
 	$(PYTHON) benches/cluster_overhead.py 200 20
+	$(PYTHON) benches/advice.py
 
 FUZZ_SECONDS ?= 600
 fuzz: setup ## fuzzes trace readers and parsers, FUZZ_SECONDS=600 each; see fuzz/README.md

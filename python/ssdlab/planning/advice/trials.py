@@ -37,6 +37,8 @@ class Trial:
 
     name: str
     """Unique in an advice: R1, R2, ..."""
+    purpose: str
+    """What it was run for, such as `what if`."""
     over_provisioning: float
     scale: Fraction | None
     seed: int
@@ -97,15 +99,17 @@ class Trials:
                 drives[share].scale,
                 seed,
                 self._command(share, drives[share], scale, seed),
+                what,
             )
             for (share, seed), result in zip(pairs, results, strict=True)
         ]
 
     def others(self, asked: Sequence[Other]) -> list[Trial]:
         """A trial for each, in that order."""
-        results = self._run([each.specification for each in asked], "what if")
+        what = "what if"
+        results = self._run([each.specification for each in asked], what)
         return [
-            self._keep(result, each.full, each.scale, 1, each.command)
+            self._keep(result, each.full, each.scale, 1, each.command, what)
             for each, result in zip(asked, results, strict=True)
         ]
 
@@ -124,9 +128,12 @@ class Trials:
                 tell(index, 1.0, 0)
         return [results[index] for index in range(len(specifications))]
 
-    def _keep(self, result: Result, full: "ResolvedDrive", scale: Fraction | None, seed: int, command: str) -> Trial:
+    def _keep(
+        self, result: Result, full: "ResolvedDrive", scale: Fraction | None, seed: int, command: str, purpose: str
+    ) -> Trial:
         trial = Trial(
             name=f"R{len(self.done) + 1}",
+            purpose=purpose,
             over_provisioning=full.capacity.over_provisioning,
             scale=None if scale == 1 else scale,
             seed=seed,
