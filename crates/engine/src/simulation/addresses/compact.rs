@@ -9,8 +9,7 @@
 
 use super::{AddressError, AddressMap, Extent, Piece};
 use crate::request::Operation;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use rustc_hash::FxHashMap;
 
 const UNITS_PER_CHUNK: u64 = 8;
 const UNPLACED: u32 = u32::MAX;
@@ -20,7 +19,7 @@ pub struct Compact {
     units_max: u32,
     placed_units: u32,
     /// By chunk of the other address space: where its units lie on the drive.
-    chunks: HashMap<u64, [u32; UNITS_PER_CHUNK as usize], BuildHasherDefault<DefaultHasher>>,
+    chunks: FxHashMap<u64, [u32; UNITS_PER_CHUNK as usize]>,
 }
 
 impl Compact {
@@ -28,7 +27,7 @@ impl Compact {
     pub fn new(user_bytes: u64, unit_bytes: u32) -> Self {
         assert!(unit_bytes > 0, "a unit holds something");
         let units_max = (user_bytes / u64::from(unit_bytes)).min(u64::from(UNPLACED)) as u32;
-        Self { unit_bytes: u64::from(unit_bytes), units_max, placed_units: 0, chunks: HashMap::default() }
+        Self { unit_bytes: u64::from(unit_bytes), units_max, placed_units: 0, chunks: FxHashMap::default() }
     }
 
     /// Where a unit lies; nothing if it has no place and the operation gives it none.

@@ -11,7 +11,7 @@
 
 use super::Extent;
 use crate::request::Operation;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A region whose part in the sample chance does not decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Sample {
     region_bytes: u64,
     one_in: u64,
     seed: u64,
-    hot: HashMap<u64, Group>,
+    hot: FxHashMap<u64, Group>,
 }
 
 /// A group with hot regions.
@@ -43,8 +43,8 @@ impl Sample {
     pub fn new(region_bytes: u32, one_in: u32, seed: u64, hot: &[Hot]) -> Self {
         assert!(region_bytes > 0 && one_in > 0, "a region holds something, and one of a group is kept");
         let mut sample =
-            Self { region_bytes: u64::from(region_bytes), one_in: u64::from(one_in), seed, hot: HashMap::new() };
-        let mut regions: HashMap<u64, Vec<&Hot>> = HashMap::new();
+            Self { region_bytes: u64::from(region_bytes), one_in: u64::from(one_in), seed, hot: FxHashMap::default() };
+        let mut regions: FxHashMap<u64, Vec<&Hot>> = FxHashMap::default();
         hot.iter().for_each(|each| regions.entry(each.group).or_default().push(each));
         sample.hot = regions.into_iter().map(|(group, hot)| (group, sample.group(group, &hot))).collect();
         sample
