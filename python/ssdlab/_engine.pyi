@@ -6,6 +6,7 @@ from typing import Literal, final
 
 __all__ = [
     "Device",
+    "HeldTrace",
     "LiveDrive",
     "Mount",
     "Server",
@@ -29,14 +30,13 @@ class TraceError(ValueError):
 def run(
     specification_json: str,
     on_progress: Callable[[float, int], None] | None = None,
-    from_state: str | None = None,
-    times: int = 1,
+    from_state: tuple[str, int] | None = None,
     save_state: str | None = None,
 ) -> str:
     """Run a specification to its end and return the outcome as JSON.
 
-    `from_state` and `save_state` are files that hold the state of a drive, before and after; `times` says how many
-    times larger the drive's erase units are than those of the drive that was saved.
+    `from_state` and `save_state` are files that hold the state of a drive, before and after; with the first goes how
+    many times larger the drive's erase units are than those of the drive that was saved.
 
     `on_progress` gets the share that is done, 0 to 1, and the host bytes written so far, about ten times a second; what
     it raises ends the run and comes out of this call.
@@ -46,22 +46,31 @@ def replay(
     specification_json: str,
     trace_json: str,
     on_progress: Callable[[float, int], None] | None = None,
-    from_state: str | None = None,
-    times: int = 1,
+    from_state: tuple[str, int] | None = None,
     save_state: str | None = None,
+    held: HeldTrace | None = None,
 ) -> str:
     """As `run`, and after the specification's jobs, of which there may be none, a trace.
 
     `trace_json` has `files` (a list of `path` and `name`), `format`, `skip_bad_max`, `volume`, `map` ("fold", "compact"
     or "strict") and `loop_until_written_bytes`; `format`, `volume` and the last may be null. The outcome also has a key
-    `trace`.
+    `trace`. The files are not read where `held` has what `profile` read of them and of that volume.
     """
+
+@final
+class HeldTrace:
+    """The requests of a trace in memory. Pickled, it becomes None."""
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]: ...
 
 def survey(trace_json: str) -> str:
     """Read a trace once, in constant memory: its formats and volumes, as JSON."""
 
-def profile(trace_json: str) -> str:
-    """Read a trace once: what `survey` gives, and what its requests are like, as JSON."""
+def profile(trace_json: str, hold: bool = False) -> tuple[str, HeldTrace | None]:
+    """Read a trace once: what `survey` gives, and what its requests are like, as JSON.
+
+    With `hold` the requests as well, unless there are more than two million or so.
+    """
 
 def trace_formats() -> str:
     """All trace formats as a JSON list of `{"name", "aliases", "description"}`."""

@@ -29,6 +29,8 @@ mod _engine {
     #[pymodule_export]
     use super::survey::{profile, survey};
     #[pymodule_export]
+    use super::trace::HeldTrace;
+    #[pymodule_export]
     use super::{policies, trace_formats, version};
 }
 

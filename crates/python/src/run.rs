@@ -2,32 +2,32 @@
 
 use crate::errors::{as_json, refuse_json, refuse_trace, source_failed};
 use crate::state;
-use crate::trace::{Arrival, Counts, JOB_NAME, Trace, source};
+use crate::trace::{Arrival, Counts, HeldTrace, JOB_NAME, Trace, source};
 use pyo3::prelude::*;
 use serde::Serialize;
 use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::simulation::{self, InitialState, Outcome, Run, Simulation, TimedSimulation, start_from};
 use ssdlab_engine::specification::Specification;
+use std::sync::Arc;
 
 /// Requests between two looks at Ctrl-C: some ten milliseconds.
 const REQUESTS_BETWEEN_LOOKS: u64 = 100_000;
 
 /// Runs a specification to its end. `on_progress(done, host_written_bytes)` is called now and then; what it raises ends
 /// the run, and so does Ctrl-C. The drive is new, or in the state that the file `from_state` holds, of a drive whose erase
-/// units are `times` smaller; its state at the end goes to the file `save_state`.
+/// units are so many times smaller; its state at the end goes to the file `save_state`.
 #[pyfunction]
-#[pyo3(signature = (specification_json, on_progress=None, from_state=None, times=1, save_state=None))]
+#[pyo3(signature = (specification_json, on_progress=None, from_state=None, save_state=None))]
 pub fn run(
     py: Python<'_>,
     specification_json: &str,
     on_progress: Option<Py<PyAny>>,
-    from_state: Option<&str>,
-    times: u32,
+    from_state: Option<(String, u32)>,
     save_state: Option<&str>,
 ) -> PyResult<String> {
     let specification = specified(specification_json)?;
     let drive = &specification.drive;
-    let mut simulation = state::begin(py, drive, from_state, times, |state| start_from(&specification, state))?;
+    let mut simulation = state::begin(py, drive, from_state, |state| start_from(&specification, state))?;
     advance_to_the_end(py, &mut *simulation, on_progress)?;
     if let Some(path) = save_state {
         state::save(py, &mut *simulation, &specification.drive, path)?;
@@ -37,17 +37,18 @@ pub fn run(
 
 /// The same, and after the specification's jobs, of which there may be none, a trace: the requests of its files as they
 /// come, with a clock at their times or as the drive completes others, without one each right after the one before it.
-/// The outcome has a key more, `trace`, with what became of them.
+/// The outcome has a key more, `trace`, with what became of them. `held` is what `profile` read of the same files and
+/// volume: then they are not read again.
 #[pyfunction]
-#[pyo3(signature = (specification_json, trace_json, on_progress=None, from_state=None, times=1, save_state=None))]
+#[pyo3(signature = (specification_json, trace_json, on_progress=None, from_state=None, save_state=None, held=None))]
 pub fn replay(
     py: Python<'_>,
     specification_json: &str,
     trace_json: &str,
     on_progress: Option<Py<PyAny>>,
-    from_state: Option<&str>,
-    times: u32,
+    from_state: Option<(String, u32)>,
     save_state: Option<&str>,
+    held: Option<Bound<'_, HeldTrace>>,
 ) -> PyResult<String> {
     #[derive(Serialize)]
     struct Replayed {
@@ -58,8 +59,9 @@ pub fn replay(
     let specification = specified(specification_json)?;
     let trace: Trace = serde_json::from_str(trace_json).map_err(|error| refuse_json("trace", trace_json, &error))?;
     let ftl = &specification.drive.ftl;
+    let records = held.map(|held| Arc::clone(&held.get().records));
     let (source, counts) =
-        source(&trace, ftl.user_bytes, ftl.mapping_unit_bytes).map_err(|failure| refuse_trace(&failure))?;
+        source(&trace, records, ftl.user_bytes, ftl.mapping_unit_bytes).map_err(|failure| refuse_trace(&failure))?;
     let arrival = simulation::Arrival { depth: trace.iodepth, has_times: trace.arrival == Arrival::Trace };
     let start = |state: Option<InitialState<'_>>| -> Result<Box<dyn Run>, SpecificationError> {
         Ok(if specification.timed {
@@ -68,7 +70,7 @@ pub fn replay(
             Box::new(Simulation::replaying(&specification, JOB_NAME, source, state)?)
         })
     };
-    let mut simulation = state::begin(py, &specification.drive, from_state, times, start)?;
+    let mut simulation = state::begin(py, &specification.drive, from_state, start)?;
     advance_to_the_end(py, &mut *simulation, on_progress)?;
     if let Some(path) = save_state {
         state::save(py, &mut *simulation, &specification.drive, path)?;

@@ -14,18 +14,17 @@ const FIRST_WORD: &[u8] = b"ssdlab-state ";
 const LEVEL: i32 = 3;
 
 /// Begins a run as `start` does, on a new drive or from the state in a file, which may be that of a drive whose erase
-/// units are `times` smaller.
+/// units are so many times smaller.
 pub fn begin(
     py: Python<'_>,
     drive: &Drive,
-    from: Option<&str>,
-    times: u32,
+    from: Option<(String, u32)>,
     start: impl FnOnce(Option<InitialState<'_>>) -> Result<Box<dyn Run>, SpecificationError> + Send,
 ) -> PyResult<Box<dyn Run>> {
-    let Some(path) = from else {
+    let Some((path, times)) = from else {
         return py.detach(|| start(None)).map_err(refuse);
     };
-    py.detach(|| opened(path, drive, times, start)).map_err(|message| {
+    py.detach(|| opened(&path, drive, times, start)).map_err(|message| {
         let message = format!("{path}: {message}");
         refuse(SpecificationError::new("state", message, "a state that this version saved of this drive"))
     })

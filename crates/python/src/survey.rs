@@ -2,7 +2,7 @@
 //! are like (`profile`, in memory that grows with the units they touch).
 
 use crate::errors::{as_json, refuse_json, refuse_trace};
-use crate::trace::{Failure, Recording, Trace};
+use crate::trace::{Failure, Gathered, HeldTrace, Recording, Trace};
 use pyo3::prelude::*;
 use serde::Serialize;
 use ssdlab_traces::profile::OperationTotals;
@@ -85,13 +85,20 @@ pub fn survey(py: Python<'_>, trace_json: &str) -> PyResult<String> {
     as_json(&look_through(py, trace_json, |_| {})?)
 }
 
-/// What a trace's requests are like, all wanted volumes together, as JSON.
+/// What a trace's requests are like, all wanted volumes together, as JSON; and, if `hold` asks for it, the requests
+/// themselves, unless they are too many.
 #[pyfunction]
-pub fn profile(py: Python<'_>, trace_json: &str) -> PyResult<String> {
+#[pyo3(signature = (trace_json, hold=false))]
+pub fn profile(py: Python<'_>, trace_json: &str, hold: bool) -> PyResult<(String, Option<HeldTrace>)> {
     let mut profile = Profile::new();
-    let survey = look_through(py, trace_json, |records| profile.add(records))?;
+    let mut gathered = hold.then(Gathered::new);
+    let survey = look_through(py, trace_json, |records| {
+        profile.add(records);
+        gathered.iter_mut().for_each(|gathered| gathered.add(records));
+    })?;
     let (report, hottest) = py.detach(|| (profile.report(), profile.hottest(HOTTEST_MAX)));
-    as_json(&profiled(survey, &report, hottest))
+    let held = gathered.and_then(|mut gathered| gathered.take()).map(|records| HeldTrace { records });
+    Ok((as_json(&profiled(survey, &report, hottest))?, held))
 }
 
 fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]) + Send) -> PyResult<Survey> {

@@ -8,6 +8,7 @@
 
 use crate::{Operation, Record};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How passes after the first are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Shuffle {
 }
 
 pub struct Passes {
-    records: Vec<Record>,
+    records: Arc<Vec<Record>>,
     pieces: Vec<Range<usize>>,
     /// The piece that is being read, and the next record in it.
     piece: usize,
@@ -31,7 +32,7 @@ pub struct Passes {
 
 impl Passes {
     /// The recording of the first pass, which has been read already: begin with `rewind`.
-    pub fn new(records: Vec<Record>, shuffle: Option<Shuffle>) -> Self {
+    pub fn new(records: Arc<Vec<Record>>, shuffle: Option<Shuffle>) -> Self {
         let pieces = cut(&records, shuffle.map_or(u64::MAX, |shuffle| shuffle.piece_bytes));
         let random = shuffle.map(|shuffle| shuffle.seed);
         let piece = pieces.len();
@@ -120,7 +121,7 @@ fn next(state: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn records(count: u64) -> Vec<Record> {
+    fn records(count: u64) -> Arc<Vec<Record>> {
         let write = |at: u64| Record {
             arrival_ns: at * at,
             volume: 0,
@@ -128,7 +129,7 @@ mod tests {
             offset_bytes: at,
             length_bytes: 10,
         };
-        (0..count).map(write).collect()
+        Arc::new((0..count).map(write).collect())
     }
 
     fn pass(passes: &mut Passes) -> Vec<Record> {
@@ -146,9 +147,9 @@ mod tests {
     #[test]
     fn without_a_shuffle_every_pass_is_the_recording() {
         let mut passes = Passes::new(records(50), None);
-        assert_eq!(pass(&mut passes), records(50));
-        assert_eq!(pass(&mut passes), records(50));
-        assert!(pass(&mut Passes::new(Vec::new(), None)).is_empty());
+        assert_eq!(pass(&mut passes), *records(50));
+        assert_eq!(pass(&mut passes), *records(50));
+        assert!(pass(&mut Passes::new(Arc::default(), None)).is_empty());
     }
 
     #[test]

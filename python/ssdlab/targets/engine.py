@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ssdlab.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from ssdlab._engine import Device, LiveDrive
+    from ssdlab._engine import Device, HeldTrace, LiveDrive
 
 Progress = Callable[[float, int], None]
 """Called at most ten times a second with the share that is done, 0 to 1, and the host bytes written so far."""
@@ -38,9 +38,11 @@ class Work:
 
     specification_json: str
     trace_json: str | None = None
-    from_state: str | None = None
-    times: int = 1
+    from_state: tuple[str, int] | None = None
+    """A file, and how many times larger the drive's erase units are than those of the drive that was saved."""
     save_state: str | None = None
+    held: "HeldTrace | None" = None
+    """The trace's requests in memory; None in another process, where the files are read."""
 
 
 def simulate(work: Work, on_progress: Progress | None = None) -> tuple[str, float]:
@@ -55,10 +57,10 @@ def simulate(work: Work, on_progress: Progress | None = None) -> tuple[str, floa
     started = time.perf_counter()
     with in_words_of_the_user(engine):
         outcome: str = (
-            engine.run(work.specification_json, tell, work.from_state, work.times, work.save_state)
+            engine.run(work.specification_json, tell, work.from_state, work.save_state)
             if work.trace_json is None
             else engine.replay(
-                work.specification_json, work.trace_json, tell, work.from_state, work.times, work.save_state
+                work.specification_json, work.trace_json, tell, work.from_state, work.save_state, work.held
             )
         )
     return outcome, time.perf_counter() - started
@@ -72,12 +74,15 @@ def survey(trace_json: str) -> str:
     return text
 
 
-def profile(trace_json: str) -> str:
-    """What the requests of a trace are like, as JSON. Raises InputError when it cannot be read."""
+def profile(trace_json: str, *, hold: bool = False) -> "tuple[str, HeldTrace | None]":
+    """What the requests of a trace are like, as JSON, and if so asked the requests, unless they are too many.
+
+    Raises InputError when it cannot be read.
+    """
     engine = native()
     with in_words_of_the_user(engine):
-        text: str = engine.profile(trace_json)
-    return text
+        found: tuple[str, HeldTrace | None] = engine.profile(trace_json, hold)
+    return found
 
 
 def trace_formats() -> str:

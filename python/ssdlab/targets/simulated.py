@@ -103,9 +103,9 @@ def work_of(specification: Specification, save_state: str | Path | None = None) 
     return engine.Work(
         specification.engine_json(),
         specification.trace_json,
-        state.path if state else None,
-        state.times if state else 1,
+        (state.path, state.times) if state and state.path is not None else None,
         None if save_state is None else str(save_state),
+        specification.held,
     )
 
 

@@ -8,7 +8,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ssdlab._engine import HeldTrace
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Specification:
     """None for a new drive."""
     trace_json: str | None = None
     """What `ssdlab._engine.replay` takes besides, with the places of the trace's files; None for jobs alone."""
+    held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
+    """The trace's requests, where this process has them in memory: then its files are not read again."""
 
     def engine_json(self) -> str:
         """The text that the engine is given."""

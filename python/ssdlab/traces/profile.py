@@ -3,9 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ssdlab.targets import engine
 from ssdlab.traces.recording import Recording, Volume
+
+if TYPE_CHECKING:
+    from ssdlab._engine import HeldTrace
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,18 @@ class Profile:
 
 def profile_of(recording: Recording, volume: str | None) -> Profile:
     """Reads the recording once. Memory grows with the units that it touches. Raises InputError."""
-    plain = json.loads(engine.profile(recording.engine_json(volume=volume)))
+    text, _ = engine.profile(recording.engine_json(volume=volume))
+    return _profile(text)
+
+
+def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile, HeldTrace | None]":
+    """The same, and the requests for runs that begin in this process; None where they are too many."""
+    text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
+    return _profile(text), held
+
+
+def _profile(text: str) -> Profile:
+    plain = json.loads(text)
     for operation in ("read", "write", "trim"):
         plain[operation]["sizes"] = [tuple(entry) for entry in plain[operation]["sizes"]]
         plain[operation] = Totals(**plain[operation])

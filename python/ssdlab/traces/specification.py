@@ -12,6 +12,7 @@ from ssdlab.targets.specification import InitialState, Reporting, Specification
 from ssdlab.traces.recording import Arrival, Map, Recording, Sample, Shuffle, When, chosen
 
 if TYPE_CHECKING:
+    from ssdlab._engine import HeldTrace
     from ssdlab.drives import ResolvedDrive
 
 JOB_NAME = "replay"
@@ -75,6 +76,7 @@ def specify(
     sample: Sample | None = None,
     shuffle: Shuffle | None = None,
     fill_bytes: int | None = None,
+    held: "HeldTrace | None" = None,
 ) -> TraceSpecification:
     """Resolves a replay of one volume (None: of all, each at its own addresses) on a drive.
 
@@ -87,6 +89,8 @@ def specify(
     each when another is complete; `iodepth` is the most that are outstanding; None: `OPEN_DEPTH` or `CLOSED_DEPTH`.
 
     The drive is new, written in sequence first (`precondition="fill"`), or in a state that was saved.
+
+    `held` are the requests of just this volume, where they are in memory.
 
     Raises InputError when the trace reaches past the end of the drive and the map is strict, or when it is to be
     repeated and writes nothing.
@@ -140,4 +144,5 @@ def specify(
             sample=sample,
             shuffle=shuffle,
         ),
+        held=held,
     )

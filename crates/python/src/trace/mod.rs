@@ -1,10 +1,12 @@
 //! Traces as Python asks for them: which files, which volume, where their addresses go, how much of them.
 
 mod counted;
+mod held;
 mod recording;
 mod sampled;
 mod source;
 
+pub use held::{Gathered, HeldTrace};
 pub use recording::Recording;
 pub use source::{Counts, source};
 

@@ -1,47 +1,54 @@
 //! The records of a recording that a run takes: all, or those of a sample of the address space; remembered where they are
 //! few, so that a recording that is repeated is read once and its order may be drawn anew.
 
+use super::held::Gathered;
 use super::recording::Recording;
 use super::{Failure, Trace};
 use ssdlab_engine::request::Operation as Requested;
 use ssdlab_engine::simulation::addresses::{Extent, Hot, Sample};
 use ssdlab_traces::passes::{Passes, Shuffle};
 use ssdlab_traces::{Operation, Record};
+use std::sync::Arc;
 
-/// 64 MiB of records. A longer recording is read again from its files, so that memory stays bounded.
-const REMEMBERED_MAX: usize = 2 << 20;
 const BATCH: usize = 1024;
 
 pub struct Sampled {
-    recording: Recording,
+    origin: Origin,
     sample: Option<Sample>,
     /// Of so many flushes one is kept, and how many came since.
     one_in: u32,
     flushes_since: u32,
     /// Not yet sampled.
     raw: Vec<Record>,
-    /// What the first pass has given, unless it is too much.
-    remembered: Option<Vec<Record>>,
+    /// What the first pass has given, where `origin` does not hold that itself.
+    remembered: Gathered,
     has_ended: bool,
     shuffle: Option<Shuffle>,
     /// Passes that come from memory.
     passes: Option<Passes>,
 }
 
+/// Where the records of the first pass come from.
+enum Origin {
+    Files(Box<Recording>),
+    Memory { records: Arc<Vec<Record>>, at: usize, name: String },
+}
+
 impl Sampled {
-    pub fn new(trace: &Trace) -> Result<Self, Failure> {
+    /// `held` are the records of just this recording, where it was read before.
+    pub fn new(trace: &Trace, held: Option<Arc<Vec<Record>>>) -> Result<Self, Failure> {
         let kept = trace.sample.as_ref();
         let sample = kept.map(|kept| {
             let hot: Vec<_> = kept.hot.iter().map(|&(group, region, share)| Hot { group, region, share }).collect();
             Sample::new(kept.region_bytes.get(), kept.one_in.get(), kept.seed, &hot)
         });
         Ok(Self {
-            recording: Recording::new(trace)?,
+            origin: Origin::new(trace, held)?,
             sample,
             one_in: kept.map_or(1, |kept| kept.one_in.get()),
             flushes_since: 0,
             raw: Vec::new(),
-            remembered: Some(Vec::new()),
+            remembered: Gathered::new(),
             has_ended: false,
             shuffle: trace.shuffle.map(|drawn| Shuffle { piece_bytes: drawn.piece_bytes, seed: drawn.seed }),
             passes: None,
@@ -56,10 +63,10 @@ impl Sampled {
             return Ok(());
         }
         match &mut self.sample {
-            None => self.recording.next_batch(out)?,
+            None => self.origin.next_batch(out)?,
             Some(sample) => {
                 while out.is_empty() {
-                    self.recording.next_batch(&mut self.raw)?;
+                    self.origin.next_batch(&mut self.raw)?;
                     if self.raw.is_empty() {
                         break;
                     }
@@ -78,7 +85,9 @@ impl Sampled {
             }
         }
         self.has_ended = out.is_empty();
-        self.remember(out);
+        if self.held().is_none() {
+            self.remembered.add(out);
+        }
         Ok(())
     }
 
@@ -87,36 +96,78 @@ impl Sampled {
         self.flushes_since = 0;
         if self.has_ended
             && self.passes.is_none()
-            && let Some(records) = self.remembered.take()
+            && let Some(records) = self.held().or_else(|| self.remembered.take())
         {
             self.passes = Some(Passes::new(records, self.shuffle));
         }
         match &mut self.passes {
             Some(passes) => passes.rewind(),
             None => {
-                self.remembered.iter_mut().for_each(Vec::clear);
-                self.recording.rewind();
+                self.remembered.clear();
+                self.origin.rewind();
             }
         }
     }
 
     /// The share of a pass that is done.
     pub fn progress(&self) -> f64 {
-        self.passes.as_ref().map_or_else(|| self.recording.progress(), Passes::progress)
+        self.passes.as_ref().map_or_else(|| self.origin.progress(), Passes::progress)
     }
 
-    /// Where the last batch came from, as `Recording::place`; the end, where it came from memory.
+    /// Where the last batch came from: the file, and how many of its lines or records were taken; the end, where it came
+    /// from memory.
     pub fn place(&self) -> (&str, u64) {
-        self.recording.place()
+        match &self.origin {
+            Origin::Files(recording) => recording.place(),
+            Origin::Memory { records, name, .. } => (name, records.len() as u64),
+        }
     }
 
-    fn remember(&mut self, records: &[Record]) {
-        if let Some(all) = &mut self.remembered {
-            if all.len() + records.len() > REMEMBERED_MAX {
-                self.remembered = None;
-            } else {
-                all.extend_from_slice(records);
+    /// All that is wanted, if it is in memory as it stands.
+    fn held(&self) -> Option<Arc<Vec<Record>>> {
+        match &self.origin {
+            Origin::Memory { records, .. } if self.sample.is_none() => Some(Arc::clone(records)),
+            _ => None,
+        }
+    }
+}
+
+impl Origin {
+    fn new(trace: &Trace, held: Option<Arc<Vec<Record>>>) -> Result<Self, Failure> {
+        Ok(match held {
+            None => Self::Files(Box::new(Recording::new(trace)?)),
+            Some(records) => {
+                let name = trace.files.first().ok_or(Failure::NoFiles)?.name.clone();
+                Self::Memory { records, at: 0, name }
             }
+        })
+    }
+
+    /// As `Recording::next_batch`.
+    fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<(), Failure> {
+        match self {
+            Self::Files(recording) => recording.next_batch(out)?,
+            Self::Memory { records, at, .. } => {
+                let end = records.len().min(*at + BATCH);
+                out.clear();
+                out.extend_from_slice(&records[*at..end]);
+                *at = end;
+            }
+        }
+        Ok(())
+    }
+
+    fn rewind(&mut self) {
+        match self {
+            Self::Files(recording) => recording.rewind(),
+            Self::Memory { at, .. } => *at = 0,
+        }
+    }
+
+    fn progress(&self) -> f64 {
+        match self {
+            Self::Files(recording) => recording.progress(),
+            Self::Memory { records, at, .. } => *at as f64 / records.len().max(1) as f64,
         }
     }
 }

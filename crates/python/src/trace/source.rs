@@ -50,13 +50,15 @@ impl SharedCounts {
     }
 }
 
-/// The source of a trace's requests on such a drive, and where its counts are found when the run is over.
+/// The source of a trace's requests on such a drive, and where its counts are found when the run is over. `held` are the
+/// records of the recording, where it was read before.
 pub fn source(
     trace: &Trace,
+    held: Option<Arc<Vec<Record>>>,
     user_bytes: u64,
     mapping_unit_bytes: u32,
 ) -> Result<(Box<dyn RequestSource>, SharedCounts), Failure> {
-    let recording = Sampled::new(trace)?;
+    let recording = Sampled::new(trace, held)?;
     let counts = SharedCounts::default();
     let shared = counts.clone();
     let source: Box<dyn RequestSource> = match trace.map {

@@ -7,7 +7,7 @@ outside the places that the trace writes is taken to stay as it is.
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,12 @@ from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, format_share
 from ssdlab.targets.specification import Specification
 from ssdlab.traces.miniature import sample_of, shuffle_of
-from ssdlab.traces.profile import Profile, profile_of
+from ssdlab.traces.profile import Profile, profile_and_hold
 from ssdlab.traces.recording import Map, Recording
 from ssdlab.traces.specification import specify
 
 if TYPE_CHECKING:
+    from ssdlab._engine import HeldTrace
     from ssdlab.drives import ResolvedDrive
 
 # Fewer kept units that are written say nothing.
@@ -44,6 +45,8 @@ class Trace:
     address_map: Map
     """`strict` where the smallest drive that is looked at reaches as far as the trace; else `compact`."""
     profile: Profile
+    held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
+    """Its requests in memory, where there is room for them; else each run reads the files."""
 
     @property
     def notes(self) -> Sequence[str]:
@@ -104,6 +107,7 @@ class Trace:
             sample=sample_of(self.profile, one_in, region_bytes=self._region_bytes(timed=timed), seed=seed),
             shuffle=shuffle_of(erase_unit_bytes, seed),
             fill_bytes=data_on.capacity.user_bytes if data_on else None,
+            held=self.held,
         )
 
     def command(
@@ -182,14 +186,14 @@ def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merge
     found = recording.volume(volume).name if volume is not None else None
     if found is not None and len(recording.survey.volumes) == 1:
         found = None
-    profile = profile_of(recording, found)
+    profile, held = profile_and_hold(recording, found)
     if profile.units.unique_written < _UNITS_KEPT_MIN:
         raise InputError(
             f"{recording.names[0]}: writes {format_bytes(profile.write.bytes)}, to {profile.units.unique_written} "
             "places of 4 KiB: too little to say anything of spare area, which only writes need"
         )
     ends = max(volume.end_bytes_max for volume in profile.volumes)
-    return Trace(recording, found, "strict" if ends <= room_bytes else "compact", profile)
+    return Trace(recording, found, "strict" if ends <= room_bytes else "compact", profile, held)
 
 
 def _time(days: float) -> str:
