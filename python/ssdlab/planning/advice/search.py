@@ -68,32 +68,36 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     theory = _by_closed_form(trials, wanted, own, most)
     tried: dict[float, list[Trial]] = {}
 
-    def run(shares: Sequence[float]) -> None:
-        new = [share for share in dict.fromkeys(_tidy(share, own) for share in shares) if share not in tried]
-        found = trials.at(new, scale, _SEEDS) if new else []
-        for index, share in enumerate(new):
-            tried[share] = found[index * len(_SEEDS) : (index + 1) * len(_SEEDS)]
+    def run(shares: Sequence[float], seeds: Sequence[int] = _SEEDS[:1]) -> None:
+        tidied = dict.fromkeys(_tidy(share, own) for share in shares)
+        known = {(share, trial.seed) for share, runs in tried.items() for trial in runs}
+        new = [(share, seed) for share in tidied for seed in seeds if (share, seed) not in known]
+        for (share, _), trial in zip(new, trials.each(new, scale), strict=True):
+            tried.setdefault(share, []).append(trial)
 
     def holds(share: float) -> bool:
         return all(_holds(tried[share], limit) for limit in wanted)
 
     run([own, *_first_points(own, theory, most)])
-    for each_round in range(_ROUNDS_MAX):
+    rounds = 0
+    while True:
         good = min((share for share in tried if holds(share)), default=None)
         bad = max((share for share in tried if not holds(share) and (good is None or share < good)), default=None)
-        if good is not None and (bad is None or good / bad <= _CLOSE):
-            break
-        if good is None:
-            assert bad is not None
-            if bad >= most:
+        is_close = good is not None and (bad is None or good / bad <= _CLOSE)
+        if is_close or rounds == _ROUNDS_MAX or (bad is not None and bad >= most):
+            # One seed leads there; all of them say whether it is so.
+            ends = [share for share in (own, bad, good) if share is not None]
+            if all(len(tried[share]) == len(_SEEDS) for share in ends):
                 break
+            run(ends, _SEEDS)
+            continue
+        rounds += 1
+        assert bad is not None
+        if good is None:
             run([min(bad * factor, most) for factor in (1.6, 2.6)])
         else:
-            assert bad is not None
             # Where a figure jumps, as it does at the brim of a cache, a line between two points leads nowhere.
-            jumps = each_round % 2 == 1
-            run(_thirds(bad, good) if jumps else _between(tried, wanted, bad, good))
-    good = min((share for share in tried if holds(share)), default=None)
+            run(_thirds(bad, good) if rounds % 2 == 0 else _between(tried, wanted, bad, good))
     binding = _binding(tried, wanted, good, own)
     curve = sorted(tried.items())
     evidence = tried[good] if good is not None else curve[-1][1]

@@ -88,8 +88,13 @@ class Trials:
         what: str = "miniature runs",
     ) -> list[Trial]:
         """A trial for each spare area and seed, in that order."""
-        pairs = [(share, seed) for share in over_provisionings for seed in seeds]
-        drives = {share: self.setting.at(share, scale) for share in over_provisionings}
+        return self.each([(share, seed) for share in over_provisionings for seed in seeds], scale, what)
+
+    def each(
+        self, pairs: Sequence[tuple[float, int]], scale: Fraction | None, what: str = "miniature runs"
+    ) -> list[Trial]:
+        """A trial for each pair of a spare area and a seed, in that order."""
+        drives = {share: self.setting.at(share, scale) for share, _ in pairs}
         specifications = [self.workload.specify(drives[share], seed=seed, timed=self.timed) for share, seed in pairs]
         results = self._run(specifications, what)
         return [
