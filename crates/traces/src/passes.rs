@@ -52,28 +52,30 @@ impl Passes {
         self.begin_piece();
     }
 
-    /// Appends the next records of the pass, none at its end. Times begin at 0 in every pass, and each piece takes as long
-    /// as it did in the recording.
-    pub fn next_batch(&mut self, out: &mut Vec<Record>, count_max: usize) {
+    /// Appends the next records of the pass, none at its end, and says the number of the first in the recording: those of a
+    /// batch follow each other there. Times begin at 0 in every pass, and each piece takes as long as it did in the
+    /// recording.
+    pub fn next_batch(&mut self, out: &mut Vec<Record>, count_max: usize) -> usize {
         while let Some(piece) = self.pieces.get(self.piece) {
-            let end = piece.end.min(self.at + count_max);
+            let start = self.at;
+            let end = piece.end.min(start + count_max);
             let (from_ns, to_ns) = (self.from_ns, self.to_ns);
             out.extend(
-                self.records[self.at..end]
+                self.records[start..end]
                     .iter()
                     .map(|record| Record { arrival_ns: record.arrival_ns.saturating_sub(from_ns) + to_ns, ..*record }),
             );
-            let has_more = end > self.at;
             self.at = end;
             if end == piece.end {
                 self.to_ns += self.after(piece.end).saturating_sub(self.from_ns);
                 self.piece += 1;
                 self.begin_piece();
             }
-            if has_more {
-                return;
+            if end > start {
+                return start;
             }
         }
+        self.records.len()
     }
 
     /// The share of the pass that has been given, by pieces.
@@ -137,10 +139,12 @@ mod tests {
         passes.rewind();
         loop {
             let before = all.len();
-            passes.next_batch(&mut all, 7);
+            let first = passes.next_batch(&mut all, 7);
             if all.len() == before {
                 return all;
             }
+            let numbers = first as u64..;
+            assert!(numbers.zip(&all[before..]).all(|(number, record)| record.offset_bytes == number));
         }
     }
 

@@ -55,12 +55,12 @@ impl Sampled {
         })
     }
 
-    /// Replaces what `out` holds by the next records, at least one unless the recording has ended.
-    pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<(), Failure> {
+    /// Replaces what `out` holds by the next records, at least one unless the recording has ended. From the second pass on
+    /// it says the number of the first of them, the same in every pass, if it remembers them.
+    pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<Option<usize>, Failure> {
         out.clear();
         if let Some(passes) = &mut self.passes {
-            passes.next_batch(out, BATCH);
-            return Ok(());
+            return Ok(Some(passes.next_batch(out, BATCH)));
         }
         match &mut self.sample {
             None => self.origin.next_batch(out)?,
@@ -88,7 +88,7 @@ impl Sampled {
         if self.held().is_none() {
             self.remembered.add(out);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Begins again, at the first record.

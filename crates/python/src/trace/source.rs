@@ -7,7 +7,7 @@ use super::sampled::Sampled;
 use super::{Failure, Map, Trace};
 use serde::Serialize;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::simulation::addresses::{AddressMap, Compact, Extent, Fold, Strict};
+use ssdlab_engine::simulation::addresses::{AddressMap, Compact, Extent, Fold, Piece, Strict};
 use ssdlab_engine::simulation::{RequestSource, SourceError};
 use ssdlab_traces::{Operation as Recorded, Record};
 use std::sync::{Arc, Mutex};
@@ -99,12 +99,41 @@ impl Times {
     }
 }
 
+/// Where the requests of a recording that is remembered lie on the drive, by their numbers: once all of it was placed, they
+/// lie where they lie, and need not be looked for in every pass.
+#[derive(Default)]
+struct Places {
+    offsets_bytes: Vec<u64>,
+    /// The number of the record after the batch that is being taken; nothing in the first pass.
+    batch_end: Option<usize>,
+    /// The number of the request that is being placed.
+    number: Option<usize>,
+}
+
+impl Places {
+    const UNKNOWN: u64 = u64::MAX;
+
+    fn get(&self) -> Option<u64> {
+        let offset_bytes = *self.offsets_bytes.get(self.number?)?;
+        (offset_bytes != Self::UNKNOWN).then_some(offset_bytes)
+    }
+
+    fn note(&mut self, offset_bytes: u64) {
+        let Some(number) = self.number else { return };
+        if number >= self.offsets_bytes.len() {
+            self.offsets_bytes.resize(number + 1, Self::UNKNOWN);
+        }
+        self.offsets_bytes[number] = offset_bytes;
+    }
+}
+
 struct TraceSource<M> {
     times: Times,
     /// Of the requests of the batch that is being filled.
     arrivals_ns: Vec<u64>,
     recording: Sampled,
     map: M,
+    places: Places,
     until_written_bytes: Option<u64>,
     written_bytes: u64,
     written_bytes_in_pass: u64,
@@ -128,6 +157,7 @@ impl<M: AddressMap> TraceSource<M> {
             arrivals_ns: Vec::new(),
             recording,
             map,
+            places: Places::default(),
             until_written_bytes: trace.loop_until_written_bytes,
             written_bytes: 0,
             written_bytes_in_pass: 0,
@@ -150,11 +180,13 @@ impl<M: AddressMap> TraceSource<M> {
                 Some(extent) => self.place(extent, out)?,
                 None if self.at < self.records.len() => {
                     let record = self.records[self.at];
+                    self.places.number = self.places.batch_end.map(|end| end - (self.records.len() - self.at));
                     self.at += 1;
                     self.take(&record, out);
                 }
                 None => {
-                    self.recording.next_batch(&mut self.records)?;
+                    let first = self.recording.next_batch(&mut self.records)?;
+                    self.places.batch_end = first.map(|first| first + self.records.len());
                     self.at = 0;
                     if self.records.is_empty() {
                         if self.until_written_bytes.is_none() {
@@ -194,11 +226,20 @@ impl<M: AddressMap> TraceSource<M> {
 
     /// Places the front part of the request, and keeps what is left of it.
     fn place(&mut self, extent: Extent, out: &mut Vec<Request>) -> Result<(), Failure> {
-        let piece = self.map.place(&extent).map_err(|error| {
-            let (name, pieces) = self.recording.place();
-            Failure::Address { name: name.to_owned(), pieces, error }
-        })?;
         let Extent { operation, offset_bytes, length_bytes } = extent;
+        let piece = match self.places.get() {
+            Some(place) => Piece { offset_bytes: Some(place), length_bytes },
+            None => {
+                let piece = self.map.place(&extent).map_err(|error| {
+                    let (name, pieces) = self.recording.place();
+                    Failure::Address { name: name.to_owned(), pieces, error }
+                })?;
+                if let (true, Some(place)) = (self.is_whole && piece.length_bytes == length_bytes, piece.offset_bytes) {
+                    self.places.note(place);
+                }
+                piece
+            }
+        };
         if self.is_whole {
             self.counts.split += u64::from(piece.length_bytes < length_bytes);
             self.counts.moved += u64::from(piece.offset_bytes.is_some_and(|placed| placed != offset_bytes));
