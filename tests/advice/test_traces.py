@@ -1,7 +1,9 @@
 """Traces as the workload: miniatures agree with whole runs, and the command says what a trace can and cannot tell."""
 
 import json
+import pickle
 import shlex
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean
@@ -11,6 +13,7 @@ import pytest
 from small_drives import Program, drive_file, program_in
 from ssdlab.drives import load, resolve
 from ssdlab.planning.advice.recorded import of_trace
+from ssdlab.planning.advice.workload import Setting
 from ssdlab.targets import simulated
 from ssdlab.traces.recording import opened
 from synthetic_traces import made, write
@@ -97,3 +100,24 @@ def test_what_hardly_writes_and_what_does_not_fit_is_refused(ssdlab: Program, tm
     ended = ssdlab("advise", "far.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2")
     assert ended.returncode == 2
     assert "take a larger one" in ended.stderr
+
+
+@pytest.mark.parametrize("scale", [None, Fraction(1, 4)])
+def test_what_is_in_memory_is_what_the_files_hold(ssdlab: Program, tmp_path: Path, scale: Fraction | None) -> None:
+    file = load(str(tmp_path / "small.toml"))
+    with opened([str(tmp_path / "zipf.trace")], "mqsim", 0) as recording:
+        workload = of_trace(recording, None, resolve(file).capacity.user_bytes, merged=False)
+        held = workload.specify(resolve(file, scale=scale), seed=5, timed=False)
+        read = replace(held, held=None)
+        assert held.held is not None
+        assert pickle.loads(pickle.dumps(held)) == read, "another process reads the files"
+        one, other = simulated.run(held), simulated.run(read)
+        assert one.steady_state == other.steady_state
+        assert (one.ledger, one.wear, one.trace_counts) == (other.ledger, other.wear, other.trace_counts)
+
+
+def test_a_cache_keeps_its_share_in_a_miniature() -> None:
+    """At 1/128 blocks of this drive would have 8 pages, of which two are its SLC cache's where it is due a third."""
+    setting = Setting(load("generic-nvme-tlc-1000"), {})
+    assert setting.scale_for(1_000_000, 1000) == Fraction(1, 64)
+    assert setting.with_settings({"slc_cache.dynamic_bytes_max": "0"}).scale_for(1_000_000, 1000) == Fraction(1, 128)

@@ -105,11 +105,11 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
 
 
 def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
-    """Checks the recommendation by larger runs, and moves it by as much as the miniatures were off.
+    """Checks the recommendation by larger runs with other seeds, and moves it by as much as the miniatures were off.
 
     Raises InputError where what holds costs more than the price allows.
     """
-    if found.over_provisioning is None or _is_as_large(found, scale):
+    if found.over_provisioning is None or found.evidence[0].scale is None:
         _refuse_price(trials, found, found.over_provisioning)
         return found
     wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
@@ -146,11 +146,6 @@ def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
     flash_bytes = full.capacity.physical_bytes
     years = endurance.lifetime_bytes(full.endurance_cycles, flash_bytes, 1) / daily_bytes / endurance.DAYS_PER_YEAR
     return not limit.holds(years)
-
-
-def _is_as_large(found: Found, scale: Fraction | None) -> bool:
-    """Whether the runs of the search were already of that size."""
-    return found.evidence[0].scale == scale
 
 
 def _needed(found: Found, limit: Limit, checks: Sequence[Trial], share: float) -> float:

@@ -28,6 +28,9 @@ _DISTRIBUTIONS = ("uniform", "zipf:THETA", "pareto:H", "hot:SPACE/WRITES")
 _UNITS_PER_ERASE_UNIT_MIN = 256
 # A sample of a trace adds its own scatter: below this write amplification deviates by more than 3 %.
 _UNITS_PER_ERASE_UNIT_MIN_SAMPLED = 1024
+# In SLC mode a block holds a part of its pages, rounded down: of 8 pages of three bits that would be 2, a quarter less
+# than its share, and write amplification 5 % off (docs/advice.md).
+_SLC_SHARE_LOST_MAX = 0.1
 # Runs that check are up to so many times as large, and of about so many mapping units at most.
 _LARGER = 4
 _UNITS_OF_CHECKS = 4_000_000
@@ -180,12 +183,21 @@ class Setting:
         return next((ratio for ratio in ratios if self._works_at(ratio)), None)
 
     def _works_at(self, scale: Fraction) -> bool:
-        """Whether the drive can be made so small: what is in SLC mode needs some pages, for one."""
+        """Whether the drive can be made so small, and keeps its SLC cache, if it has one."""
         try:
-            self.at(None, scale)
+            smaller = self.at(None, scale)
         except InputError:
             return False
-        return True
+        return _slc_share(smaller) >= (1 - _SLC_SHARE_LOST_MAX) * _slc_share(self.at(None, None))
+
+
+def _slc_share(drive: "ResolvedDrive") -> float:
+    """What an erase unit holds in SLC mode of what it holds else; 0 without an SLC cache."""
+    from ssdlab.drives.capacity import slc_bytes_per_erase_unit
+
+    capacity = drive.capacity
+    held_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
+    return slc_bytes_per_erase_unit(drive.file) / held_bytes if drive.file.slc_cache.is_on else 0.0
 
 
 def scale_of(workload: "Workload | Trace", setting: Setting, user_units: int) -> Fraction | None:
@@ -194,9 +206,12 @@ def scale_of(workload: "Workload | Trace", setting: Setting, user_units: int) ->
 
 
 def larger_of(workload: "Workload | Trace", setting: Setting, scale: Fraction) -> Fraction | None:
-    """The scale of runs that check those at `scale`: four times as large, or less where these are large."""
+    """The scale of runs that check those at `scale`: four times as large, or less where these are large.
+
+    Of the same size, with other seeds, where these have as many units already.
+    """
     user_units = setting.at(None, scale).capacity.user_units
-    times = min(_LARGER, max(2, round(_UNITS_OF_CHECKS / user_units)))
+    times = min(_LARGER, max(1, round(_UNITS_OF_CHECKS / user_units)))
     if isinstance(workload, Workload):
         return None if scale * times >= 1 else scale * times
     pages = setting.at(None, None).file.nand.pages_per_block
