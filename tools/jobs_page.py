@@ -34,6 +34,7 @@ something else.
 | several lengths on a random map | a request ends where it would meet a visited block | the same |
 | `bs_unaligned` | any number of bytes | multiples of a sector, 512 bytes |
 | a job that fails by `rate_min`, `rate_iops_min` or `max_latency` | is over at once, and fio's exit code counts such jobs | issues nothing more; what is outstanding still counts; exit code 1 |
+| `latency_target` | halves the depth again for each late request that was outstanding; tries `iodepth` again and again once it was too deep; starts the runtime anew for the last window | what is outstanding decides nothing; looks below a depth that was too deep; one runtime for all |
 | several files | apart | one behind another on the drive, in the order of their names in the file; see below |
 | `filename` of one file, or none | a device or a file | the whole drive |
 | lengths and offsets that are no multiple of 512 bytes, shares above 100 %, `1.5g`, `4kx` | misread without a word | refused |

@@ -31,7 +31,7 @@ EXAMPLES = {
     "continue_on_error": "none", "ioengine": "null", "ioscheduler": "noop", "fadvise_hint": "1", "cpumask": "1",
     "wait_for": "first", "sync_file_range": "write:1", "unit_base": "8", "prioclass": "1", "hugepage-size": "4k",
     "numa_cpu_nodes": "0", "cgroup_weight": "100", "log_entries": "1024", "log_compression": "1m",
-    "verify_interval": "4k", "verify_offset": "512", "cpus_allowed": "0", "verify": "0",
+    "verify_interval": "4k", "verify_offset": "512", "latency_percentile": "99.5", "cpus_allowed": "0", "verify": "0",
 }  # fmt: skip
 TRIED = ("1", "4k", None)
 

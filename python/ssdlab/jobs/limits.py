@@ -7,6 +7,7 @@ The engine carries it out (`simulation/job_limits.rs`), as fio 3.33 does. Not fo
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.jobs.ending import others_ended
+from ssdlab.jobs.latency_target import LATENCY_TARGET
 from ssdlab.jobs.option import Effect, Option
 from ssdlab.jobs.pace import RATE, RATE_IOPS, Complain
 from ssdlab.jobs.values import LARGEST, PerDirection, flag, microseconds_ns, per_direction, whole_number
@@ -47,7 +48,8 @@ def limits(section: "Section", complain: Complain) -> dict[str, Any]:
         "iops_min": _by_direction(section.get(RATE_IOPS_MIN)),
         "latency_ns_max": _by_direction(section.get(MAX_LATENCY)),
     }
-    if not any(any(values.values()) for values in given.values()):
+    ends_others = section.get(EXITALL_ON_ERROR)
+    if not any(any(values.values()) for values in given.values()) and not (ends_others and section.get(LATENCY_TARGET)):
         return {}
     if any(given["bytes_per_second_min"].values()) and any(given["iops_min"].values()):
         raise complain(RATE_IOPS_MIN, "stands beside rate_min; fio takes one of them")
@@ -60,7 +62,7 @@ def limits(section: "Section", complain: Complain) -> dict[str, Any]:
         | {
             # fio counts whole milliseconds, one at least.
             "window_ns": max(1, section.get(RATE_CYCLE)) * _MILLISECOND_NS,
-            "ends_others": others_ended(section) if section.get(EXITALL_ON_ERROR) else "none",
+            "ends_others": others_ended(section) if ends_others else "none",
         }
     }
 

@@ -15,6 +15,7 @@ from ssdlab.jobs import distribute, lengths, logs
 from ssdlab.jobs.contents import contents
 from ssdlab.jobs.ending import EXITALL, ending
 from ssdlab.jobs.jobfile import JobFile, Section
+from ssdlab.jobs.latency_target import latency_target
 from ssdlab.jobs.layout import File, files_of
 from ssdlab.jobs.limits import limits
 from ssdlab.jobs.option import Option
@@ -88,7 +89,7 @@ def resolve(
             job, its_notes = resolver.job()
             its_pace = pace(section, clone, seed, section.get(IODEPTH), earlier, resolver.error)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
-            more |= limits(section, resolver.error)
+            more |= limits(section, resolver.error) | latency_target(section)
             more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
             jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, **more, "seed": seeded})
             notes.extend(its_notes)

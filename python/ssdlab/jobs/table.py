@@ -7,7 +7,7 @@ engines.
 
 from typing import Any
 
-from ssdlab.jobs import contents, ending, limits, logs, pace, placement, zones
+from ssdlab.jobs import contents, ending, latency_target, limits, logs, pace, placement, zones
 from ssdlab.jobs.distributions import Distribution, distribution
 from ssdlab.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.jobs.option import Effect, Option
@@ -146,7 +146,6 @@ _R, _M, _T, _D, _O, _U = (
     Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT, Effect.UNSUPPORTED,
 )  # fmt: skip
 _OFF = (False, 0, "0", "none", "")
-_CLOCKED = "it says when requests are sent or until when, in a way that the simulated host does not keep to"
 _TRACED = (
     "a job makes its requests itself; `ssdlab replay` takes them from a trace, fio's iolog and blktrace among them"
 )
@@ -161,7 +160,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
     RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
     GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
-    *ending.OPTIONS, *limits.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
+    *ending.OPTIONS, *limits.OPTIONS, *latency_target.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a group of the report", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
@@ -256,10 +255,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "only make the files", "create_only", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF, reason=_DEVICE),
-    _rest(_U, duration_ns, "depth to suit a latency", "latency_target", neutral=_OFF, reason=_CLOCKED),
-    *(_rest(_U, any_text, "of latency_target", name, neutral=_OFF, reason=_CLOCKED) for name in (
-        "latency_window", "latency_percentile", "latency_run",
-    )),
     *(_rest(_U, any_text, "requests from or to a trace", name, neutral=neutral, reason=_TRACED) for name, neutral in (
         ("read_iolog", ()), ("read_iolog_chunked", _OFF), ("replay_no_stall", _OFF), ("replay_redirect", ()),
         ("replay_scale", ("1",)), ("replay_align", _OFF), ("replay_time_scale", ("100",)), ("replay_skip", ()),

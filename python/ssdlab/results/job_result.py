@@ -127,6 +127,8 @@ class JobResult:
     """Simulated, from the start of the first clone to the end of the last; None without a clock."""
     steady_state: Mapping[str, Any] | None = None
     """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
+    depth: int | None = None
+    """The requests outstanding that a job with `latency_target` came to (`simulation/depth_search.rs`)."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which is what fio reports as the runtime of a job."""
 
@@ -159,6 +161,7 @@ class JobResult:
             **fio_schema.job_tail(),
             "sync": self.flush.to_dict(),
             **self._timed_tail(),
+            **self.latency_target,
             **({"steadystate": self._steady_state(self.steady_state)} if self.steady_state else {}),
             "ssdlab": {
                 "stage": self.stage,
@@ -179,6 +182,19 @@ class JobResult:
     def _latency_breakdown(self) -> dict[str, Any]:
         breakdowns = {name: getattr(self, name).breakdown for name in DIRECTIONS}
         return {name: breakdown and breakdown.to_dict() for name, breakdown in breakdowns.items()}
+
+    @property
+    def latency_target(self) -> dict[str, Any]:
+        """What it looked for and found, by fio's keys: ns for the target, microseconds for the window. Else empty."""
+        target = self.specification[0].get("latency_target")
+        if target is None or self.depth is None:
+            return {}
+        return {
+            "latency_depth": self.depth,
+            "latency_target": target["latency_ns"],
+            "latency_percentile": target["percent"],
+            "latency_window": target["window_ns"] // 1000,
+        }
 
     def _steady_state(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """fio's object, which gives the rates of the window as whole numbers."""
@@ -271,6 +287,7 @@ def _merge(
         specification=jobs,
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
         steady_state=timings[0].get("steady_state") if timings else None,
+        depth=(timings[0].get("depth") or {}).get("depth") if timings else None,
         seconds_of_clones=sum(map(_seconds, _starts(timings), _ends(timings))) if timings else None,
     )
 

@@ -52,7 +52,17 @@ def _job(job: JobResult) -> list[str]:
     lines += _flash(job.ledger)
     totals = ",".join(str(getattr(job, name).total_ios) for name in DIRECTIONS)
     lines.append(f"     issued rwts: total={totals},{job.flush.total_ios} short=0,0,0,0 dropped=0,0,0,0")
+    if job.latency_target:
+        lines.append(_latency_target(job.latency_target))
     return lines
+
+
+def _latency_target(found: Mapping[str, Any]) -> str:
+    """As fio prints it, the target in ns and the window in microseconds."""
+    return (
+        f"     latency   : target={found['latency_target']}, window={found['latency_window']}, "
+        f"percentile={found['latency_percentile']:.2f}%, depth={found['latency_depth']}"
+    )
 
 
 def _flash(ledger: Ledger) -> list[str]:

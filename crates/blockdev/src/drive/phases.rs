@@ -78,6 +78,7 @@ impl Phases {
             log: None,
             steady_state: None,
             failure: None,
+            depth: None,
         });
         let stage = StageOutcome {
             stage,

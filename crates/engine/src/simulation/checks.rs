@@ -64,6 +64,14 @@ pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
                 return refuse("limits", format!("{times:?} ns"), "times from 1 to 10^18 ns");
             }
         }
+        if let Some(target) = &job.latency_target {
+            let are_times = target.latency_ns.max(target.window_ns) <= NANOSECONDS_MAX && target.latency_ns > 0;
+            let is_share = target.percent > 0.0 && target.percent <= 100.0;
+            if !(are_times && is_share) {
+                let allowed = "times up to 10^18 ns, a latency above 0, and a percentage above 0 to 100";
+                return refuse("latency_target", format!("{target:?}"), allowed);
+            }
+        }
         let rates = [("rate_bytes_per_second", &job.rate_bytes_per_second), ("rate_iops", &job.rate_iops)];
         for (key, rate) in rates {
             let Some(rate) = rate else { continue };
@@ -183,6 +191,7 @@ mod tests {
             "following_block_sizes",
             "zones",
             "limits",
+            "latency_target",
         ] {
             assert!(object.remove(key).is_some(), "{key}");
         }

@@ -26,6 +26,13 @@ pub struct JobFailure {
     pub length_bytes: u32,
 }
 
+impl JobFailure {
+    pub fn at(limit: Limit, direction: Operation, allowed: u64, found: u64, completion: &Completion) -> Self {
+        let Completion { offset_bytes, length_bytes, .. } = *completion;
+        Self { limit, direction: direction as u8, allowed, found, offset_bytes, length_bytes }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -69,9 +76,14 @@ impl LimitedJob {
         self.failure
     }
 
-    /// Which others the job ends; without a failure those that it ends at any rate.
-    pub fn ends_others(&self, at_any_rate: EndsOthers) -> EndsOthers {
-        if self.failure.is_some() { at_any_rate.max(self.limits.ends_others) } else { at_any_rate }
+    /// Which others the job ends when it fails.
+    pub fn ends_others(&self) -> EndsOthers {
+        self.limits.ends_others
+    }
+
+    /// The same limits, of a job that begins now.
+    pub fn anew(self) -> Self {
+        Self::new(self.limits)
     }
 
     /// A request of the job is complete; nothing: not yet in the time that counts. Returns whether the job has failed.
@@ -124,9 +136,7 @@ impl LimitedJob {
     }
 
     fn fail(&mut self, limit: Limit, direction: Operation, allowed: u64, found: u64, completion: &Completion) {
-        let Completion { offset_bytes, length_bytes, .. } = *completion;
-        let failure = JobFailure { limit, direction: direction as u8, allowed, found, offset_bytes, length_bytes };
-        self.failure.get_or_insert(failure);
+        self.failure.get_or_insert(JobFailure::at(limit, direction, allowed, found, completion));
     }
 }
 

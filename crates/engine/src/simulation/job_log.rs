@@ -91,6 +91,11 @@ impl JobLog {
         }
     }
 
+    /// An empty one of the same plan.
+    pub fn anew(self) -> Self {
+        Self::new(self.plan)
+    }
+
     /// `start_ns` is that of the job.
     pub fn add(&mut self, completion: &Completion, start_ns: u64) {
         let time_ns = completion.completed_ns.saturating_sub(start_ns);

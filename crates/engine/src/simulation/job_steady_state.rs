@@ -62,6 +62,11 @@ impl JobRounds {
         }
     }
 
+    /// The same rule, for a job that begins now.
+    pub fn anew(self) -> Self {
+        Self::new(self.rule)
+    }
+
     pub fn attained(&self) -> bool {
         self.outcome.attained
     }

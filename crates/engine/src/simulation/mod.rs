@@ -2,6 +2,7 @@
 
 pub mod addresses;
 mod checks;
+mod depth_search;
 mod drive;
 mod job_limits;
 mod job_log;
@@ -27,6 +28,7 @@ use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::Stream;
 use checks::check_there_is_one;
+pub use depth_search::DepthFound;
 pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
 pub use job_limits::{JobFailure, Limit};
 pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing};

@@ -1,5 +1,6 @@
 //! What a run has counted.
 
+use super::depth_search::DepthFound;
 use super::job_limits::JobFailure;
 use super::job_log::LogColumns;
 use super::job_steady_state::JobSteadyStateOutcome;
@@ -70,6 +71,8 @@ pub struct JobTiming {
     pub steady_state: Option<JobSteadyStateOutcome>,
     /// Nothing where the job kept to its limits, or has none.
     pub failure: Option<JobFailure>,
+    /// Nothing unless the job looks for a depth.
+    pub depth: Option<DepthFound>,
 }
 
 /// Where the time of the requests went, a row for each bin of the direction's latency.

@@ -1,6 +1,7 @@
 //! One job of a run with a clock: where its requests come from, when it runs, what it has counted.
 
-use super::job_limits::LimitedJob;
+use super::depth_search::DepthSearch;
+use super::job_limits::{JobFailure, LimitedJob};
 use super::job_log::JobLog;
 use super::job_steady_state::JobRounds;
 use super::outcome::{JobBreakdown, JobTiming};
@@ -34,6 +35,8 @@ pub struct RunningJob {
     pub is_done: bool,
     /// From here on the job is counted. Nothing until it begins.
     pub start_ns: Option<u64>,
+    /// When its runtime is over.
+    pub over_ns: u64,
     pub end_ns: Option<u64>,
     /// By operation.
     pub latencies: [Histogram; Operation::COUNT],
@@ -45,7 +48,20 @@ pub struct RunningJob {
     pub log: Option<Box<JobLog>>,
     pub rounds: Option<Box<JobRounds>>,
     pub limits: Option<Box<LimitedJob>>,
+    pub search: Option<Box<DepthSearch>>,
+    /// A request that was too late where none outstanding beside it would have helped.
+    pub too_late: Option<JobFailure>,
+    /// What it counted before it counted anew, for those who watch.
+    pub before: Option<Box<Counted>>,
     pub outcome: JobOutcome,
+}
+
+/// Requests that are complete.
+#[derive(Clone)]
+pub struct Counted {
+    pub latencies: [Histogram; Operation::COUNT],
+    /// By direction: read, write, trim.
+    pub ios: [u64; 3],
 }
 
 impl RunningJob {
@@ -62,6 +78,7 @@ impl RunningJob {
             log: job.log.map(|plan| Box::new(JobLog::new(plan))),
             rounds: job.steady_state.map(|rule| Box::new(JobRounds::new(rule))),
             limits: job.limits.clone().map(|limits| Box::new(LimitedJob::new(limits))),
+            search: job.latency_target.map(|target| Box::new(DepthSearch::new(target, job.iodepth.max(1)))),
             ..Self::plain(source, job.stage, plan_of(job, &specification.jobs), outcome)
         })
     }
@@ -86,6 +103,7 @@ impl RunningJob {
             is_ramping: false,
             is_done: false,
             start_ns: None,
+            over_ns: u64::MAX,
             end_ns: None,
             latencies: Default::default(),
             breakdowns: Default::default(),
@@ -93,6 +111,9 @@ impl RunningJob {
             log: None,
             rounds: None,
             limits: None,
+            search: None,
+            too_late: None,
+            before: None,
             outcome,
         }
     }
@@ -106,16 +127,45 @@ impl RunningJob {
     }
 
     pub fn is_over(&self, now_ns: u64) -> bool {
-        match (self.runtime_ns, self.start_ns) {
-            _ if self.is_done => true,
-            (Some(runtime_ns), Some(start_ns)) => now_ns >= start_ns + runtime_ns,
-            _ => false,
+        self.is_done || now_ns >= self.over_ns
+    }
+
+    /// The job begins.
+    pub fn start(&mut self, now_ns: u64) {
+        let start_ns = now_ns + self.ramp_ns;
+        self.start_ns = Some(start_ns);
+        self.over_ns = self.runtime_ns.map_or(u64::MAX, |runtime_ns| start_ns + runtime_ns);
+        if let Some(search) = &mut self.search {
+            search.start(start_ns);
         }
+    }
+
+    /// From now on it counts, and forgets what it has counted before; its runtime goes on.
+    pub fn count_anew(&mut self, now_ns: u64) {
+        self.start_ns = Some(now_ns);
+        let outcome = JobOutcome::new(&self.outcome.name, self.outcome.clone, self.outcome.stage);
+        let JobOutcome { read, write, trim, .. } = std::mem::replace(&mut self.outcome, outcome);
+        let latencies = std::mem::take(&mut self.latencies);
+        self.before = Some(Box::new(Counted { latencies, ios: [read.ios, write.ios, trim.ios] }));
+        self.breakdowns = Default::default();
+        self.log = self.log.take().map(|log| Box::new(log.anew()));
+        self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.anew()));
+        self.limits = self.limits.take().map(|limits| Box::new(limits.anew()));
+    }
+
+    pub fn failure(&self) -> Option<JobFailure> {
+        self.too_late.or(self.limits.as_ref().and_then(|limits| limits.failure()))
+    }
+
+    /// Which others end with it, now that it ends.
+    pub fn ends_others(&self) -> EndsOthers {
+        let failed = self.limits.as_ref().filter(|_| self.failure().is_some());
+        failed.map_or(self.ends_others, |limits| self.ends_others.max(limits.ends_others()))
     }
 
     pub fn progress(&self, now_ns: u64) -> f64 {
         let of_time = self.runtime_ns.map(|runtime_ns| match self.start_ns {
-            Some(start_ns) => now_ns.saturating_sub(start_ns) as f64 / runtime_ns.max(1) as f64,
+            Some(_) => (now_ns + runtime_ns).saturating_sub(self.over_ns) as f64 / runtime_ns.max(1) as f64,
             None => 0.0,
         });
         match of_time {
@@ -160,7 +210,8 @@ impl RunningJob {
             }),
             log: log.map(|log| log.into_columns(end_ns - start_ns)),
             steady_state: rounds.map(|rounds| rounds.into_outcome()),
-            failure: self.limits.as_ref().and_then(|limits| limits.failure()),
+            failure: self.failure(),
+            depth: self.search.as_ref().map(|search| search.found()),
         }
     }
 }
@@ -180,6 +231,7 @@ fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
         waits_for: waits_for.collect(),
         has_sync_writes: job.sync_writes,
         has_arrivals: false,
+        seeks_depth: job.latency_target.is_some(),
         pacing: Pacing::of(job),
     }
 }

@@ -3,6 +3,7 @@
 pub use super::identifiers::{IdentifierRange, Identifiers};
 pub use super::job_limits::JobLimits;
 pub use super::job_steady_state::{JobSteadyState, SteadyCriterion};
+pub use super::latency_target::LatencyTarget;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +129,9 @@ pub struct Job {
     /// What the job fails by (fio's `rate_min`, `max_latency`). Null: nothing.
     #[serde(default)]
     pub limits: Option<JobLimits>,
+    /// The job looks for the depth that suits a latency (fio's `latency_target`). Null: it keeps to `iodepth`.
+    #[serde(default)]
+    pub latency_target: Option<LatencyTarget>,
 }
 
 /// How a job is logged.
@@ -202,6 +206,7 @@ impl Default for Job {
             log: None,
             steady_state: None,
             limits: None,
+            latency_target: None,
         }
     }
 }

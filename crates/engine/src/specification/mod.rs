@@ -11,6 +11,7 @@ pub mod identifiers;
 pub mod job;
 pub mod job_limits;
 pub mod job_steady_state;
+pub mod latency_target;
 pub mod read_path;
 pub mod slc_cache;
 pub mod stripe;

@@ -1,5 +1,7 @@
 //! The jobs of a run as the host's client: what it draws from them, and what they count.
 
+use super::super::depth_search::Verdict;
+use super::super::job_limits::{JobFailure, Limit};
 use super::{Jobs, RunningJob};
 use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
@@ -42,6 +44,17 @@ impl Client for Jobs {
         is_settled || number < self.over_before || job.is_over(now_ns)
     }
 
+    fn may_issue(&mut self, number: u32, outstanding: u32, now_ns: u64) -> bool {
+        let job = &mut self.jobs[number as usize];
+        let Some(search) = &mut job.search else { return true };
+        let counts_anew = outstanding == 0 && search.rest(now_ns);
+        let may_issue = search.may_issue(outstanding);
+        if counts_anew {
+            job.count_anew(now_ns);
+        }
+        may_issue
+    }
+
     #[inline]
     fn executed(&mut self, job: u32, ledger: &Ledger) {
         let job = &mut self.jobs[job as usize];
@@ -71,6 +84,18 @@ impl Client for Jobs {
         requests.ios += 1;
         requests.bytes += u64::from(completion.length_bytes);
         job.add_latency(completion.operation, completion.completed_ns - completion.issued_ns, parts);
+        if let Some(search) = job.search.as_mut().filter(|_| completion.operation != Operation::Flush) {
+            match search.add(completion.completed_ns - completion.issued_ns, completion.completed_ns) {
+                Verdict::GoesOn => {}
+                Verdict::Done => job.is_done = true,
+                Verdict::TooLate { allowed_ns, found_ns } => {
+                    let direction = completion.operation;
+                    let failure = JobFailure::at(Limit::LatencyNsMax, direction, allowed_ns, found_ns, &completion);
+                    job.too_late.get_or_insert(failure);
+                    job.is_done = true;
+                }
+            }
+        }
         let start_ns = job.start_ns.unwrap_or(0);
         if let Some(log) = &mut job.log {
             log.add(&completion, start_ns);
@@ -82,14 +107,12 @@ impl Client for Jobs {
     }
 
     fn started(&mut self, job: u32, now_ns: u64) {
-        let job = &mut self.jobs[job as usize];
-        job.start_ns = Some(now_ns + job.ramp_ns);
+        self.jobs[job as usize].start(now_ns);
     }
 
     fn ended(&mut self, job: u32, now_ns: u64) {
         let ended = &self.jobs[job as usize];
-        let ends_others =
-            ended.limits.as_ref().map_or(ended.ends_others, |limits| limits.ends_others(ended.ends_others));
+        let ends_others = ended.ends_others();
         if ends_others > EndsOthers::None {
             let stage = ended.stage;
             let is_to_end = |other: &RunningJob| ends_others == EndsOthers::All || other.stage <= stage;

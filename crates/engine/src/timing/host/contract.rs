@@ -60,6 +60,11 @@ pub trait Client {
     }
     /// Whether the job's time is up, so that it issues nothing more.
     fn is_over(&self, job: u32, now_ns: u64) -> bool;
+    /// Whether a job that looks for its depth may have one more outstanding; asked of no other job, again after each of
+    /// its completions.
+    fn may_issue(&mut self, _job: u32, _outstanding: u32, _now_ns: u64) -> bool {
+        true
+    }
     /// The drive has carried out a request of the job, in its books; its end in time comes later.
     fn executed(&mut self, _job: u32, _ledger: &Ledger) {}
     /// The parts of its time add up to it; nothing is said of a flush.

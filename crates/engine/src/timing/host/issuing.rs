@@ -37,6 +37,7 @@ pub(super) struct Job {
     /// Whether its writes go past a volatile buffer.
     pub(super) has_sync_writes: bool,
     pub(super) has_arrivals: bool,
+    pub(super) seeks_depth: bool,
     pub(super) has_begun: bool,
     pub(super) has_ended: bool,
 }
@@ -105,7 +106,9 @@ impl Host {
         }
         let job = &self.jobs[number as usize];
         let mut issued_ns = self.now_ns;
-        let turn = if job.has_arrivals {
+        let turn = if job.seeks_depth && !client.may_issue(number, job.outstanding, self.now_ns) {
+            Turn::AfterCompletion
+        } else if job.has_arrivals {
             let arrival_ns = self.next_arrival_ns(number, drive, client);
             issued_ns = issued_ns.min(arrival_ns);
             if arrival_ns > self.now_ns { Turn::At(arrival_ns) } else { Turn::Now }

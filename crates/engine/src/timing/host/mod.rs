@@ -165,7 +165,7 @@ impl Host {
         }
         for (index, plan) in plans.into_iter().enumerate() {
             let number = first + index as u32;
-            let Plan { depth, start_delay_ns, waits_for, has_sync_writes, has_arrivals, pacing } = plan;
+            let Plan { depth, start_delay_ns, waits_for, has_sync_writes, has_arrivals, seeks_depth, pacing } = plan;
             let begins_ns = self.now_ns + start_delay_ns;
             let first_slot = self.slots.len() as u32;
             let nothing = Request::new(Operation::Read, 0, 0);
@@ -174,8 +174,16 @@ impl Host {
             self.accounts.resize(self.slots.len(), Account::since(0));
             // Slots are taken from the end.
             let parked = (first_slot..first_slot + depth.max(1)).rev().collect();
-            self.jobs[number as usize] =
-                Job { parked, pacing, begins_ns, waits_for, has_sync_writes, has_arrivals, ..Job::default() };
+            self.jobs[number as usize] = Job {
+                parked,
+                pacing,
+                begins_ns,
+                waits_for,
+                has_sync_writes,
+                has_arrivals,
+                seeks_depth,
+                ..Job::default()
+            };
         }
         for number in first..end as u32 {
             self.begin_if_due::<AnyWay>(number, drive, client)?;
@@ -385,7 +393,8 @@ impl Host {
             self.wake_at(goes_on_ns, number);
         }
         self.issue::<W>(slot, drive, client)?;
-        // What a flush held back goes on.
-        if operation == Operation::Flush { self.wake::<W>(number, drive, client) } else { Ok(()) }
+        // What a flush held back goes on, and what a depth did that has grown.
+        let frees_others = operation == Operation::Flush || self.jobs[number as usize].seeks_depth;
+        if frees_others { self.wake::<W>(number, drive, client) } else { Ok(()) }
     }
 }

@@ -19,6 +19,8 @@ pub struct Plan {
     pub has_sync_writes: bool,
     /// Whether its requests arrive at times of their own; one that finds no slot free waits, and that counts as its latency.
     pub has_arrivals: bool,
+    /// Whether the client says how many may be outstanding, up to the depth.
+    pub seeks_depth: bool,
     /// Nothing for a job that issues as soon as it has a slot.
     pub pacing: Option<Pacing>,
 }
