@@ -18,14 +18,16 @@ const SEED: &str = "SSDLAB_KILLED_SEED";
 const KILLS: u64 = 100;
 const REQUESTS_MAX: u64 = 200_000;
 
-/// Drives with power-loss protection and without, plain ones and such with an SLC cache.
-const DRIVES: u64 = 4;
+/// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map.
+const DRIVES: u64 = 6;
 
 /// The one whose turn it is.
 fn open(path: &Path, seed: u64) -> SimulatedDevice {
     let tiny = match seed % DRIVES {
         2 => Tiny::with_slc_cache(SlcCache::Direct),
         3 => Tiny::with_slc_cache(SlcCache::Fold),
+        4 => Tiny { map_cache: Some("page"), ..Tiny::default() },
+        5 => Tiny { map_cache: Some("extent"), ..Tiny::default() },
         _ => Tiny::default(),
     };
     let options = Options {

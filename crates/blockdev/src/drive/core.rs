@@ -116,12 +116,14 @@ impl Core {
         if let Transfer::Read { into, .. } = &mut transfer {
             let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
             let end = request.offset_bytes + into.len() as u64;
+            let is_of_host = |decision: &&Decision| matches!(decision, Decision::Read(_, Cause::Host));
+            let units_read = self.decisions.iter().filter(is_of_host).count() as u64;
             // Units that hold nothing take no flash operation.
-            if (self.decisions.len() as u64) < end.div_ceil(unit_bytes) - request.offset_bytes / unit_bytes {
+            if units_read < end.div_ceil(unit_bytes) - request.offset_bytes / unit_bytes {
                 into.fill(0);
             }
         }
-        let mut answer = self.nand.carry_out(&self.decisions, &mut transfer);
+        let mut answer = self.nand.carry_out(&self.decisions, self.ftl.map_pages_written_back(), &mut transfer);
         self.spoil_map();
         let kind = match operation {
             Operation::Read => Kind::Read,
@@ -248,7 +250,7 @@ impl Core {
     /// What the translation layer decided on by itself.
     fn carry_out_decisions(&mut self, decided: Result<(), ReadOnly>) -> Result<(), DeviceError> {
         self.ftl.take_decisions(&mut self.decisions);
-        let answer = self.nand.carry_out(&self.decisions, &mut Transfer::Nothing);
+        let answer = self.nand.carry_out(&self.decisions, &[], &mut Transfer::Nothing);
         self.clock.carry_out(&self.decisions);
         if let Err(reason) = decided {
             // Nothing of what was decided is undone by it; the next write hears of it.

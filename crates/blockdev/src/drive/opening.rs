@@ -36,7 +36,7 @@ impl Core {
         let flash = flash_of(drive).below(&*ftl);
         let shape = Shape {
             unit_bytes,
-            user_units: capacity.user_units as u32,
+            logical_units: ftl.logical_units(),
             erase_units: SimulatedDrive::erase_units(&*ftl),
             units_per_erase_unit: capacity.units_per_erase_unit,
             units_in_slc_mode: ftl.units_in_slc_mode(),
@@ -136,8 +136,7 @@ impl Core {
             self.program_all()?;
         }
         let ftl = &self.ftl;
-        let units = self.capacity.user_units as u32;
-        self.nand.checkpoint((0..units).map(|lpn| ftl.place_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
+        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.place_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
         self.save_counters();
         Ok(())
     }

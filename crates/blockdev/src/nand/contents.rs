@@ -3,6 +3,8 @@
 use super::medium::{NO_LPN, PageState, Shape, Spare};
 use super::{Nand, Transfer};
 use crate::device::DeviceError;
+use ssdlab_engine::ftl::numbers::Lpn;
+use ssdlab_engine::ledger::Cause;
 
 /// What is known of the old contents of a unit of which the host writes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +76,22 @@ impl Nand {
         self.medium.set_spare(to, Spare { state, ..spare });
     }
 
+    /// What is no data of the host: parity, a map page, padding.
+    pub(super) fn write_own<'a>(&mut self, ppn: u32, cause: Cause, map_pages: &mut impl Iterator<Item = &'a Lpn>) {
+        let mut spare = Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 };
+        match cause {
+            Cause::Parity => self.write_parity(ppn),
+            Cause::Metadata => {
+                spare.lpn = map_pages.next().expect("every map page that is written back is named").0;
+                spare.version = self.next_version();
+            }
+            _ => {}
+        }
+        self.medium.set_spare(ppn, spare);
+    }
+
     /// Parity of the places of its stripe before it.
-    pub(super) fn write_parity(&mut self, ppn: u32) {
+    fn write_parity(&mut self, ppn: u32) {
         self.medium.data_mut(ppn).fill(0);
         for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
             self.medium.xor_data(other, ppn);

@@ -37,13 +37,13 @@ const TRIM_BYTES: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Journal {
     trims_max: usize,
-    user_units: usize,
+    logical_units: usize,
     erase_units: usize,
 }
 
 impl Journal {
     pub fn new(shape: &Shape, trims_max: usize) -> Self {
-        Self { trims_max, user_units: shape.user_units as usize, erase_units: shape.erase_units as usize }
+        Self { trims_max, logical_units: shape.logical_units as usize, erase_units: shape.erase_units as usize }
     }
 
     pub fn system_bytes(&self) -> usize {
@@ -52,7 +52,7 @@ impl Journal {
 
     /// Version, map, marks.
     fn slot_bytes(&self) -> usize {
-        8 + 4 * self.user_units + 8 * self.erase_units
+        8 + 4 * self.logical_units + 8 * self.erase_units
     }
 
     fn slot(&self, active: u32) -> usize {
@@ -96,11 +96,11 @@ impl Journal {
         let at = self.slot(next);
         let bytes = &mut medium.system_mut()[at..at + self.slot_bytes()];
         bytes[..8].copy_from_slice(&version.to_le_bytes());
-        for (entry, ppn) in bytes[8..8 + 4 * self.user_units].chunks_exact_mut(4).zip(map) {
+        for (entry, ppn) in bytes[8..8 + 4 * self.logical_units].chunks_exact_mut(4).zip(map) {
             // Shifted by one, so that blocks never written hold an empty map.
             entry.copy_from_slice(&ppn.wrapping_add(1).to_le_bytes());
         }
-        for (entry, mark) in bytes[8 + 4 * self.user_units..].chunks_exact_mut(8).zip(marks) {
+        for (entry, mark) in bytes[8 + 4 * self.logical_units..].chunks_exact_mut(8).zip(marks) {
             entry[..4].copy_from_slice(&mark.epoch.to_le_bytes());
             entry[4..].copy_from_slice(&mark.places.to_le_bytes());
         }
@@ -115,12 +115,12 @@ impl Journal {
 
     pub fn checkpoint_map<'a>(&self, medium: &'a Medium) -> impl Iterator<Item = u32> + use<'a> {
         let at = self.active(medium) + 8;
-        let entries = medium.system()[at..at + 4 * self.user_units].chunks_exact(4);
+        let entries = medium.system()[at..at + 4 * self.logical_units].chunks_exact(4);
         entries.map(|entry| u32_at(entry, 0).wrapping_sub(1))
     }
 
     pub fn checkpoint_mark(&self, medium: &Medium, erase_unit: u32) -> Mark {
-        let at = self.active(medium) + 8 + 4 * self.user_units + 8 * erase_unit as usize;
+        let at = self.active(medium) + 8 + 4 * self.logical_units + 8 * erase_unit as usize;
         Mark { epoch: u32_at(medium.system(), at), places: u32_at(medium.system(), at + 4) }
     }
 

@@ -14,7 +14,8 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub unit_bytes: u32,
-    pub user_units: u32,
+    /// The host's and, behind them, the drive's own map pages.
+    pub logical_units: u32,
     pub erase_units: u32,
     pub units_per_erase_unit: u32,
     /// What an erase unit holds in SLC mode; 0: none is.
@@ -303,7 +304,7 @@ mod tests {
 
     const SHAPE: Shape = Shape {
         unit_bytes: 512,
-        user_units: 40,
+        logical_units: 40,
         erase_units: 4,
         units_per_erase_unit: 16,
         units_in_slc_mode: 0,

@@ -24,7 +24,7 @@ pub use transfer::Transfer;
 use crate::device::DeviceError;
 use groups::Groups;
 use serde::Serialize;
-use ssdlab_engine::ftl::numbers::Ppn;
+use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::timing::recorder::Decision;
 use std::collections::VecDeque;
@@ -130,10 +130,16 @@ impl Nand {
         self.version
     }
 
-    /// Carries out what the translation layer decided on for one request, in order and to the end. The error is the
-    /// first that the host must hear of.
-    pub fn carry_out(&mut self, decisions: &[Decision], transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
+    /// Carries out what the translation layer decided on for one request, in order and to the end. `map_pages` are those
+    /// that it writes back meanwhile, in order. The error is the first that the host must hear of.
+    pub fn carry_out(
+        &mut self,
+        decisions: &[Decision],
+        map_pages: &[Lpn],
+        transfer: &mut Transfer<'_>,
+    ) -> Result<(), DeviceError> {
         let mut answer = Ok(());
+        let mut map_pages = map_pages.iter();
         let mut next_unit = transfer.first_unit(self.medium.shape().unit_bytes);
         let mut copied = None;
         self.old_is = contents::Old::Nothing;
@@ -162,10 +168,7 @@ impl Nand {
                 }
                 Decision::Program(ppn, cause) => {
                     let done = self.prepare(ppn.0);
-                    if cause == Cause::Parity {
-                        self.write_parity(ppn.0);
-                    }
-                    self.medium.set_spare(ppn.0, Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 });
+                    self.write_own(ppn.0, cause, &mut map_pages);
                     self.programmed(ppn.0);
                     done
                 }

@@ -5,7 +5,7 @@ use super::medium::{EraseUnitRecord, NO_LPN, PageState, Shape, Spare};
 use super::{Nand, WaitingErase};
 use serde::Serialize;
 use ssdlab_engine::ftl::numbers::{Lpn, Ppn, StreamId};
-use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit};
+use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, FoundUnit};
 use ssdlab_engine::random::Random;
 
 /// What came of finding the data again.
@@ -87,7 +87,7 @@ impl Nand {
     pub fn recover(&mut self, undone: &[u32], torn_units: u64) -> (Found, Recovery) {
         let shape = *self.medium.shape();
         let mut recovery = Recovery { torn_units, ..Recovery::default() };
-        let mut winners = vec![NOWHERE; shape.user_units as usize];
+        let mut winners = vec![NOWHERE; shape.logical_units as usize];
         self.version = self.journal.checkpoint_version(&self.medium);
         for (lpn, ppn) in self.journal.checkpoint_map(&self.medium).enumerate() {
             if ppn < shape.physical_units() {
@@ -130,7 +130,9 @@ impl Nand {
         }
         let placed = (0..).map(Lpn).zip(&winners).filter(|(_, winner)| winner.ppn != u32::MAX);
         let found = Found {
-            map: placed.map(|(lpn, winner)| (lpn, Ppn(winner.ppn))).collect(),
+            units: placed
+                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), version: winner.version })
+                .collect(),
             erase_units,
             padding_units: std::mem::take(&mut self.padding_units),
         };

@@ -336,6 +336,8 @@ impl Scenario {
             Tiny { placement: "frequency-frontiers", user_units: 128, ..plain },
             Tiny::with_slc_cache(SlcCache::Direct),
             Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
+            Tiny { map_cache: Some("page"), ..plain },
+            Tiny { map_cache: Some("extent"), buffer_units: 0, ..plain },
         ];
         let kinds = tinies.len() as u64;
         let faults = match seed / (2 * kinds) % 3 {

@@ -4,6 +4,7 @@
 use serde_json::json;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::specification::Drive;
+use ssdlab_engine::specification::read_path::MapCache;
 use std::collections::BTreeMap;
 
 pub const UNIT: u64 = 512;
@@ -19,6 +20,8 @@ pub struct Tiny {
     pub buffer_units: u64,
     pub blocks_per_plane: u32,
     pub slc_cache: SlcCache,
+    /// The form of its map, if only a part of it fits into memory: four of twenty map pages.
+    pub map_cache: Option<&'static str>,
 }
 
 /// Erase units of 16 units in SLC mode.
@@ -43,6 +46,7 @@ impl Default for Tiny {
             buffer_units: 16,
             blocks_per_plane: 10,
             slc_cache: SlcCache::None,
+            map_cache: None,
         }
     }
 }
@@ -61,6 +65,12 @@ impl Tiny {
                 json!({"static_bytes": 32 * UNIT, "dynamic_bytes_max": 48 * UNIT, "when_full": "fold"})
             }
         };
+        let map_cache = match self.map_cache {
+            None => serde_json::to_value(MapCache::default()).expect("plain settings"),
+            Some(form) => json!({
+                "bytes": 256, "entries_per_map_page": 16, "entry_bytes": 4, "eviction": "lru", "form": form, "miss_us": 0.0
+            }),
+        };
         let text = json!({
             "name": "tiny",
             "nand": {
@@ -74,6 +84,7 @@ impl Tiny {
                 "wear_leveling": {"name": "none"}, "reserve_erase_units": 2, "spare_area": "dynamic"
             },
             "slc_cache": slc_cache,
+            "map_cache": map_cache,
             "parity": {"units_per_stripe": self.units_per_stripe},
             "faults": {"factory_bad_blocks": 0.0, "wear_out": false, "endurance_spread": 0.0},
             "write_buffer": {"bytes": self.buffer_units * UNIT},

@@ -18,6 +18,10 @@ use crate::timing::Clock;
 pub trait Recoverable {
     /// Where the map says that a unit lies; nothing if it was never written, or trimmed.
     fn place_of(&self, lpn: Lpn) -> Option<Ppn>;
+    /// Numbers of units that may lie in flash: the host's and, behind them, those of map pages.
+    fn logical_units(&self) -> u32;
+    /// The map pages that the last request has written back, in their order.
+    fn map_pages_written_back(&self) -> &[Lpn];
     /// The stream that an erase unit was last opened for.
     fn stream_of(&self, erase_unit: EraseUnit) -> StreamId;
     /// Moves what lives in an erase unit away and never uses it again.
@@ -49,12 +53,21 @@ pub struct Lasting {
 /// What a scan of the flash has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Pairs of a logical and its physical number.
-    pub map: Vec<(Lpn, Ppn)>,
+    /// In the order of their logical numbers.
+    pub units: Vec<FoundUnit>,
     /// By erase unit.
     pub erase_units: Vec<FoundEraseUnit>,
     /// Places that were passed over because the power went while their group was programmed.
     pub padding_units: u64,
+}
+
+/// A unit of the host, or a map page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundUnit {
+    pub lpn: Lpn,
+    pub ppn: Ppn,
+    /// Grows with the time at which it was written; a move does not change it.
+    pub version: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +97,14 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
     fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
         let ppn = self.map.physical(lpn);
         (ppn != Ppn::UNMAPPED).then_some(ppn)
+    }
+
+    fn logical_units(&self) -> u32 {
+        self.map.units()
+    }
+
+    fn map_pages_written_back(&self) -> &[Lpn] {
+        self.map_cache.as_ref().map_or(&[], |cache| cache.written_back())
     }
 
     fn stream_of(&self, erase_unit: EraseUnit) -> StreamId {
@@ -142,10 +163,7 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
             cache.begin_anew(lasting.erased_in_slc_mode);
         }
         self.place_erase_units(found);
-        for &(lpn, ppn) in &found.map {
-            self.map.link(lpn, ppn);
-        }
-        self.mapped_units = found.map.len() as u64;
+        self.link_found(&found.units);
         self.count_live_units();
         self.take_up_frontiers(found);
         self.take_up_turns();
@@ -187,6 +205,20 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.occupancy.lose_one(erase_unit);
             self.ledger.programmed_units.padding += 1;
             self.clock.program(ppn, Cause::Padding);
+        }
+    }
+
+    fn link_found(&mut self, found: &[FoundUnit]) {
+        let of_host = found.partition_point(|unit| unit.lpn.0 < self.map.user_units());
+        let (units, map_pages) = found.split_at(of_host);
+        self.mapped_units = units.len() as u64;
+        for unit in units {
+            self.map.link(unit.lpn, unit.ppn);
+        }
+        let Some(cache) = &mut self.map_cache else { return };
+        cache.take_up_units(units);
+        for page in map_pages.iter().filter(|page| cache.take_up_page(page.lpn)) {
+            self.map.link(page.lpn, page.ppn);
         }
     }
 
@@ -235,7 +267,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             let places = first..first + layout.units_per_erase_unit();
             for ppn in places.map(Ppn).filter(|ppn| !layout.is_parity(ppn.0 - first)) {
                 let lpn = self.map.logical(ppn);
-                let is_live = lpn.0 < self.map.user_units() && self.map.physical(lpn) == ppn;
+                let is_live = lpn.0 < self.map.units() && self.map.physical(lpn) == ppn;
                 if is_live {
                     self.pools[self.streams[erase_unit.index()].index()].live_units += u64::from(P::POOLED);
                 } else {

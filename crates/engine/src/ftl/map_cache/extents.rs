@@ -65,6 +65,11 @@ impl Extents {
         }
     }
 
+    /// A segment is one run of so many units from its beginning, or none.
+    pub fn take_up(&mut self, page: Page, run: Option<u32>) {
+        self.state[page as usize] = run.map_or(BROKEN, |run| run as u16);
+    }
+
     /// Nothing is left of the segment.
     pub fn forget(&mut self, page: Page) {
         self.state[page as usize] = 0;

@@ -4,9 +4,11 @@
 //!
 //! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What cleaning moves is noted in
 //! the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is changed at
-//! once, one in flash is behind, and is merged and dirty when it is next fetched. So cleaning fetches no map pages.
+//! once, one in flash is behind, and is merged and dirty when it is next fetched. So cleaning fetches no map pages. The
+//! same goes for what a scan finds after a loss of power (`found`).
 
 mod extents;
+mod found;
 mod pages;
 mod recency;
 
@@ -37,12 +39,15 @@ pub struct MapCache {
     cached: Vec<Cached>,
     spare_places: Vec<u32>,
     recency: Recency,
-    /// By map page: whether cleaning has moved units of it since it was last written back.
+    /// By map page: whether cleaning has moved units of it since it was last written back, or a scan has found them.
     is_behind: Vec<bool>,
     /// Only for a map of extents.
     extents: Option<Extents>,
     /// Map pages that have a copy in flash.
     pages_in_flash: u64,
+    /// Those that the last request has written back, in their order.
+    #[serde(skip)]
+    written_back: Vec<Lpn>,
 }
 
 impl MapCache {
@@ -79,6 +84,7 @@ impl MapCache {
             is_behind: vec![false; pages as usize],
             extents: (keys.form == MapForm::Extent).then(|| Extents::new(pages)),
             pages_in_flash: 0,
+            written_back: Vec::new(),
         }))
     }
 
@@ -110,6 +116,10 @@ impl MapCache {
         self.pages_in_flash
     }
 
+    pub fn written_back(&self) -> &[Lpn] {
+        &self.written_back
+    }
+
     /// The mapping unit that a map page is, behind those of the host.
     fn lpn_of(&self, page: Page) -> Lpn {
         Lpn(self.user_units + page)
@@ -117,6 +127,11 @@ impl MapCache {
 
     fn is_cached(&self, page: Page) -> bool {
         self.place_of[page as usize] != NOWHERE
+    }
+
+    /// Whether more is known of a map page than what lies in flash.
+    fn is_known_in_memory(&self, page: Page) -> bool {
+        self.is_cached(page) || self.is_behind[page as usize]
     }
 
     /// Uses a map page that may be in the cache. Returns whether it is.

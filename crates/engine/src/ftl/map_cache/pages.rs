@@ -27,6 +27,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     pub(in super::super) fn execute_one_by_map_pages(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let (offset_bytes, length_bytes) = (request.offset_bytes, request.length_bytes);
+        self.cache().written_back.clear();
         match request.operation {
             Operation::Write => self.write_by_map_pages(offset_bytes, length_bytes),
             Operation::Trim => self.trim_by_map_pages(offset_bytes, length_bytes),
@@ -99,12 +100,12 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             return Ok(());
         }
         let lpn = self.cache().lpn_of(page);
-        // Where a map page was never written back, nothing lies behind it.
+        // Where a map page was never written back, nothing lies behind it, unless the power went before it was.
         let is_in_flash = self.map.physical(lpn) != Ppn::UNMAPPED;
-        if !is_in_flash && !changes {
+        let is_behind = std::mem::take(&mut self.cache().is_behind[page as usize]);
+        if !is_in_flash && !is_behind && !changes {
             return Ok(());
         }
-        let is_behind = std::mem::take(&mut self.cache().is_behind[page as usize]);
         let taken_in = self.take_in(page, changes || is_behind);
         if is_in_flash {
             self.ledger.read_units.metadata += 1;
@@ -129,6 +130,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let old = self.map.physical(lpn);
         self.map.link(lpn, ppn);
         self.cache().is_behind[page as usize] = false;
+        self.cache().written_back.push(lpn);
         self.ledger.programmed_units.metadata += 1;
         self.clock.program(ppn, Cause::Metadata);
         if P::POOLED {
@@ -182,7 +184,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     fn is_kept(&mut self, page: Page) -> bool {
         let lpn = self.cache().lpn_of(page);
-        self.cache().is_cached(page) || self.map.physical(lpn) != Ppn::UNMAPPED
+        self.cache().is_known_in_memory(page) || self.map.physical(lpn) != Ppn::UNMAPPED
     }
 
     /// Whether what the cache says of its map pages is so.
@@ -202,9 +204,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         for lpn in (0..cache.user_units).map(Lpn).filter(|&lpn| self.map.physical(lpn) != Ppn::UNMAPPED) {
             let page = lpn.0 / cache.entries_per_page;
             let needs_page = cache.extents.as_ref().is_none_or(|extents| extents.is_broken(page));
-            let is_known = cache.is_cached(page) || self.map.physical(cache.lpn_of(page)) != Ppn::UNMAPPED;
+            let is_known = cache.is_known_in_memory(page) || self.map.physical(cache.lpn_of(page)) != Ppn::UNMAPPED;
             if needs_page && !is_known {
-                return Err(format!("{lpn:?} is mapped by map page {page}, which is neither cached nor in flash"));
+                return Err(format!("{lpn:?} is mapped by map page {page}, which is neither in memory nor in flash"));
             }
         }
         Ok(())
