@@ -72,9 +72,9 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def fill(folder: Path, does_nothing: bool, *target: str) -> None:
-    """Cleaning costs what it does in use only when the drive is full."""
+    """Cleaning costs what it does in use only when the drive is full, memory when all flash was written once."""
     if not does_nothing:
-        command = ["fio", "--name=fill", "--rw=write", "--bs=256k", "--iodepth=8", *target]
+        command = ["fio", "--name=fill", "--rw=write", "--bs=256k", "--iodepth=8", "--loops=2", *target]
         subprocess.run(command, stdout=subprocess.DEVNULL, cwd=folder, check=True)
 
 
@@ -102,6 +102,7 @@ def main() -> None:
                     "null_iops": round(null),
                     "ratio": round(drive / null, 3),
                     "machine": f"{platform.machine()}, {os.cpu_count()} processors",
+                    "load_average": round(os.getloadavg()[0], 1),
                 }
             )
         )

@@ -47,14 +47,15 @@ impl Nand {
         let part = transfer.part(unit, unit_bytes).expect("the host's programs follow its units");
         let is_whole = part.to - part.from == unit_bytes as usize;
         let mut state = PageState::Buffered;
+        let into = self.medium.replace_data(ppn).map_err(DeviceError::Store)?;
         if !is_whole {
             match std::mem::replace(&mut self.old_is, Old::Nothing) {
-                Old::Nothing => self.medium.data_mut(ppn).fill(0),
-                Old::Loaded => self.medium.data_mut(ppn).copy_from_slice(&self.old),
+                Old::Nothing => into.fill(0),
+                Old::Loaded => into.copy_from_slice(&self.old),
                 Old::Unreadable => state = PageState::Lost,
             }
         }
-        let into = &mut self.medium.data_mut(ppn)[part.from..part.to];
+        let into = &mut into[part.from..part.to];
         match transfer {
             Transfer::Write { data, .. } => into.copy_from_slice(&data[part.at..part.at + into.len()]),
             _ => into.fill(0),
@@ -76,26 +77,37 @@ impl Nand {
         self.medium.set_spare(to, Spare { state, ..spare });
     }
 
+    /// Parity of the places of its stripe before it.
+    fn write_parity(&mut self, ppn: u32) -> Result<(), DeviceError> {
+        self.medium.replace_data(ppn).map_err(DeviceError::Store)?.fill(0);
+        for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
+            self.medium.xor_data(other, ppn);
+        }
+        Ok(())
+    }
+
     /// What is no data of the host: parity, a map page, padding.
-    pub(super) fn write_own<'a>(&mut self, ppn: u32, cause: Cause, map_pages: &mut impl Iterator<Item = &'a Lpn>) {
+    pub(super) fn write_own<'a>(
+        &mut self,
+        ppn: u32,
+        cause: Cause,
+        map_pages: &mut impl Iterator<Item = &'a Lpn>,
+    ) -> Result<(), DeviceError> {
         let mut spare = Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 };
+        let mut done = Ok(());
         match cause {
-            Cause::Parity => self.write_parity(ppn),
+            Cause::Parity => done = self.write_parity(ppn),
             Cause::Metadata => {
                 spare.lpn = map_pages.next().expect("every map page that is written back is named").0;
                 spare.version = self.next_version();
             }
             _ => {}
         }
-        self.medium.set_spare(ppn, spare);
-    }
-
-    /// Parity of the places of its stripe before it.
-    fn write_parity(&mut self, ppn: u32) {
-        self.medium.data_mut(ppn).fill(0);
-        for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
-            self.medium.xor_data(other, ppn);
+        if done.is_err() {
+            spare.state = PageState::Lost;
         }
+        self.medium.set_spare(ppn, spare);
+        done
     }
 
     fn stripe_of(&self, ppn: u32) -> std::ops::Range<u32> {
@@ -119,7 +131,7 @@ impl Nand {
         }
         self.events.uncorrectable_reads += 1;
         // What could not be read must not be had by another way than parity.
-        self.medium.data_mut(ppn).fill(0xa5);
+        self.medium.drop_data(ppn);
         if self.rebuild(ppn) {
             self.events.reads_rebuilt_from_parity += 1;
             return true;
@@ -137,13 +149,7 @@ impl Nand {
         let is_whole = stripe
             .clone()
             .all(|other| matches!(self.medium.spare(other).state, PageState::Buffered | PageState::Programmed));
-        if !is_whole {
-            return false;
-        }
-        self.medium.data_mut(ppn).fill(0);
-        for other in stripe.filter(|&other| other != ppn) {
-            self.medium.xor_data(other, ppn);
-        }
-        true
+        // Everything but the place itself adds up to what it held.
+        is_whole && self.write_parity(ppn).is_ok()
     }
 }

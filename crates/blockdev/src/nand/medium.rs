@@ -1,14 +1,17 @@
 //! Where the flash's contents lie: one mapping of memory or of a sparse file, cut into tables.
 //!
-//! Each mapping unit has its payload and its spare bytes (what a real page carries beside the data), each erase unit a
-//! few numbers that a drive keeps in its system blocks. What is in the mapping is what is in flash or in memory that
-//! outlives a loss of power; a file therefore holds the drive when the process is killed. Only here is `unsafe`, to map.
+//! Each place for a mapping unit has its payload, in a frame that copies share, and its spare bytes (what a real page
+//! carries beside the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in the
+//! mapping is what is in flash or in memory that outlives a loss of power; a file therefore holds the drive when the
+//! process is killed. Only here is `unsafe`, to map.
 
+use super::frames::Frames;
 use memmap2::{Advice, MmapMut, MmapOptions};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// How the array is cut. "Unit" without another word is a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,21 +86,27 @@ pub struct EraseUnitRecord {
     pub is_slc: bool,
 }
 
-const MAGIC: &[u8; 8] = b"ssdlab\0\x01";
+const MAGIC: &[u8; 8] = b"ssdlab\0\x02";
 /// Room for the description of the drive, which a file must agree with.
 const HEADER_BYTES: usize = 1 << 16;
 const RECORD_BYTES: usize = 32;
 const SPARE_BYTES: usize = 16;
+pub(super) const FRAME_BYTES: usize = 4;
 const STATE_BITS: u32 = 3;
 
 pub struct Medium {
-    memory: MmapMut,
-    file: Option<File>,
-    shape: Shape,
+    pub(super) memory: MmapMut,
+    pub(super) file: Option<File>,
+    pub(super) shape: Shape,
+    pub(super) frames: Frames,
+    /// The file system has given room for those before.
+    pub(super) frames_reserved: u32,
     records_at: usize,
     spare_at: usize,
+    /// By place: the frame that holds its payload.
+    pub(super) frame_of_at: usize,
     system: Range<usize>,
-    payload_at: usize,
+    pub(super) payload_at: usize,
 }
 
 impl Medium {
@@ -141,6 +150,9 @@ impl Medium {
             medium.memory[..8].copy_from_slice(MAGIC);
         }
         medium.file = Some(file);
+        if is_old {
+            medium.find_frames();
+        }
         Ok((medium, is_old))
     }
 
@@ -148,30 +160,32 @@ impl Medium {
     fn cut(shape: Shape, system_bytes: usize) -> Self {
         let records_at = HEADER_BYTES;
         let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
-        let system_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
+        let frame_of_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
+        let system_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
         let system = system_at..system_at + system_bytes.next_multiple_of(4096);
         let memory = MmapMut::map_anon(1).expect("the system gives a page");
-        Self { memory, file: None, shape, records_at, spare_at, payload_at: system.end, system }
+        let frames = Frames::new(shape.physical_units());
+        let payload_at = system.end;
+        Self {
+            memory,
+            file: None,
+            shape,
+            frames,
+            frames_reserved: 0,
+            records_at,
+            spare_at,
+            frame_of_at,
+            payload_at,
+            system,
+        }
     }
 
     fn bytes(&self) -> usize {
-        self.payload_at + self.shape.physical_units() as usize * self.shape.unit_bytes as usize
+        self.payload_at + (self.shape.physical_units() as usize + 1) * self.shape.unit_bytes as usize
     }
 
     pub fn shape(&self) -> &Shape {
         &self.shape
-    }
-
-    /// Takes the room of an erase unit's payload from the file system, so that a full one is an error and no signal.
-    pub fn reserve(&self, erase_unit: u32) -> io::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let payload = self.payload(erase_unit * self.shape.units_per_erase_unit);
-        let length = self.shape.units_per_erase_unit as usize * self.shape.unit_bytes as usize;
-        // SAFETY: a plain system call on a file that is open; the mapping stays as it is.
-        let code = unsafe {
-            libc::posix_fallocate(std::os::fd::AsRawFd::as_raw_fd(file), payload.start as i64, length as i64)
-        };
-        if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
     }
 
     pub fn outlives_the_process(&self) -> bool {
@@ -181,37 +195,6 @@ impl Medium {
     /// Hands everything to the file's disk. Only a loss of power of this machine needs it.
     pub fn sync(&self) -> io::Result<()> {
         if self.file.is_some() { self.memory.flush() } else { Ok(()) }
-    }
-
-    #[inline]
-    fn payload(&self, ppn: u32) -> Range<usize> {
-        let at = self.payload_at + ppn as usize * self.shape.unit_bytes as usize;
-        at..at + self.shape.unit_bytes as usize
-    }
-
-    #[inline]
-    pub fn data(&self, ppn: u32) -> &[u8] {
-        &self.memory[self.payload(ppn)]
-    }
-
-    #[inline]
-    pub fn data_mut(&mut self, ppn: u32) -> &mut [u8] {
-        let range = self.payload(ppn);
-        &mut self.memory[range]
-    }
-
-    #[inline]
-    pub fn copy_data(&mut self, from: u32, to: u32) {
-        let (from, to) = (self.payload(from), self.payload(to));
-        self.memory.copy_within(from, to.start);
-    }
-
-    /// Adds the payload of one unit to that of another, bit by bit without carry.
-    pub fn xor_data(&mut self, from: u32, to: u32) {
-        let (from, to) = (self.payload(from), self.payload(to));
-        for (from, to) in from.zip(to) {
-            self.memory[to] ^= self.memory[from];
-        }
     }
 
     #[inline]
@@ -240,7 +223,7 @@ impl Medium {
         bytes[..4].copy_from_slice(&spare.lpn.to_le_bytes());
         bytes[8..].copy_from_slice(&spare.version.to_le_bytes());
         // The stamp last: a process that is killed in between leaves an erased unit.
-        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        compiler_fence(Ordering::SeqCst);
         bytes[4..8].copy_from_slice(&stamp.to_le_bytes());
     }
 
@@ -265,6 +248,13 @@ impl Medium {
             is_retired: u32_at(bytes, 24) != 0,
             is_slc: u32_at(bytes, 28) != 0,
         }
+    }
+
+    /// Notes the count of programs on the whole drive when a unit of it was programmed.
+    #[inline]
+    pub fn note_program(&mut self, erase_unit: u32, programs: u64) {
+        let at = self.records_at + erase_unit as usize * RECORD_BYTES + 8;
+        self.memory[at..at + 8].copy_from_slice(&programs.to_le_bytes());
     }
 
     pub fn set_record(&mut self, erase_unit: u32, record: EraseUnitRecord) {
@@ -320,8 +310,9 @@ mod tests {
         medium.set_spare(17, spare);
         assert_eq!(medium.spare(17), spare);
         assert_eq!(medium.spare(16), Spare::ERASED);
-        let record = medium.record(1);
-        medium.set_record(1, EraseUnitRecord { epoch: record.epoch + 1, ..record });
+        medium.replace_data(17).unwrap().fill(7);
+        medium.erase(1);
+        assert_eq!(medium.data(17), [0; 512]);
         assert_eq!(medium.spare(17), Spare::ERASED);
     }
 
@@ -329,7 +320,7 @@ mod tests {
     fn tables_do_not_overlap() {
         let mut medium = Medium::in_memory(SHAPE, 100).unwrap();
         for ppn in 0..SHAPE.physical_units() {
-            medium.data_mut(ppn).fill(0xff);
+            medium.replace_data(ppn).unwrap().fill(0xff);
         }
         medium.system_mut().fill(0xff);
         assert!((0..SHAPE.physical_units()).all(|ppn| medium.spare(ppn) == Spare::ERASED));
@@ -343,7 +334,8 @@ mod tests {
         let (mut medium, is_old) = open("one").unwrap();
         assert!(!is_old);
         assert!(open("one").is_err_and(|error| error.to_string().contains("another process")));
-        medium.data_mut(3).fill(9);
+        medium.replace_data(3).unwrap().fill(9);
+        medium.set_spare(3, Spare { lpn: 1, state: PageState::Programmed, version: 1 });
         drop(medium);
         let (medium, is_old) = open("one").unwrap();
         assert!(is_old && medium.data(3) == [9; 512]);

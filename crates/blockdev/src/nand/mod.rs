@@ -1,17 +1,20 @@
 //! The simulated flash array with contents: what the translation layer decides is carried out on real data.
 //!
-//! Data lies by physical place and is moved when the translation layer copies it, so that only a right map finds it
-//! again. As on a real drive the units of a program group gather in the drive's memory until the group is full, and each
-//! has spare bytes that say whose it is; a read whose place holds another's data is an error, never handed on.
+//! Data belongs to physical places and goes from one to another when the translation layer copies it, so that only a
+//! right map finds it again. As on a real drive the units of a program group gather in the drive's memory until the
+//! group is full, and each has spare bytes that say whose it is; a read whose place holds another's data is an error,
+//! never handed on.
 //!
 //! Without power-loss protection an erase waits until everything that was decided before it is in flash. So an older
 //! copy of a unit stays until the newer one is safe, and a loss of power leaves one of the two.
 
 mod contents;
 mod faults;
+mod frames;
 mod groups;
 mod journal;
 mod medium;
+mod payload;
 mod recovery;
 mod transfer;
 
@@ -154,21 +157,22 @@ impl Nand {
                 // Those of the drive's own pages bring no data.
                 Decision::Read(..) => Ok(()),
                 Decision::Program(ppn, Cause::Host) => {
-                    let done = self.prepare(ppn.0).and_then(|()| self.write_for_host(ppn.0, next_unit, transfer));
+                    self.prepare(ppn.0);
+                    let done = self.write_for_host(ppn.0, next_unit, transfer);
                     next_unit += 1;
                     self.programmed(ppn.0);
                     done
                 }
                 Decision::Program(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
                     let from = copied.take().expect("a copy is a read followed by its program");
-                    let done = self.prepare(ppn.0);
+                    self.prepare(ppn.0);
                     self.copy(from, ppn.0);
                     self.programmed(ppn.0);
-                    done
+                    Ok(())
                 }
                 Decision::Program(ppn, cause) => {
-                    let done = self.prepare(ppn.0);
-                    self.write_own(ppn.0, cause, &mut map_pages);
+                    self.prepare(ppn.0);
+                    let done = self.write_own(ppn.0, cause, &mut map_pages);
                     self.programmed(ppn.0);
                     done
                 }
@@ -191,10 +195,10 @@ impl Nand {
     }
 
     /// Before the first unit of an erase unit is programmed, and before one whose erase still waits.
-    fn prepare(&mut self, ppn: u32) -> Result<(), DeviceError> {
+    fn prepare(&mut self, ppn: u32) {
         let Shape { units_per_erase_unit, .. } = *self.medium.shape();
         if !ppn.is_multiple_of(units_per_erase_unit) {
-            return Ok(());
+            return;
         }
         let erase_unit = ppn / units_per_erase_unit;
         if self.waiting_erases.iter().any(|waiting| waiting.erase_unit == erase_unit) {
@@ -208,14 +212,12 @@ impl Nand {
         let record = self.medium.record(erase_unit);
         self.medium.set_record(erase_unit, EraseUnitRecord { is_slc, ..record });
         self.opened.push(erase_unit);
-        self.medium.reserve(erase_unit).map_err(DeviceError::Store)
     }
 
     fn programmed(&mut self, ppn: u32) {
         self.programs += 1;
         let erase_unit = self.medium.shape().erase_unit_of(ppn);
-        let record = self.medium.record(erase_unit);
-        self.medium.set_record(erase_unit, EraseUnitRecord { programmed_at: self.programs, ..record });
+        self.medium.note_program(erase_unit, self.programs);
         if let Some(group) = self.groups.take(ppn, self.programs) {
             self.program_group(group);
         }
@@ -265,8 +267,7 @@ impl Nand {
     }
 
     fn erase(&mut self, erase_unit: u32) {
-        let record = self.medium.record(erase_unit);
-        self.medium.set_record(erase_unit, EraseUnitRecord { epoch: record.epoch + 1, ..record });
+        self.medium.erase(erase_unit);
         if self.faults.erase_fails() {
             self.events.erase_failures += 1;
             self.failed_erase_units.push(erase_unit);

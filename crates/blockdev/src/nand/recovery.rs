@@ -66,7 +66,8 @@ impl Nand {
     /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's own
     /// program.
     fn tear(&mut self, group: u32, is_under_way: bool) -> u64 {
-        let units = self.medium.shape().group_units;
+        let shape = *self.medium.shape();
+        let units = shape.group_units;
         let mut torn_units = 0;
         for ppn in group * units..(group + 1) * units {
             let spare = self.medium.spare(ppn);
@@ -74,8 +75,10 @@ impl Nand {
                 continue;
             }
             torn_units += u64::from(spare.state != PageState::Erased && spare.lpn != NO_LPN);
-            let half = self.medium.data(ppn).len() / 2;
-            self.medium.data_mut(ppn)[half..].fill(0x5a);
+            match self.medium.replace_data(ppn) {
+                Ok(programmed) => programmed[shape.unit_bytes as usize / 2..].fill(0x5a),
+                Err(_) => self.medium.drop_data(ppn),
+            }
             let was_empty = spare.state == PageState::Erased;
             self.padding_units += u64::from(was_empty);
             self.medium.set_spare(ppn, Spare { state: PageState::Torn, ..spare });
