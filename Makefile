@@ -19,6 +19,9 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
+# The feature `ublk` makes its bindings with libclang, here that of the development packages.
+export LIBCLANG_PATH ?= $(abspath $(wildcard .venv/lib/python3*/site-packages/clang/native))
+
 .PHONY: help setup demo test check format docs gallery bench fuzz lock clean
 
 help: ## this list
@@ -50,11 +53,13 @@ test: setup ## all tests of the engine and of the Python side
 	tools/bootstrap programs
 	cargo test --locked --workspace --exclude ssdlab-python
 	cargo test --locked --workspace --exclude ssdlab-python --benches
+	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 	$(PYTHON) -m pytest -n auto
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m mypy

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Literal, final
 
 __all__ = [
+    "BlockDevice",
     "Device",
     "HeldTrace",
     "LiveDrive",
@@ -166,6 +168,8 @@ class Device:
         """Serve it over NBD at a unix socket. Raises OSError."""
     def serve_at_port(self, host: str, port: int) -> Server:
         """Serve it over NBD at a TCP port; 0 takes a free one. Raises OSError."""
+    def attach(self) -> BlockDevice:
+        """Make a block device of it, through ublk. Raises OSError, which says what is missing."""
 
 @final
 class Mount:
@@ -188,3 +192,13 @@ class Server:
         """How many clients have come so far."""
     def stop(self) -> None:
         """Shut all connections and take the socket away."""
+
+@final
+class BlockDevice:
+    """A drive as a block device of the kernel's own."""
+
+    @property
+    def path(self) -> Path:
+        """Where programs find it."""
+    def stop(self) -> None:
+        """Take it away, whoever uses it. Raises OSError."""

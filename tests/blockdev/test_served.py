@@ -6,15 +6,28 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from own_devices import needs
-from running_drives import Server
+from running_drives import DRIVE, Server
 
 ServerMaker = Callable[..., Server]
+
+
+def test_without_ublk_it_says_what_is_missing(tmp_path: Path) -> None:
+    # The wheel has none, and this build is as the wheel.
+    (tmp_path / "drive.toml").write_text(DRIVE)
+    command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "drive.toml"), "--ublk"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "--ublk: this build has no ublk: it is compiled in with the cargo feature `ublk`" in done.stderr
+    done = subprocess.run([*command, "--port", "0"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--ublk makes a block device" in done.stderr
 
 
 @needs("nbdinfo")

@@ -2,7 +2,7 @@
 //!
 //! `device` is the one narrow trait. Behind it are the simulated drive (`drive`), whose contents lie by physical place in
 //! a simulated flash array (`nand`), and a device that does nothing (`null`); `adapters` wrap any of them; front ends
-//! (FUSE, NBD) know the trait only.
+//! (FUSE, NBD, ublk) know the trait only.
 
 pub mod adapters;
 pub mod device;
@@ -11,3 +11,4 @@ pub mod fuse;
 pub mod nand;
 pub mod nbd;
 pub mod null;
+pub mod ublk;

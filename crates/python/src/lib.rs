@@ -19,7 +19,7 @@ use ssdlab_traces::Format;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::device::{Device, Mount, Server};
+    use super::device::{BlockDevice, Device, Mount, Server};
     #[pymodule_export]
     use super::errors::{SpecificationError, TraceError};
     #[pymodule_export]

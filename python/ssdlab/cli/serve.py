@@ -1,11 +1,16 @@
-"""`ssdlab serve`: a simulated drive over NBD, for programs that speak it."""
+"""`ssdlab serve`: a simulated drive over NBD, for programs that speak it, or as a block device of the kernel's own."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import drive_options, options
+
+if TYPE_CHECKING:
+    from ssdlab.serving.drive import ServedDrive
 
 
 def serve(
@@ -23,6 +28,12 @@ def serve(
     host: Annotated[
         str | None, typer.Option("--host", metavar="NAME", help="Where to listen, with --port.  [default: localhost]")
     ] = None,
+    ublk: Annotated[
+        bool,
+        typer.Option(
+            "--ublk", help="As root: a block device instead, /dev/ublkbN. Takes a build with ublk, and Linux 6.0."
+        ),
+    ] = False,
     store: drive_options.Store = None,
     queue_depth: drive_options.QueueDepth = None,
     pace: drive_options.Pace = "virtual",
@@ -43,7 +54,6 @@ def serve(
 
     from ssdlab.errors import InputError
     from ssdlab.quantities import format_bytes
-    from ssdlab.serving import nbd
     from ssdlab.serving.drive import ServedDrive
     from ssdlab.serving.watching import watchable
 
@@ -51,6 +61,8 @@ def serve(
         raise InputError("--socket and --port are two places; give one of them")
     if port is None and host is not None:
         raise InputError("--host goes with --port")
+    if ublk and (port is not None or socket is not None):
+        raise InputError("--ublk makes a block device; --socket and --port are places for NBD")
     write = drive_options.writer_of(output)
     resolved = drive_options.resolved(drive, op, settings, scale)
     served = ServedDrive(
@@ -62,15 +74,10 @@ def serve(
         real_pace=drive_options.is_real(pace),
         faults=drive_options.faults_of(faults),
     )
-    place = (
-        nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute())
-        if port is None
-        else nbd.at_port(served, host or nbd.LOCALHOST, port)
-    )
     drive_options.end_politely()
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
-    with place as at, watchable(served, at.uri) as unseen:
-        typer.echo(at.uri)
+    with _place(served, socket, host, port, ublk) as place, watchable(served, place) as unseen:
+        typer.echo(place)
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
         what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
@@ -82,3 +89,20 @@ def serve(
         except KeyboardInterrupt:
             typer.echo("stopping", err=True)
     write(served.render(served.device.state()))
+
+
+@contextlib.contextmanager
+def _place(served: "ServedDrive", socket: str | None, host: str | None, port: int | None, ublk: bool) -> Iterator[str]:
+    """Where programs find the drive."""
+    from ssdlab.serving import nbd
+    from ssdlab.serving.ublk import attached
+
+    if ublk:
+        with attached(served) as path:
+            yield str(path)
+    elif port is None:
+        with nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute()) as at:
+            yield at.uri
+    else:
+        with nbd.at_port(served, host or nbd.LOCALHOST, port) as at:
+            yield at.uri

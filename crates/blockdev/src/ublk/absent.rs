@@ -1,0 +1,25 @@
+//! What a build without ublk has of it.
+
+use crate::device::Device;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// There is none.
+pub enum BlockDevice {}
+
+/// Always fails, and says why.
+pub fn attach(_device: Arc<dyn Device>) -> io::Result<BlockDevice> {
+    let message = "this build has no ublk: it is compiled in with the cargo feature `ublk`";
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
+}
+
+impl BlockDevice {
+    pub fn path(&self) -> &Path {
+        match *self {}
+    }
+
+    pub fn stop(&mut self) -> io::Result<()> {
+        match *self {}
+    }
+}
