@@ -40,6 +40,8 @@ pub(super) struct Die {
     pub(super) reads: Ring,
     /// Those under way stay in the queue until they are done.
     pub(super) others: Ring,
+    /// What of both is not under way would take so long, if it waited for no channel; kept only where it is asked for.
+    pub(super) queued_ns: u64,
     /// How many of `others` are under way or done, one after another.
     pub(super) chained: u32,
     pub(super) phase: Phase,
@@ -64,6 +66,7 @@ impl Die {
         Self {
             reads: Ring::default(),
             others: Ring::default(),
+            queued_ns: 0,
             chained: 0,
             phase: Phase::Idle,
             channel,
@@ -88,11 +91,15 @@ impl Die {
 
     /// Lengthens the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
     #[inline(always)]
-    fn lengthen(&mut self, costs: &Costs) -> bool {
+    fn lengthen(&mut self, costs: &Costs, keeps_load: bool) -> bool {
         while self.chained < self.others.len() {
             let operation = Operation::from_word(self.others.get(self.chained));
             self.chained += 1;
-            self.end_ns += costs.duration_ns(operation);
+            let duration_ns = costs.duration_ns(operation);
+            self.end_ns += duration_ns;
+            if keeps_load {
+                self.queued_ns -= duration_ns;
+            }
             if !operation.is_quiet() {
                 self.current = operation;
                 self.phase = Phase::LastPart;
@@ -113,6 +120,8 @@ pub struct Dies {
     last_event: u64,
     has_own_channels: bool,
     pub(super) is_fused: bool,
+    /// Whether somebody asks for `free_at_ns`.
+    keeps_load: bool,
     /// Only of flash that suspends programs and erases.
     pub(super) suspension: Option<Box<Suspension>>,
     /// Only of flash with cache program or cache read, whose dies work otherwise altogether.
@@ -130,6 +139,7 @@ impl Dies {
             last_event: 0,
             has_own_channels: dies == channels,
             is_fused: dies == channels,
+            keeps_load: false,
             suspension: None,
             pipelines: None,
         }
@@ -161,20 +171,37 @@ impl Dies {
         self.dies.iter().map(of_die).sum()
     }
 
+    /// Lets `free_at_ns` be asked for, which has a price. Nothing must be queued yet.
+    pub fn keep_load(&mut self) {
+        self.keeps_load = true;
+    }
+
+    /// An operation has joined the queue of a die.
+    #[inline(always)]
+    fn note_queued<K: Kind>(&mut self, index: usize, operation: Operation) {
+        if K::HAS_EXTRAS && self.keeps_load {
+            self.dies[index].queued_ns += self.costs.duration_ns(operation);
+        }
+    }
+
+    /// An operation has left the queue of a die, to begin.
+    #[inline(always)]
+    pub(super) fn note_begun<K: Kind>(&mut self, index: usize, operation: Operation) {
+        if K::HAS_EXTRAS && self.keeps_load {
+            self.dies[index].queued_ns -= self.costs.duration_ns(operation);
+        }
+    }
+
     /// When a die would have done what is queued, if it waited for no channel.
     pub fn free_at_ns(&self, now: u64, index: usize) -> u64 {
         let die = &self.dies[index];
-        let duration_ns = |word| self.costs.duration_ns(Operation::from_word(word));
         let at_work_until_ns = match die.phase {
             Phase::Idle => now,
             Phase::ReadingArray => now.max(die.started_ns + self.costs.duration_ns(die.current)),
             Phase::Quiet | Phase::LastPart | Phase::Resumed => now.max(die.end_ns),
             _ => now + self.suspension.as_ref().map_or(0, |suspension| suspension.rest_ns(index)),
         };
-        // Each read has its reading behind it.
-        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
-        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
-        at_work_until_ns + self.at_work_ns(index) + reads.chain(others).sum::<u64>()
+        at_work_until_ns + self.at_work_ns(index) + die.queued_ns
     }
 
     /// When the last chain that nobody waits for ends.
@@ -223,6 +250,7 @@ impl Dies {
     /// Queues what is neither a read of the host nor may pass those before it.
     #[inline(always)]
     pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        self.note_queued::<K>(index, operation);
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             self.dies[index].others.push(operation.word());
             return self.advance_pipeline(now, index);
@@ -242,7 +270,7 @@ impl Dies {
                 }
                 let die = &mut self.dies[index];
                 die.others.push(operation.word());
-                if die.lengthen(&self.costs) {
+                if die.lengthen(&self.costs, K::HAS_EXTRAS && self.keeps_load) {
                     self.events.set(index, die.end_ns);
                 }
             }
@@ -255,6 +283,7 @@ impl Dies {
         let own_work_ns = self.own_work_ns::<K>(now, index);
         self.dies[index].reads.push(operation.word());
         self.dies[index].reads.push(own_work_ns);
+        self.note_queued::<K>(index, operation);
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.advance_pipeline(now, index);
         }
@@ -266,7 +295,11 @@ impl Dies {
             } else {
                 die.current = Operation::from_word(die.others.get(0));
                 die.chained = 1;
-                die.end_ns = die.started_ns + self.costs.duration_ns(die.current);
+                let end_ns = die.started_ns + self.costs.duration_ns(die.current);
+                if K::HAS_EXTRAS && self.keeps_load {
+                    die.queued_ns += die.end_ns - end_ns;
+                }
+                die.end_ns = end_ns;
                 die.phase = Phase::LastPart;
                 self.events.set(index, die.end_ns);
             }
@@ -301,16 +334,20 @@ impl Dies {
         if let Some(word) = die.reads.pop() {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
+            self.note_begun::<K>(index, Operation::from_word(word));
             return self.start_current::<K>(now, index);
         }
         if die.others.is_empty() {
             self.events.clear(index);
         } else if K::IS_FUSED.unwrap_or(self.is_fused) {
-            let end = if die.lengthen(&self.costs) { Some(die.end_ns) } else { None };
+            let is_waited_for = die.lengthen(&self.costs, K::HAS_EXTRAS && self.keeps_load);
+            let end = if is_waited_for { Some(die.end_ns) } else { None };
             self.events.put(index, end);
         } else {
             die.current = Operation::from_word(die.others.get(0));
             die.chained = 1;
+            let begun = die.current;
+            self.note_begun::<K>(index, begun);
             self.start_current::<K>(now, index);
         }
     }
@@ -347,5 +384,79 @@ impl Dies {
         let free_at = &mut self.channel_free_at[self.dies[index].channel as usize];
         *free_at = now.max(*free_at) + self.costs.transfer_ns(operation);
         *free_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Any;
+    use super::super::operation::Work;
+    use super::*;
+    use crate::specification::drive::{Drive, Nand};
+    use proptest::prelude::*;
+
+    /// Recomputed from all that is queued.
+    fn queued_ns(dies: &Dies, index: usize) -> u64 {
+        let die = &dies.dies[index];
+        let duration_ns = |word| dies.costs.duration_ns(Operation::from_word(word));
+        // Each read has its reading behind it.
+        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
+        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
+        reads.chain(others).sum()
+    }
+
+    /// Fused or not, with suspends or with cache registers.
+    fn flash(variant: u8) -> Dies {
+        let costs = Costs { array_ns: [0, 60, 700, 5_000, 0, 20, 200, 3_000], transfer_ns_per_unit: 5 };
+        let textbook = Drive::textbook().nand;
+        let nand = Nand {
+            channels: if variant == 1 { 1 } else { 2 },
+            dies_per_channel: if variant == 1 { 2 } else { 1 },
+            suspend: variant == 2,
+            cache_program: variant == 3,
+            cache_read: variant == 3,
+            ..textbook
+        };
+        let mut dies = Dies::new(2, nand.channels, costs)
+            .with_suspension(Suspension::new(&nand))
+            .with_pipelines(Pipelines::new(&nand));
+        dies.keep_load();
+        dies
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_queued_is_summed_as_it_comes_and_goes(
+            variant in 0u8..4,
+            steps in proptest::collection::vec((0u8..9, 0usize..2, 0u64..900), 1..200),
+        ) {
+            let mut dies = flash(variant);
+            let mut now = 0;
+            for (kind, index, later) in steps {
+                let of_host = |array, work| Operation::new(array, work, 4, 0);
+                match kind {
+                    0 => dies.queue::<Any>(now, index, of_host(Array::Program, Work::Program)),
+                    1 => dies.queue::<Any>(now, index, Operation::new(Array::Program, Work::Quiet, 4, 0)),
+                    2 => dies.queue::<Any>(now, index, Operation::new(Array::Read, Work::CopyRead, 3, 0).in_mode(true)),
+                    3 => dies.queue::<Any>(now, index, Operation::new(Array::Erase, Work::Quiet, 0, 0)),
+                    4 | 5 => dies.queue_read::<Any>(now, index, of_host(Array::Read, Work::HostRead)),
+                    _ => {
+                        let until_ns = now + later;
+                        while let Some((at_ns, event)) = dies.next_event().filter(|&(at_ns, _)| at_ns <= until_ns) {
+                            if let Some(operation) = dies.take_event::<Any>(at_ns, event) {
+                                if operation.is_of_host() {
+                                    dies.end_of_host::<Any>(at_ns, event, operation);
+                                }
+                                dies.go_on::<Any>(at_ns, event);
+                            }
+                        }
+                        now = until_ns;
+                    }
+                }
+                for index in 0..2 {
+                    prop_assert_eq!(dies.dies[index].queued_ns, queued_ns(&dies, index));
+                }
+            }
+        }
     }
 }

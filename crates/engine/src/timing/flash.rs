@@ -132,6 +132,9 @@ impl Flash {
             *die_of = known;
         }
         self.is_asked_for_load = drive.heeds_load();
+        if self.is_asked_for_load {
+            self.dies.keep_load();
+        }
         self
     }
 
@@ -213,10 +216,10 @@ impl Flash {
         for_kind!(self.carry_out_as(now, decisions, slot))
     }
 
-    /// Neither suspends nor caches registers, and has no blocks in SLC mode.
+    /// Neither suspends nor caches registers, has no blocks in SLC mode, and nobody asks for its load.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.has_plain_dies & self.is_slc.is_empty()
+        self.has_plain_dies & self.is_slc.is_empty() & !self.is_asked_for_load
     }
 
     fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {

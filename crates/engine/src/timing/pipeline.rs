@@ -7,6 +7,7 @@
 //! Array and register have an event each, numbered by the die and by the die behind all dies. Nothing is fused.
 
 use super::dies::Dies;
+use super::kind::Any;
 use super::operation::{Array, Operation};
 use crate::specification::drive::Nand;
 
@@ -141,6 +142,7 @@ impl Dies {
         } else {
             queues.others.forget(1)
         }
+        self.note_begun::<Any>(die, next);
         if next.array() == Array::Program {
             self.pipeline(die).register = Register::Incoming(next);
             let end = self.use_channel(now, die, next);

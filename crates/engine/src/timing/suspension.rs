@@ -144,6 +144,7 @@ impl Dies {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
             die.read_started_ns = now;
+            self.note_begun::<Any>(index, Operation::from_word(word));
             self.start_current::<Any>(now, index);
             let die = &mut self.dies[index];
             die.end_ns = u64::MAX;

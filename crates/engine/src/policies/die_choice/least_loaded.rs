@@ -2,7 +2,7 @@
 //!
 //! A die that cleans or serves reads is passed over until it has caught up, so that no convoy forms behind it: all
 //! requests wait about alike, and the flash is kept busier. What is written in sequence lies less evenly on the dies.
-//! Costs a look at what every die has queued for each group.
+//! Costs a look at every die for each request and for each group, and a sum that each die keeps of what it has queued.
 
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;
