@@ -14,6 +14,7 @@ use super::pipeline::Pipelines;
 use super::ring::Ring;
 use super::suspension::Suspension;
 use super::winner_tree::{WinnerTree, key};
+use std::hint::select_unpredictable;
 
 /// What a die is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -356,25 +357,23 @@ impl Dies {
     pub(super) fn start_current<K: Kind>(&mut self, now: u64, index: usize) {
         let operation = self.dies[index].current;
         let array_ns = self.costs.array_ns(operation);
-        let mut phase = Phase::LastPart;
-        let mut end = u64::MAX;
-        let mut event = now + array_ns;
-        match operation.array() {
-            // With a channel to itself nobody can come between the array and the transfer: one event says it all.
-            Array::Read if K::IS_FUSED == Some(true) || self.has_own_channels => {
-                event = self.use_channel(event, index, operation)
-            }
-            Array::Read => phase = Phase::ReadingArray,
-            // A marker waits for no channel.
-            Array::Nothing if operation.units() == 0 => {}
-            Array::Nothing | Array::Program => event = self.use_channel(now, index, operation) + array_ns,
-            Array::Erase => {}
+        let is_read = operation.array() == Array::Read;
+        // With a channel to itself nobody can come between the array and the transfer: one event says it all.
+        if is_read && (K::IS_FUSED == Some(true) || self.has_own_channels) {
+            let end = self.use_channel(now + array_ns, index, operation);
+            let die = &mut self.dies[index];
+            (die.phase, die.end_ns) = (Phase::LastPart, end);
+            return self.events.set(index, end);
         }
-        if phase == Phase::LastPart {
-            end = event;
-        }
+        // Nobody can foretell which operation comes next. A marker and an erase have nothing to transfer.
+        let transfers_first = !is_read & (operation.units() > 0);
         let die = &mut self.dies[index];
-        (die.phase, die.end_ns) = (phase, end);
+        let free_at = &mut self.channel_free_at[die.channel as usize];
+        let transferred = now.max(*free_at) + self.costs.transfer_ns(operation);
+        *free_at = select_unpredictable(transfers_first, transferred, *free_at);
+        let event = select_unpredictable(transfers_first, transferred, now) + array_ns;
+        die.phase = select_unpredictable(is_read, Phase::ReadingArray, Phase::LastPart);
+        die.end_ns = select_unpredictable(is_read, u64::MAX, event);
         self.events.set(index, event);
     }
 

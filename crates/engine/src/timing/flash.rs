@@ -19,6 +19,7 @@ use crate::ftl::numbers::Ppn;
 use crate::ledger::Cause;
 use crate::specification::drive::{EraseUnitKind, Nand};
 use crate::specification::slc_cache::SlcCache;
+use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
 
@@ -37,6 +38,22 @@ struct CopyRun {
     page: u32,
     group: GroupId,
     units: u32,
+}
+
+/// How many more units of a page are copied to the places from `to` on, one after another, `count_max` at most.
+#[inline(always)]
+fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max: u32) -> u32 {
+    let mut count = 0;
+    while count < count_max
+        && let [Decision::Read(read, from), Decision::Program(programmed, cause), ..] = decisions[2 * count as usize..]
+        && from != Cause::Host
+        && cause != Cause::Host
+        && page.contains(&read.0)
+        && programmed.0 == to + count
+    {
+        count += 1;
+    }
+    count
 }
 
 pub struct Flash {
@@ -228,7 +245,8 @@ impl Flash {
         let mut host_units = 0;
         let mut copied_page = NONE;
         let mut run = CopyRun { page: NONE, group: 0, units: 0 };
-        for &decision in decisions {
+        let mut decisions = decisions.iter();
+        while let Some(&decision) = decisions.next() {
             match decision {
                 Decision::Read(ppn, Cause::Host) => {
                     let page = self.units_per_page.quotient(ppn.0);
@@ -242,6 +260,21 @@ impl Flash {
                 Decision::Read(ppn, _) => {
                     self.queue_lone_read::<K>(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
+                    // Cleaning moves many units, so those that share page and group are taken together.
+                    if self.units_per_page.get() > 1
+                        && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
+                        && *cause != Cause::Host
+                    {
+                        let group = self.groups.of(*to);
+                        self.take_on_run::<K>(now, &mut run, copied_page, group);
+                        let first = copied_page * self.units_per_page.get();
+                        let page = first..first + self.units_per_page.get();
+                        let more = copies_in_a_row(later, page, to.0 + 1, self.groups.room(group) - 1);
+                        self.groups.issue(group, 1 + more);
+                        run.units += 1 + more;
+                        copied_page = NONE;
+                        decisions = later[2 * more as usize..].iter();
+                    }
                 }
                 Decision::Program(ppn, cause) => {
                     let group = self.groups.of(ppn);
@@ -249,17 +282,14 @@ impl Flash {
                         self.groups.wait(group, slot);
                         units_of_slot += 1;
                     }
-                    self.groups.issue(group);
+                    self.groups.issue(group, 1);
                     if copied_page == NONE {
                         self.groups.arrive(group, 1);
                         self.program_if_complete::<K>(now, group, false);
                         continue;
                     }
                     // Not complete before it is read.
-                    if run.page != copied_page || run.group != group {
-                        self.queue_copies::<K>(now, run);
-                        run = CopyRun { page: copied_page, group, units: 0 };
-                    }
+                    self.take_on_run::<K>(now, &mut run, copied_page, group);
                     run.units += 1;
                     copied_page = NONE;
                 }
@@ -276,6 +306,15 @@ impl Flash {
         self.queue_copies::<K>(now, run);
         self.queue_lone_read::<K>(now, copied_page);
         units_of_slot
+    }
+
+    /// Queues the run, and begins another one, unless it is one of this page and group.
+    #[inline(always)]
+    fn take_on_run<K: Kind>(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
+        if run.page != page || run.group != group {
+            self.queue_copies::<K>(now, *run);
+            *run = CopyRun { page, group, units: 0 };
+        }
     }
 
     /// Carries out events up to `events_max`, up to one at `until_ns` or later, or until the host has something to hear

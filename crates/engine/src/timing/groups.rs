@@ -139,12 +139,18 @@ impl Groups {
         self.groups[group as usize].arrived += units;
     }
 
-    /// Counts a unit that the group has taken; a full group takes no more.
+    /// How many more units it takes.
     #[inline(always)]
-    pub fn issue(&mut self, group: GroupId) {
+    pub fn room(&self, group: GroupId) -> u32 {
+        self.units() - self.groups[group as usize].issued
+    }
+
+    /// Counts units that the group has taken; a full group takes no more.
+    #[inline(always)]
+    pub fn issue(&mut self, group: GroupId, count: u32) {
         let units = self.units();
         let issued_to = &mut self.groups[group as usize];
-        issued_to.issued += 1;
+        issued_to.issued += count;
         if issued_to.issued == units {
             self.units_waiting -= u64::from(issued_to.waiting);
             if units > 1 {

@@ -8,9 +8,10 @@ use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Part;
 
-/// Requests drawn at a time, and how far ahead of its issue the old copy behind a request is prefetched.
+/// Requests drawn at a time. Their map entries are prefetched together, and the old copies that these point at a part of
+/// them at a time: the processor looks up many addresses at once in hardly more time than one.
 const DRAWN_AT_ONCE: usize = 64;
-const AHEAD: usize = 12;
+const PREFETCHED_AT_ONCE: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Upcoming {
@@ -223,9 +224,11 @@ impl Host {
                 client.draw(job, &mut upcoming.requests, DRAWN_AT_ONCE);
             }
             upcoming.requests.iter().for_each(|request| drive.prefetch(request));
+            upcoming.requests.iter().take(PREFETCHED_AT_ONCE).for_each(|request| drive.prefetch_old(request));
         }
-        if let Some(ahead) = upcoming.requests.get(upcoming.next + AHEAD) {
-            drive.prefetch_old(ahead);
+        if upcoming.next.is_multiple_of(PREFETCHED_AT_ONCE) {
+            let later = upcoming.requests.iter().skip(upcoming.next + PREFETCHED_AT_ONCE);
+            later.take(PREFETCHED_AT_ONCE).for_each(|request| drive.prefetch_old(request));
         }
         upcoming.requests.get(upcoming.next).copied()
     }
