@@ -1,4 +1,4 @@
-//! The flash in time: what the translation layer decided becomes operations of the dies (`dies`), and their ends become
+//! The flash in time: what the translation layer decided becomes operations of the dies (`carrying_out`, `dies`), and their ends become
 //! news for the host.
 //!
 //! Programs go out in groups (`groups`).
@@ -10,18 +10,16 @@ use super::host::TimedDrive;
 use super::kind::{Kind, for_kind};
 use super::operation::{Array, Costs, Operation, Work};
 use super::pipeline::Pipelines;
-use super::recorder::Decision;
 use super::service::{Ended, Queued};
 use super::suspension::Suspension;
 use super::waiting_erases::WaitingErases;
 use crate::divisor::Divisor;
 use crate::ftl::numbers::Ppn;
-use crate::ledger::Cause;
 use crate::specification::drive::{EraseUnitKind, Nand};
 use crate::specification::slc_cache::SlcCache;
-use std::ops::Range;
 
-const NONE: u32 = u32::MAX;
+/// No page.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// What has come about for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,39 +30,15 @@ pub enum Finished {
     Written { slot: u32 },
 }
 
-/// A run of copies out of one page into one group, not yet queued.
-#[derive(Clone, Copy, Debug)]
-struct CopyRun {
-    page: u32,
-    group: GroupId,
-    units: u32,
-}
-
-/// How many more units of a page are copied to the places from `to` on, one after another, `count_max` at most.
-#[inline(always)]
-fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max: u32) -> u32 {
-    let mut count = 0;
-    while count < count_max
-        && let [Decision::Read(read, from), Decision::Program(programmed, cause), ..] = decisions[2 * count as usize..]
-        && from != Cause::Host
-        && cause != Cause::Host
-        && page.contains(&read.0)
-        && programmed.0 == to + count
-    {
-        count += 1;
-    }
-    count
-}
-
 pub struct Flash {
     mapping_unit_bytes: u64,
-    units_per_page: Divisor,
+    pub(super) units_per_page: Divisor,
     layout: DieLayout,
     pub(super) dies: Dies,
     pub(super) dies_count: u32,
     pub(super) groups: Groups,
     /// By die: the page that was queued last to be copied from.
-    last_copied_page: Vec<u32>,
+    pub(super) last_copied_page: Vec<u32>,
     finished: Vec<Finished>,
     /// What has brought all that is in `finished`.
     pub(super) ended: Ended,
@@ -183,7 +157,7 @@ impl Flash {
 
     /// Whether a place is in SLC mode.
     #[inline(always)]
-    fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
+    pub(super) fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
         K::HAS_EXTRAS && !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
     }
 
@@ -226,95 +200,10 @@ impl Flash {
         self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
-    /// Queues what the translation layer decided on at `now`, on behalf of the host's `slot`. Returns how many units of
-    /// the slot will be reported as finished.
-    #[inline]
-    pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
-        for_kind!(self.carry_out_as(now, decisions, slot))
-    }
-
     /// Neither suspends nor caches registers, has no blocks in SLC mode, and nobody asks for its load.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.has_plain_dies & self.is_slc.is_empty() & !self.is_asked_for_load
-    }
-
-    fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
-        let mut units_of_slot = 0;
-        let mut host_page = NONE;
-        let mut host_units = 0;
-        let mut copied_page = NONE;
-        let mut run = CopyRun { page: NONE, group: 0, units: 0 };
-        let mut decisions = decisions.iter();
-        while let Some(&decision) = decisions.next() {
-            match decision {
-                Decision::Read(ppn, Cause::Host) => {
-                    let page = self.units_per_page.quotient(ppn.0);
-                    if page != host_page {
-                        self.queue_host_read::<K>(now, host_page, host_units, slot);
-                        (host_page, host_units) = (page, 0);
-                    }
-                    host_units += 1;
-                    units_of_slot += 1;
-                }
-                Decision::Read(ppn, _) => {
-                    self.queue_lone_read::<K>(now, copied_page);
-                    copied_page = self.units_per_page.quotient(ppn.0);
-                    // Cleaning moves many units, so those that share page and group are taken together.
-                    if self.units_per_page.get() > 1
-                        && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
-                        && *cause != Cause::Host
-                    {
-                        let group = self.groups.of(*to);
-                        self.take_on_run::<K>(now, &mut run, copied_page, group);
-                        let first = copied_page * self.units_per_page.get();
-                        let page = first..first + self.units_per_page.get();
-                        let more = copies_in_a_row(later, page, to.0 + 1, self.groups.room(group) - 1);
-                        self.groups.issue(group, 1 + more);
-                        run.units += 1 + more;
-                        copied_page = NONE;
-                        decisions = later[2 * more as usize..].iter();
-                    }
-                }
-                Decision::Program(ppn, cause) => {
-                    let group = self.groups.of(ppn);
-                    if cause == Cause::Host {
-                        self.groups.wait(group, slot);
-                        units_of_slot += 1;
-                    }
-                    self.groups.issue(group, 1);
-                    if copied_page == NONE {
-                        self.groups.arrive(group, 1);
-                        self.program_if_complete::<K>(now, group, false);
-                        continue;
-                    }
-                    // Not complete before it is read.
-                    self.take_on_run::<K>(now, &mut run, copied_page, group);
-                    run.units += 1;
-                    copied_page = NONE;
-                }
-                Decision::Erase(erase_unit) => {
-                    self.queue_copies::<K>(now, run);
-                    self.queue_lone_read::<K>(now, copied_page);
-                    (run.units, copied_page) = (0, NONE);
-                    self.decide_erase::<K>(now, erase_unit.0);
-                }
-                Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
-            }
-        }
-        self.queue_host_read::<K>(now, host_page, host_units, slot);
-        self.queue_copies::<K>(now, run);
-        self.queue_lone_read::<K>(now, copied_page);
-        units_of_slot
-    }
-
-    /// Queues the run, and begins another one, unless it is one of this page and group.
-    #[inline(always)]
-    fn take_on_run<K: Kind>(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
-        if run.page != page || run.group != group {
-            self.queue_copies::<K>(now, *run);
-            *run = CopyRun { page, group, units: 0 };
-        }
     }
 
     /// Carries out events up to `events_max`, up to one at `until_ns` or later, or until the host has something to hear
@@ -358,40 +247,6 @@ impl Flash {
         events_max
     }
 
-    fn queue_host_read<K: Kind>(&mut self, now: u64, page: u32, units: u32, slot: u32) {
-        if units > 0 {
-            let is_slc = self.is_slc::<K>(page * self.units_per_page.get());
-            let operation = Operation::new(Array::Read, Work::HostRead, units, slot).in_mode(is_slc);
-            self.dies.queue_read::<K>(now, self.die_of_page(page), operation);
-        }
-    }
-
-    #[inline(always)]
-    fn queue_copies<K: Kind>(&mut self, now: u64, CopyRun { page, group, units }: CopyRun) {
-        if units == 0 {
-            return;
-        }
-        let die = self.die_of_page(page);
-        // Cleaning moves a page's units one after another; the page is read from the array once.
-        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
-        let array = if is_in_register { Array::Nothing } else { Array::Read };
-        // What is in the register takes no time in either mode.
-        let is_slc = self.is_slc::<K>(page * self.units_per_page.get());
-        self.dies.queue::<K>(now, die, Operation::new(array, Work::CopyRead, units, group).in_mode(is_slc));
-    }
-
-    /// A unit that is read and does not fill a unit to be programmed: where data is reduced, several go into one.
-    #[inline(always)]
-    fn queue_lone_read<K: Kind>(&mut self, now: u64, page: u32) {
-        if page == NONE {
-            return;
-        }
-        let die = self.die_of_page(page);
-        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
-        let array = if is_in_register { Array::Nothing } else { Array::Read };
-        self.dies.queue::<K>(now, die, Operation::new(array, Work::Quiet, 1, 0));
-    }
-
     pub(super) fn queue_erase<K: Kind>(&mut self, now: u64, erase_unit: u32, erase: Operation) {
         match &self.layout {
             DieLayout::Superblock { dies } => {
@@ -405,7 +260,7 @@ impl Flash {
     }
 
     #[inline(always)]
-    fn program_if_complete<K: Kind>(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
+    pub(super) fn program_if_complete<K: Kind>(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
         if !self.groups.is_complete(group) {
             return;
         }

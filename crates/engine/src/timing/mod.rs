@@ -5,6 +5,7 @@ use crate::ftl::numbers::{EraseUnit, Ppn};
 use crate::ledger::Cause;
 
 pub mod breakdown;
+mod carrying_out;
 mod die_layout;
 mod dies;
 pub mod flash;
@@ -12,6 +13,7 @@ pub mod groups;
 pub mod histogram;
 pub mod host;
 mod kind;
+mod load;
 mod map_waits;
 mod operation;
 mod pipeline;
