@@ -103,27 +103,56 @@ impl Times {
 /// lie where they lie, and need not be looked for in every pass.
 #[derive(Default)]
 struct Places {
-    offsets_bytes: Vec<u64>,
+    /// By number: where the pieces of the request begin in `pieces`.
+    starts: Vec<u32>,
+    pieces: Vec<Piece>,
     /// The number of the record after the batch that is being taken; nothing in the first pass.
     batch_end: Option<usize>,
-    /// The number of the request that is being placed.
-    number: Option<usize>,
+    known: Known,
+}
+
+/// What is known of the request that is being placed.
+#[derive(Default)]
+enum Known {
+    /// Nothing, and it will not be remembered.
+    #[default]
+    Nothing,
+    /// Its pieces are being noted.
+    Noted,
+    /// Where its next piece is.
+    At(usize),
 }
 
 impl Places {
-    const UNKNOWN: u64 = u64::MAX;
+    const UNKNOWN: u32 = u32::MAX;
+    /// 48 MiB. What lies in more pieces is looked for as it was.
+    const PIECES_MAX: usize = 2 << 20;
 
-    fn get(&self) -> Option<u64> {
-        let offset_bytes = *self.offsets_bytes.get(self.number?)?;
-        (offset_bytes != Self::UNKNOWN).then_some(offset_bytes)
+    /// Begins with the request that is so many before the end of its batch.
+    fn begin(&mut self, before_end: usize) {
+        self.known = Known::Nothing;
+        let Some(number) = self.batch_end.map(|end| end - before_end) else { return };
+        if number >= self.starts.len() {
+            self.starts.resize(number + 1, Self::UNKNOWN);
+        }
+        if self.starts[number] != Self::UNKNOWN {
+            self.known = Known::At(self.starts[number] as usize);
+        } else if self.pieces.len() < Self::PIECES_MAX {
+            self.starts[number] = self.pieces.len() as u32;
+            self.known = Known::Noted;
+        }
     }
 
-    fn note(&mut self, offset_bytes: u64) {
-        let Some(number) = self.number else { return };
-        if number >= self.offsets_bytes.len() {
-            self.offsets_bytes.resize(number + 1, Self::UNKNOWN);
+    fn next(&mut self) -> Option<Piece> {
+        let Known::At(at) = &mut self.known else { return None };
+        *at += 1;
+        Some(self.pieces[*at - 1])
+    }
+
+    fn note(&mut self, piece: Piece) {
+        if matches!(self.known, Known::Noted) {
+            self.pieces.push(piece);
         }
-        self.offsets_bytes[number] = offset_bytes;
     }
 }
 
@@ -180,7 +209,7 @@ impl<M: AddressMap> TraceSource<M> {
                 Some(extent) => self.place(extent, out)?,
                 None if self.at < self.records.len() => {
                     let record = self.records[self.at];
-                    self.places.number = self.places.batch_end.map(|end| end - (self.records.len() - self.at));
+                    self.places.begin(self.records.len() - self.at);
                     self.at += 1;
                     self.take(&record, out);
                 }
@@ -227,16 +256,14 @@ impl<M: AddressMap> TraceSource<M> {
     /// Places the front part of the request, and keeps what is left of it.
     fn place(&mut self, extent: Extent, out: &mut Vec<Request>) -> Result<(), Failure> {
         let Extent { operation, offset_bytes, length_bytes } = extent;
-        let piece = match self.places.get() {
-            Some(place) => Piece { offset_bytes: Some(place), length_bytes },
+        let piece = match self.places.next() {
+            Some(piece) => piece,
             None => {
                 let piece = self.map.place(&extent).map_err(|error| {
                     let (name, pieces) = self.recording.place();
                     Failure::Address { name: name.to_owned(), pieces, error }
                 })?;
-                if let (true, Some(place)) = (self.is_whole && piece.length_bytes == length_bytes, piece.offset_bytes) {
-                    self.places.note(place);
-                }
+                self.places.note(piece);
                 piece
             }
         };
