@@ -5,8 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from small_drives import Program, drive_file, program_in
+from ssdlab.cli import app
+from ssdlab.errors import InputError
 
 
 @pytest.fixture
@@ -34,6 +37,19 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
     page = (tmp_path / "advice/report.html").read_text()
     assert page.index("unpartitioned") < page.index("What supports it")
     assert (tmp_path / "advice/waf-dark.png").stat().st_size > 10_000
+
+
+def test_the_answer_does_not_wait_for_what_else_would_help(
+    ssdlab: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object) -> list[object]:
+        raise InputError("what if it fails")
+
+    monkeypatch.setattr("ssdlab.planning.advice.alternatives.alternatives", broken)
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(app, ["advise", "uniform.fio", "--drive", "small.toml", "--waf", "3"])
+    assert isinstance(ended.exception, InputError)
+    assert ended.stdout.startswith("Leave ")
 
 
 def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +13,12 @@ from ssdlab.cli import options, workload_options
 if TYPE_CHECKING:
     from ssdlab.planning.advice.limits import Limit
     from ssdlab.planning.advice.recorded import Trace
-    from ssdlab.planning.advice.words import Sentence
     from ssdlab.planning.advice.workload import Workload
 
 # Large enough that write amplification is within a percent or two of the full drive's.
 _UNITS = 1_000_000
 _UNITS_TIMED = 400_000
+_COLUMNS = 79
 
 
 def advise(
@@ -99,17 +100,22 @@ def advise(
         daily_bytes, assumed = workload_options.daily(writes_per_day, workload, needed=False)
         wanted = _limits(life, waf, write_rate, latency or [], price, daily_bytes)
         demand = Demand(daily_bytes, drive_price or file.market.price_usd)
-        tell = stack.enter_context(described())
-        trials = Trials(workload, setting, demand, wanted, workers, tell)
+        trials = Trials(workload, setting, demand, wanted, workers)
         scale = scale_of(workload, setting, _UNITS_TIMED if trials.timed else _UNITS)
-        found = least(trials, scale)
-        larger = None if whole or scale is None else larger_of(workload, setting, scale)
-        found = confirmed(trials, found, larger)
-        others = alternatives(trials, found, scale) if found.curve else []
-    options.print_notes([*workload.notes, *assumed])
-    head = words.headline(trials, found)
+        with described() as trials.on_progress:
+            found = least(trials, scale)
+            larger = None if whole or scale is None else larger_of(workload, setting, scale)
+            found = confirmed(trials, found, larger)
+        # The answer does not wait for what else would help.
+        options.print_notes([*workload.notes, *assumed])
+        head = words.headline(trials, found)
+        typer.echo("\n".join(textwrap.wrap(str(head), _COLUMNS)))
+        typer.echo("")
+        with described() as trials.on_progress:
+            others = alternatives(trials, found, scale) if found.curve else []
     said = words.sentences(trials, found, others)
-    _print(head, said)
+    for sentence in said:
+        typer.echo("\n".join(textwrap.wrap(str(sentence), _COLUMNS, initial_indent="- ", subsequent_indent="  ")))
     if found.over_provisioning not in (None, found.own):
         assert found.over_provisioning is not None
         typer.echo("\nTo leave it empty, one of:")
@@ -173,12 +179,3 @@ def _numbers(
         raise InputError(f"--reads: {error}") from None
     space_bytes = options.bytes_of("--space-in-use", space)
     return space_bytes and space_bytes // block_bytes * block_bytes, block_bytes, skew, read_percent
-
-
-def _print(head: "Sentence", said: "list[Sentence]") -> None:
-    import textwrap
-
-    typer.echo("\n".join(textwrap.wrap(str(head), 79)))
-    typer.echo("")
-    for sentence in said:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), 79, initial_indent="- ", subsequent_indent="  ")))
