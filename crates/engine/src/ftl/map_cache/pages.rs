@@ -167,10 +167,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let first = offset_bytes.next_multiple_of(unit_bytes);
         let last = end / unit_bytes * unit_bytes;
         let pages = if first < last { first / span..last.div_ceil(span) } else { 0..0 };
-        for page in pages {
-            let (start, stop) = (page * span, user_bytes.min((page + 1) * span));
-            let page = page as Page;
-            if first <= start && stop <= last {
+        let is_whole = |page: u64| first <= page * span && user_bytes.min((page + 1) * span) <= last;
+        for number in pages.clone() {
+            let page = number as Page;
+            if is_whole(number) {
                 self.drop_map_page(page);
                 if let Some(extents) = &mut self.cache().extents {
                     extents.forget(page);
@@ -178,6 +178,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             } else if self.is_kept(page) {
                 self.find(page, true)?;
             }
+        }
+        // Making room for another map page may have moved units of one that was dropped; now they are gone.
+        for page in pages.filter(|&page| is_whole(page)) {
+            self.cache().is_behind[page as usize] = false;
         }
         self.trim_range(offset_bytes, length_bytes)
     }
