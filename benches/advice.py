@@ -2,8 +2,7 @@
 
 The trace is made from a fixed seed: most writes to 1 MiB regions by zipf 0.9, some in sequence, reads among them.
 Prints a line of JSON for each set of limits: seconds until the answer stands there, of the whole process, and of its
-processors; and runs by what they were for. Not for the engine's own speed, nor for
-whether the advice is right.
+processors; and runs by what they were for. Not for the engine's own speed, nor for whether the advice is right.
 """
 
 import hashlib
