@@ -19,10 +19,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
-# The feature `ublk` makes its bindings with libclang, here that of the development packages.
-export LIBCLANG_PATH ?= $(abspath $(wildcard .venv/lib/python3*/site-packages/clang/native))
-
-.PHONY: help setup demo test check format docs gallery bench fuzz lock clean
+.PHONY: help setup demo test check format docs gallery bench ublk fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -53,13 +50,11 @@ test: setup ## all tests of the engine and of the Python side
 	tools/bootstrap programs
 	cargo test --locked --workspace --exclude ssdlab-python
 	cargo test --locked --workspace --exclude ssdlab-python --benches
-	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 	$(PYTHON) -m pytest -n auto
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m mypy
@@ -90,6 +85,12 @@ bench: setup ## speed, as JSON, a line a benchmark
 	$(PYTHON) benches/front_ends.py
 	$(PYTHON) benches/cluster_overhead.py 200 20
 	$(PYTHON) benches/advice.py
+
+# The bindings of the feature take libclang, here that of the development packages, and the C headers of the system.
+ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of the two above
+	export LIBCLANG_PATH="$${LIBCLANG_PATH:-$$(echo $(CURDIR)/.venv/lib/python3*/site-packages/clang/native)}"; \
+	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings; \
+	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 
 FUZZ_SECONDS ?= 600
 fuzz: setup ## fuzzes trace readers and parsers, FUZZ_SECONDS=600 each; see fuzz/README.md
