@@ -12,7 +12,7 @@ from ssdlab.errors import InputError, RunFailed
 from ssdlab.protocols.contract import Point, Protocol, Setting, Step
 from ssdlab.protocols.figures import Figures, Rates, rates_of
 from ssdlab.protocols.steady import ROUNDS, is_steady
-from ssdlab.protocols.steps import job_file, script
+from ssdlab.protocols.steps import job_file, rest, script
 from ssdlab.protocols.store import Store
 from ssdlab.targets.device import health, jobtext, programs, run
 from ssdlab.targets.device.health import Health, ReadOut
@@ -121,10 +121,11 @@ class _Runner:
             stage = stages[number]
             return self._fio(step, stage if of_steady is None else self._one_round(stage, of_steady), before, index)
         command = script(point).commands[number]
+        rested = [said for pause in rest(step, command) for said in files.do(pause).commands]
         deed = files.do(command)
         if deed.stage is None:
             output = sysbench_report(deed.output) if "sysbench" in command.text else None
-            return _Round(before, self._source.read(), None, deed.commands, output)
+            return _Round(before, self._source.read(), None, [*rested, *deed.commands], output)
         return self._fio(
             step, deed.stage if of_steady is None else self._one_round(deed.stage, of_steady), before, index
         )

@@ -9,7 +9,7 @@ from ssdlab import filesystem, jobs
 from ssdlab.filesystem.script import Command, Script
 from ssdlab.filesystem.session import Session
 from ssdlab.jobs import JobFile
-from ssdlab.protocols.contract import Point
+from ssdlab.protocols.contract import Point, Step
 from ssdlab.targets.specification import Reporting
 
 
@@ -23,8 +23,13 @@ def job_file(point: Point) -> JobFile:
 
 
 def script(point: Point) -> Script:
-    """A command a step; idle time is not part of it."""
+    """A command a step; idle time is not part of it, see `rest`."""
     return filesystem.parse("\n".join(step.text for step in point.steps), point.label or "protocol")
+
+
+def rest(step: Step, before: Command) -> list[Command]:
+    """The script's command that lets a step's idle time pass, if it has one."""
+    return [Command(before.where, "sleep", (f"{step.idle_seconds:g}",))] if step.idle_seconds else []
 
 
 @dataclass
@@ -66,9 +71,8 @@ class Engine:
         for number, (command, step) in enumerate(zip(commands, self.point.steps, strict=True)):
             if number >= self.count:
                 break
-            if step.idle_seconds:
-                session.do(Command(command.where, "sleep", (f"{step.idle_seconds:g}",)))
-            session.do(command)
+            for each in [*rest(step, command), command]:
+                session.do(each)
             stages = session.jobs[-1]["stage"] + 1 if session.jobs else 0
             self.step_of_stage += [number] * (stages - len(self.step_of_stage))
         return session.jobs
