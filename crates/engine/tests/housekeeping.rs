@@ -1,13 +1,14 @@
 //! Does idle time do what the drive file asks for, no more, and with the books in balance?
 
 use ssdlab_engine::ftl::Ftl;
-use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::*;
 use ssdlab_engine::specification::housekeeping::Housekeeping;
-use ssdlab_engine::timing::host::Idle;
+use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::host::{Idle, TimedDrive};
 use ssdlab_engine::timing::recorder::{Decision, Recorder};
 
 const UNIT: u64 = 4096;
@@ -44,6 +45,8 @@ fn drive(housekeeping: Housekeeping) -> Drive {
 trait Idling {
     fn write(&mut self, lpn: u64, units: u64);
     fn read(&mut self, lpn: u64, units: u64);
+    /// Reads what the controller still has in its memory.
+    fn read_from_memory(&mut self, lpn: u64, units: u64);
     /// All that idle time from `now_ns` on has to do at once, as batches of so many programs; and when there is more.
     fn idle(&mut self, now_ns: u64) -> (Vec<usize>, u64);
     fn ledger(&self) -> Ledger;
@@ -62,6 +65,18 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Recorder> {
         let length_bytes = (units * UNIT) as u32;
         self.execute_one(&Request::new(Operation::Read, lpn * UNIT, length_bytes)).unwrap();
         self.clock_mut().decisions.clear();
+    }
+
+    fn read_from_memory(&mut self, lpn: u64, units: u64) {
+        self.execute_one(&Request::new(Operation::Read, lpn * UNIT, (units * UNIT) as u32)).unwrap();
+        let mut decisions = std::mem::take(&mut self.clock_mut().decisions);
+        let mut flash = Flash::new(&drive(Housekeeping::default()).nand, UNIT as u32, EraseUnitKind::Superblock);
+        for decision in &decisions {
+            let Decision::Read(ppn, Cause::Host) = *decision else { panic!("{decision:?} for a read") };
+            flash.carry_out(0, &[Decision::Program(ppn, Cause::Host)], 0);
+        }
+        TimedDrive::strike_reads(self, &mut decisions, &mut flash);
+        assert_eq!(decisions, []);
     }
 
     fn idle(&mut self, now_ns: u64) -> (Vec<usize>, u64) {
@@ -197,6 +212,20 @@ fn what_is_read_too_often_is_moved() {
     // It begins anew where it lies now.
     (0..999).for_each(|_| drive.read(0, 8));
     assert_eq!(drive.idle(3).0, Vec::<usize>::new());
+}
+
+#[test]
+fn what_is_read_from_memory_disturbs_nothing_and_is_not_counted() {
+    let mut drive = build(&drive(Housekeeping { read_disturb_reads: 1000, ..Housekeeping::default() }));
+    fill(&mut *drive);
+    (0..999).for_each(|_| drive.read(0, 8));
+    let read_units = drive.ledger().read_units;
+    // Each of them is the thousandth, until it turns out to be none.
+    (0..10).for_each(|_| drive.read_from_memory(0, 8));
+    assert_eq!(drive.ledger().read_units, read_units);
+    assert_eq!(drive.idle(1).0, Vec::<usize>::new());
+    drive.read(0, 1);
+    assert!(!drive.idle(2).0.is_empty());
 }
 
 /// Page reads that reading all addresses in order takes, in requests of 128 KiB.

@@ -143,6 +143,13 @@ impl DriveClock {
         }
     }
 
+    /// What the controller still has in its memory is not read from flash.
+    pub fn strike_reads(&mut self, drive: &mut dyn TimedDrive, decisions: &mut Vec<Decision>) {
+        if self.flash.has_any_in_memory() {
+            drive.strike_reads(decisions, &mut self.flash);
+        }
+    }
+
     /// Work that no request waits for.
     pub fn carry_out(&mut self, decisions: &[Decision]) {
         self.flash.carry_out(self.now_ns, decisions, BUFFERED);

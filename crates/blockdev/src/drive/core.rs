@@ -131,6 +131,7 @@ impl Core {
             Operation::Trim => Kind::Trim,
             Operation::Flush => Kind::Flush,
         };
+        self.clock.strike_reads(&mut *self.ftl, &mut self.decisions);
         self.submitted = Some(self.clock.submit(kind, &self.decisions));
         self.phases.count(kind, u64::from(length_bytes));
         if let Err(reason) = executed {

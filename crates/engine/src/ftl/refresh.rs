@@ -89,14 +89,39 @@ impl Refresh {
         if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page {
             return;
         }
-        let erase_unit = page / self.pages_per_erase_unit;
-        // The pages of a superblock go over its blocks in turn.
-        let block = page % self.pages_per_erase_unit % self.blocks_per_erase_unit;
-        let reads = &mut self.reads[(erase_unit * self.blocks_per_erase_unit + block) as usize];
+        let erase_unit = self.erase_unit_of(page);
+        let block = self.block_of(page);
+        let reads = &mut self.reads[block];
         *reads = reads.saturating_add(1);
-        if *reads == self.reads_max && !self.disturbed.contains(&EraseUnit(erase_unit)) {
-            self.disturbed.push(EraseUnit(erase_unit));
+        if *reads == self.reads_max && !self.disturbed.contains(&erase_unit) {
+            self.disturbed.push(erase_unit);
         }
+    }
+
+    /// A read of a page that was counted did not take place.
+    pub fn unread(&mut self, ppn: u32) {
+        let page = ppn / self.units_per_page;
+        if self.reads_max == 0 {
+            return;
+        }
+        let block = self.block_of(page);
+        self.reads[block] -= 1;
+        let erase_unit = self.erase_unit_of(page);
+        let first = erase_unit.index() * self.blocks_per_erase_unit as usize;
+        let blocks = &self.reads[first..first + self.blocks_per_erase_unit as usize];
+        if self.reads[block] + 1 == self.reads_max && blocks.iter().all(|&reads| reads < self.reads_max) {
+            self.disturbed.retain(|&disturbed| disturbed != erase_unit);
+        }
+    }
+
+    fn erase_unit_of(&self, page: u32) -> EraseUnit {
+        EraseUnit(page / self.pages_per_erase_unit)
+    }
+
+    /// The pages of a superblock go over its blocks in turn.
+    fn block_of(&self, page: u32) -> usize {
+        let block = page % self.pages_per_erase_unit % self.blocks_per_erase_unit;
+        (self.erase_unit_of(page).0 * self.blocks_per_erase_unit + block) as usize
     }
 
     /// The host's next request reads anew.

@@ -3,7 +3,7 @@
 use super::Ftl;
 use super::numbers::Ppn;
 use crate::error::ReadOnly;
-use crate::ledger::Ledger;
+use crate::ledger::{Cause, Ledger};
 use crate::policies::placement::PlacementPolicy;
 use crate::request::Request;
 use crate::timing::flash::Flash;
@@ -60,6 +60,10 @@ impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
         }
     }
 
+    fn strike_reads(&mut self, decisions: &mut Vec<Decision>, flash: &mut Flash) {
+        self.strike_reads(decisions, |ppn| flash.is_in_memory(ppn));
+    }
+
     fn ledger(&self) -> &Ledger {
         self.ledger()
     }
@@ -67,5 +71,33 @@ impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
     fn take_decisions(&mut self, into: &mut Vec<Decision>) {
         into.clear();
         std::mem::swap(into, &mut self.clock_mut().decisions);
+    }
+}
+
+impl<P: PlacementPolicy> Ftl<P, Recorder> {
+    fn strike_reads(&mut self, decisions: &mut Vec<Decision>, mut is_in_memory: impl FnMut(Ppn) -> bool) {
+        let counted_units = self.reduction.as_ref().map_or(1, |reduction| u64::from(reduction.places_per_unit()));
+        let mut last_page = None;
+        decisions.retain(|&decision| {
+            let Decision::Read(ppn, cause) = decision else { return true };
+            let read_units = &mut self.ledger.read_units;
+            let counter = match cause {
+                Cause::Host => &mut read_units.host,
+                Cause::ReadModifyWrite => &mut read_units.read_modify_write,
+                Cause::Metadata => &mut read_units.metadata,
+                // What cleaning moves it reads as usual.
+                _ => return true,
+            };
+            let page = ppn.0 / self.geometry.units_per_page;
+            let begins_page = cause == Cause::Host && last_page.replace(page) != Some(page);
+            if !is_in_memory(ppn) {
+                return true;
+            }
+            *counter -= counted_units;
+            if begins_page && let Some(upkeep) = &mut self.upkeep {
+                upkeep.refresh.unread(ppn.0);
+            }
+            false
+        });
     }
 }

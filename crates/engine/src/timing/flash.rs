@@ -174,6 +174,18 @@ impl Flash {
         &self.groups
     }
 
+    /// Whether anything that the host waits for is not yet in flash.
+    #[inline]
+    pub fn has_any_in_memory(&mut self) -> bool {
+        !self.groups.in_flight().is_empty()
+    }
+
+    /// Whether a unit is in a program group that the host waits for, and so in the controller's memory.
+    pub fn is_in_memory(&mut self, ppn: Ppn) -> bool {
+        let number = self.groups.number_of(ppn);
+        self.groups.in_flight().holds(number)
+    }
+
     /// When the next event happens, if any is pending.
     #[inline]
     pub fn next_event_ns(&self) -> Option<u64> {
@@ -234,7 +246,7 @@ impl Flash {
                     self.ended = self.dies.end_of_host::<K>(now, die, operation);
                     let slots = self.groups.waiting(operation.target());
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
-                    self.groups.forget(operation.target());
+                    self.groups.end(operation.target());
                 }
                 Work::Marker => self.marker_came::<K>(now, operation.target()),
                 Work::Quiet | Work::CopyRead => {}

@@ -3,6 +3,7 @@
 //! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
 //! that are moved when they have been read.
 
+use super::in_flight::InFlight;
 use super::service::Queued;
 use crate::divisor::Divisor;
 use crate::ftl::numbers::Ppn;
@@ -34,6 +35,8 @@ pub struct Groups {
     /// Numbers of the groups that still take units: one a stream, so few that looking through them is quickest.
     open: Vec<(u32, GroupId)>,
     units_waiting: u64,
+    /// Those that are waited for, once somebody has asked for them.
+    in_flight: Option<InFlight>,
 }
 
 impl Groups {
@@ -48,6 +51,7 @@ impl Groups {
             spare: Vec::new(),
             open: Vec::new(),
             units_waiting: 0,
+            in_flight: None,
         }
     }
 
@@ -104,6 +108,9 @@ impl Groups {
         self.slots.resize(self.groups.len() * self.units() as usize, 0);
         self.queued.push(Queued::default());
         self.opened_after.push(0);
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.grow();
+        }
         self.groups.len() as GroupId - 1
     }
 
@@ -129,6 +136,11 @@ impl Groups {
     pub fn wait(&mut self, group: GroupId, slot: u32) {
         let units = self.units() as usize;
         let waited_for = &mut self.groups[group as usize];
+        if let Some(in_flight) = self.in_flight.as_mut()
+            && waited_for.waiting == 0
+        {
+            in_flight.add(group, waited_for.number);
+        }
         self.slots[group as usize * units + waited_for.waiting as usize] = slot;
         waited_for.waiting += 1;
         self.units_waiting += 1;
@@ -197,6 +209,39 @@ impl Groups {
     #[inline(always)]
     pub fn queued(&self, group: GroupId) -> Queued {
         self.queued[group as usize]
+    }
+
+    /// Groups that are waited for, and so still in the controller's memory. They are kept from the first call on: most
+    /// runs that only write never ask.
+    #[inline]
+    pub(super) fn in_flight(&mut self) -> &InFlight {
+        if self.in_flight.is_none() {
+            self.in_flight = Some(self.all_in_flight());
+        }
+        self.in_flight.as_ref().expect("it was made")
+    }
+
+    #[cold]
+    fn all_in_flight(&self) -> InFlight {
+        let mut in_flight = InFlight::default();
+        self.groups.iter().for_each(|_| in_flight.grow());
+        let mut is_spare = vec![false; self.groups.len()];
+        self.spare.iter().for_each(|&spare| is_spare[spare as usize] = true);
+        for (group, &Group { number, waiting, .. }) in self.groups.iter().enumerate() {
+            if waiting > 0 && !is_spare[group] {
+                in_flight.add(group as GroupId, number);
+            }
+        }
+        in_flight
+    }
+
+    /// A group that was waited for is in flash.
+    #[inline(always)]
+    pub fn end(&mut self, group: GroupId) {
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.remove(group);
+        }
+        self.forget(group);
     }
 
     /// Frees the place of a group of which nothing more is to be known.

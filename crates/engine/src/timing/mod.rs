@@ -12,6 +12,7 @@ pub mod flash;
 pub mod groups;
 pub mod histogram;
 pub mod host;
+mod in_flight;
 mod kind;
 mod load;
 mod map_waits;

@@ -136,3 +136,57 @@ fn a_link_that_is_the_limit_hides_fragmentation() {
         assert!(if is_hidden { slower < 1.05 } else { slower > 1.5 }, "{share}: {slower}");
     }
 }
+
+/// A buffered write takes the command's 5 us, its program 705.12 us. Reads of it, one after another, take 5 us each as long
+/// as it is not in flash.
+#[test]
+fn what_is_not_yet_in_flash_is_read_from_the_buffer() {
+    let mut drive = drive(1);
+    drive["write_buffer"] = json!({ "bytes": 1 << 20 });
+    let one_unit = |direction: &str, ios: u64, stage: u32| {
+        job(&drive, direction, ios, json!({ "size_bytes": UNIT, "stage": stage }))
+    };
+    let outcome = run(&drive, vec![one_unit("write", 1, 0), one_unit("read", 200, 1)]);
+    let latency = reads(&outcome.jobs[1]);
+    let from_buffer = 705_120 / 5_000;
+    let whole_ns = from_buffer * 5_000 + (200 - from_buffer) * READ_NS;
+    assert_eq!((latency.min_ns, latency.max_ns), (Some(5_000), Some(READ_NS)));
+    assert_eq!((latency.mean_ns.unwrap() * 200.0).round() as u64, whole_ns);
+    // The books know only of reads of the array.
+    let of_job = &outcome.jobs[1].ledger;
+    assert_eq!((of_job.read_units.host, of_job.host_read_bytes), (200 - from_buffer, 200 * UNIT));
+}
+
+/// Half a unit, over one that is on its way to flash or, a second later, there.
+#[test]
+fn what_a_partial_write_keeps_is_in_memory_until_it_is_in_flash() {
+    let drive = drive(1);
+    let half = json!([{ "bytes": UNIT / 2, "percent": 100.0 }]);
+    for (delay_ns, read_units, latency_ns) in [(0, 0, 2 * 705_120), (1_000_000_000, 1, READ_NS + 705_120)] {
+        // Both jobs begin together: without a delay the second comes while the first one's program is under way.
+        let write = job(&drive, "write", 1, json!({ "size_bytes": UNIT }));
+        let sizes = json!({ "read": half, "write": half, "trim": half });
+        let more = json!({ "size_bytes": UNIT / 2, "block_sizes": sizes, "block_align_bytes": {
+            "read": UNIT / 2, "write": UNIT / 2, "trim": UNIT / 2 }, "start_delay_ns": delay_ns });
+        let outcome = run(&drive, vec![write, job(&drive, "write", 1, more)]);
+        let partial = &outcome.jobs[1];
+        assert_eq!(partial.ledger.read_units.read_modify_write, read_units);
+        assert_eq!(partial.ledger.read_modify_write_units, 1);
+        assert_eq!(partial.timing.as_ref().unwrap().write.max_ns, Some(latency_ns));
+    }
+}
+
+/// Of a segment that is read ahead, too; the counts of pages are of those that are read.
+#[test]
+fn what_is_read_ahead_may_be_in_memory() {
+    let mut drive = wide_pages(1, MIB, 64 << 10);
+    drive["write_buffer"] = json!({ "bytes": 4 * MIB });
+    let mut write = in_sequence(&drive, 64 << 10, 4);
+    change(&mut write, &json!({ "direction": "write", "stage": 0 }));
+    let outcome = run(&drive, vec![write, in_sequence(&drive, 64 << 10, 4)]);
+    let (counts, ledger) = (outcome.stages.last().unwrap().read_ahead.unwrap(), &outcome.jobs[1].ledger);
+    assert_eq!(ledger.host_read_bytes, 4 * MIB);
+    // 1024 units were written and hardly any of them programmed; a segment is 16 units.
+    assert!(ledger.read_units.host < 512, "{ledger:?}");
+    assert!(4 * counts.pages <= outcome.ledger.read_units.host, "{counts:?}");
+}

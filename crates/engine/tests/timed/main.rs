@@ -5,6 +5,7 @@ mod caching;
 mod die_choice;
 mod experiment;
 mod fusing;
+mod in_flight;
 mod laws;
 mod pacing;
 mod suspending;

@@ -34,6 +34,9 @@ pub trait TimedDrive {
         false
     }
     fn note_load(&mut self, _flash: &Flash, _now_ns: u64) {}
+    /// Strikes reads for the host of what the controller still has in its memory out of what was decided for a request, and
+    /// out of the books. Asked for only where there is anything in memory.
+    fn strike_reads(&mut self, _decisions: &mut Vec<Decision>, _flash: &mut Flash) {}
     fn ledger(&self) -> &Ledger;
     /// Exchanges the decisions since the last call for an empty list.
     fn take_decisions(&mut self, into: &mut Vec<Decision>);

@@ -123,8 +123,8 @@ impl Host {
         let Slot { request, job, .. } = self.slots[slot as usize];
         self.tell_load(drive);
         drive.execute_one(&request)?;
+        self.take_decisions::<W>(&request, drive);
         client.executed(job, drive.ledger());
-        drive.take_decisions(&mut self.decisions);
         if self.buffer.is_volatile() && self.jobs[job as usize].has_sync_writes {
             return self.write_through(slot, drive);
         }
@@ -171,12 +171,29 @@ impl Host {
             self.tell_load(drive);
         }
         drive.execute_one(&request)?;
+        self.take_decisions::<W>(&request, drive);
         client.executed(job, drive.ledger());
-        drive.take_decisions(&mut self.decisions);
         let units =
             if W::IS_DIRECT { self.flash.carry_out(self.now_ns, &self.decisions, slot) } else { self.carry_out(slot) };
         self.note_units(slot, units);
         Ok(())
+    }
+
+    /// What the drive decided on for a request, without reads of what is still in memory.
+    #[inline]
+    fn take_decisions<W: Way>(&mut self, request: &Request, drive: &mut dyn TimedDrive) {
+        drive.take_decisions(&mut self.decisions);
+        // The unit is a power of two; what is written in part is read first.
+        let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
+        if request.operation == Operation::Read || in_part > 0 || (!W::IS_DIRECT && self.reading.is_some()) {
+            self.strike_reads(drive);
+        }
+    }
+
+    pub(super) fn strike_reads(&mut self, drive: &mut dyn TimedDrive) {
+        if self.flash.has_any_in_memory() {
+            drive.strike_reads(&mut self.decisions, &mut self.flash);
+        }
     }
 
     /// So many units will be reported for the slot; where there are none, the command alone takes its time.

@@ -217,6 +217,7 @@ impl Host {
             while let Some((segment, offset_bytes, length_bytes)) = self.streams().next_segment(stream) {
                 drive.read_ahead(offset_bytes, length_bytes);
                 drive.take_decisions(&mut self.decisions);
+                self.strike_reads(drive);
                 gather_pages(&mut self.decisions);
                 self.count_segment();
                 let (units, waits) = self.carry_out_what_waits_for_nothing(SEGMENT | segment);
