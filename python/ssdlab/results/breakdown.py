@@ -34,7 +34,7 @@ class Breakdown:
     def from_outcomes(cls, timings: Sequence[Mapping[str, Any]], direction: str) -> "Breakdown | None":
         """Of the `timing` objects of jobs in the engine's outcome, together.
 
-        None where there was no such request, or where nobody tells: a served drive, dies with a cache register.
+        None where there was no such request, or where nobody tells: a served drive.
         """
         return merged([cls(_bins(timing, direction)) for timing in timings if timing["breakdown"] is not None])
 

@@ -63,7 +63,7 @@ pub struct JobTiming {
     pub write: Latency,
     pub trim: Latency,
     pub flush: Latency,
-    /// Nothing where requests come from outside, or of dies with a cache register.
+    /// Nothing where requests come from outside.
     pub breakdown: Option<JobBreakdown>,
     /// Nothing unless the job asks for a log.
     pub log: Option<LogColumns>,

@@ -10,7 +10,7 @@ use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{Arrival, RequestSource, SourceError};
 use super::time_series::{Sample, TimeSeries};
-use super::timed_job::{RunningJob, tells_breakdowns};
+use super::timed_job::RunningJob;
 use super::timed_rounds::RoundTimes;
 use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state, rounds_of};
 use crate::error::{ReadOnly, SpecificationError};
@@ -86,7 +86,6 @@ impl TimedSimulation {
         check_jobs(&specification.jobs)?;
         let jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
         let is_given = given.is_some();
-        let given = given.map(|job| RunningJob { has_breakdowns: tells_breakdowns(&drive_specification.nand), ..job });
         let jobs: Vec<RunningJob> = jobs.chain(given.map(Ok)).collect::<Result<_, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
         let rounds = rounds_of(specification, is_given)?.map(Rounds::with_clock);

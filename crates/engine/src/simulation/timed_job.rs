@@ -9,7 +9,6 @@ use super::source::{Arrival, RequestSource};
 use super::{JobOutcome, stream_of};
 use crate::error::SpecificationError;
 use crate::request::Operation;
-use crate::specification::drive::Nand;
 use crate::specification::job::EndsOthers;
 use crate::specification::{Job, Specification};
 use crate::timing::breakdown::{Breakdown, Parts};
@@ -42,8 +41,6 @@ pub struct RunningJob {
     pub latencies: [Histogram; Operation::COUNT],
     /// By operation, but for flushes.
     pub breakdowns: [Breakdown; 3],
-    /// Whether the drive tells them.
-    pub has_breakdowns: bool,
     /// Boxed, for few jobs have them.
     pub log: Option<Box<JobLog>>,
     pub rounds: Option<Box<JobRounds>>,
@@ -74,7 +71,6 @@ impl RunningJob {
             ends_others: job.ends_others,
             ramp_ns: job.ramp_ns,
             is_ramping: job.ramp_ns > 0,
-            has_breakdowns: tells_breakdowns(&specification.drive.nand),
             log: job.log.map(|plan| Box::new(JobLog::new(plan))),
             rounds: job.steady_state.map(|rule| Box::new(JobRounds::new(rule))),
             limits: job.limits.clone().map(|limits| Box::new(LimitedJob::new(limits))),
@@ -107,7 +103,6 @@ impl RunningJob {
             end_ns: None,
             latencies: Default::default(),
             breakdowns: Default::default(),
-            has_breakdowns: true,
             log: None,
             rounds: None,
             limits: None,
@@ -203,7 +198,7 @@ impl RunningJob {
             write: latency(Operation::Write),
             trim: latency(Operation::Trim),
             flush: latency(Operation::Flush),
-            breakdown: self.has_breakdowns.then(|| JobBreakdown {
+            breakdown: Some(JobBreakdown {
                 read: breakdown(Operation::Read),
                 write: breakdown(Operation::Write),
                 trim: breakdown(Operation::Trim),
@@ -214,11 +209,6 @@ impl RunningJob {
             depth: self.search.as_ref().map(|search| search.found()),
         }
     }
-}
-
-/// Operations of dies with a cache register overlap, so that nobody can say which of them a request waits for.
-pub fn tells_breakdowns(nand: &Nand) -> bool {
-    !nand.cache_program && !nand.cache_read
 }
 
 /// How the host carries the job out. Jobs of earlier stages are done before this one can begin.

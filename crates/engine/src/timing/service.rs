@@ -45,6 +45,11 @@ impl Dies {
     /// How long a die has been at the drive's own work until now.
     #[inline(always)]
     pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
+        if K::HAS_EXTRAS
+            && let Some(pipelines) = &self.pipelines
+        {
+            return pipelines.own_work_ns(now, index);
+        }
         let die = &self.dies[index];
         if K::HAS_EXTRAS && die.phase > Phase::LastPart {
             return die.own_work_suspended_ns(now);
@@ -67,12 +72,13 @@ impl Dies {
         if is_one_of_chain { die.end_ns.wrapping_sub(self.costs.duration_ns(die.current)) } else { die.started_ns }
     }
 
-    /// Counts the host's operation that has just ended. Of dies with a cache register nobody tells what was waited for.
+    /// Counts the host's operation that has just ended.
     #[inline(always)]
     pub fn end_of_host<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
-        if K::HAS_EXTRAS && self.pipelines.is_some() {
-            let started_ns = now - self.costs.duration_ns(operation);
-            return Ended { operation, die: self.die_of_event(index), started_ns, own_work_then_ns: 0 };
+        if K::HAS_EXTRAS
+            && let Some(pipelines) = &self.pipelines
+        {
+            return pipelines.end_of_host(now, self.die_of_event(index), self.costs.array_ns(operation));
         }
         if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
             return self.dies[index].end_of_read_between(now, index);
@@ -88,6 +94,10 @@ impl Dies {
     pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
         let array_ns = self.costs.array_ns(ended.operation);
         let die = &self.dies[ended.die];
+        let own_work_ns = match &self.pipelines {
+            None => die.busy_ns - die.host_ns,
+            Some(pipelines) => pipelines.own_work_ns(now, ended.die),
+        };
         // What has been suspended has spent most of its time before; its suspensions are reads of others.
         let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
         Service {
@@ -96,7 +106,7 @@ impl Dies {
             ended_ns: now,
             array_ns,
             channel_ns: channel_ns.unwrap_or_else(|| self.costs.transfer_ns(ended.operation)),
-            cleaning_ns: die.busy_ns - die.host_ns - queued.own_work_ns,
+            cleaning_ns: own_work_ns - queued.own_work_ns,
         }
     }
 }
