@@ -6,8 +6,9 @@ import pytest
 
 from small_drives import drive_file
 from ssdlab.drives import load
+from ssdlab.planning.advice.confirmation import confirmed
 from ssdlab.planning.advice.limits import write_amplification
-from ssdlab.planning.advice.search import confirmed, least
+from ssdlab.planning.advice.search import least
 from ssdlab.planning.advice.trials import Demand, Trials
 from ssdlab.planning.advice.workload import Setting, Workload, of_job_file, of_numbers
 

@@ -70,9 +70,10 @@ def advise(
 
     from ssdlab.cli.progress import described
     from ssdlab.drives import load
-    from ssdlab.planning.advice import page, words
+    from ssdlab.planning.advice import words
     from ssdlab.planning.advice.alternatives import alternatives
-    from ssdlab.planning.advice.search import confirmed, least
+    from ssdlab.planning.advice.confirmation import confirmed
+    from ssdlab.planning.advice.search import least, rounded_out
     from ssdlab.planning.advice.trials import Demand, Trials
     from ssdlab.planning.advice.workload import Setting, larger_of, of_numbers, scale_of
     from ssdlab.results.files import check_writable
@@ -106,13 +107,16 @@ def advise(
             found = least(trials, scale)
             larger = None if whole or scale is None else larger_of(workload, setting, scale)
             found = confirmed(trials, found, larger)
-        # The answer does not wait for what else would help.
+        # The answer does not wait for what else would help, nor for what draws the pictures.
         options.print_notes([*workload.notes, *assumed])
         head = words.headline(trials, found)
         typer.echo("\n".join(textwrap.wrap(str(head), _COLUMNS)))
         typer.echo("")
         with described() as trials.on_progress:
+            found = rounded_out(trials, found, scale) if found.curve else found
             others = alternatives(trials, found, scale) if found.curve else []
+    from ssdlab.planning.advice import page
+
     said = words.sentences(trials, found, others)
     for sentence in said:
         typer.echo("\n".join(textwrap.wrap(str(sentence), _COLUMNS, initial_indent="- ", subsequent_indent="  ")))

@@ -33,6 +33,9 @@ _ROUND_CHANGES = 2
 _ROOM_SHARE_COMPACT = 0.98
 # With a clock requests should stay whole, up to this size; it is small beside most scaled erase units.
 _REGION_BYTES_MAX_TIMED = 128 * 1024
+# What miniatures have been off by: of write amplification, and of its part that is not the host's.
+_MINIATURE_ERROR_MAX = 0.01
+_MINIATURE_ERROR_OF_CLEANING = 0.2
 _SECONDS_PER_DAY = 86_400
 
 
@@ -133,6 +136,13 @@ class Trace:
         words += ["--round", format_share(round_share).replace(" ", "")] if round_share is not None else []
         words += ["--scale", str(scale), "--sample", f"{self._region_bytes(timed=timed)}B"] if scale else []
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
+
+    def miniature_error(self, waf: float) -> float:
+        """By which share a miniature's figures may be too good, measured with enough units an erase unit (docs/advice.md).
+
+        Where there is next to no cleaning there is next to no error either.
+        """
+        return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_CLEANING * (waf - 1))
 
     def said(self, user_bytes: int) -> list[str]:
         """What can be said from so much of a recording, and what cannot."""

@@ -12,19 +12,13 @@ from ssdlab.planning.advice.limits import Limit
 from ssdlab.planning.advice.trials import Trial, Trials, mean
 from ssdlab.planning.advice.workload import OVER_PROVISIONING_MAX
 
-# Between what holds and what does not: less than the tenth of the spare area that must tell.
-_CLOSE = 1.03
+CLOSE = 1.03
+"""Between what holds and what does not: less than the tenth of the spare area that must tell."""
+
 _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
 _COARSE_POINTS = 3
 _COARSE_MOST = 0.4
-# The checks: how far below the recommended spare area the limit may be met, and by how much it is passed when moved.
-_CHECKS_MAX = 6
-_SEEDS_OF_CHECKS = (3, 4)
-_CLOSE_ENOUGH = 0.98
-# By how much a check must be inside a limit: another seed may come out so much worse.
-_SURE = 1.002
-_MARGIN = 1.012
 
 
 @dataclass(frozen=True)
@@ -49,11 +43,17 @@ class Found:
     evidence: Sequence[Trial]
     """The runs at the recommended spare area; at the most that was looked at where none holds."""
     checks: Sequence[Trial] = ()
-    """Larger runs at the spare area that the miniatures alone would have recommended; none where these were whole."""
+    """Runs with other seeds, larger where there is room, at the spare area that the curve recommends; none where its
+    runs were whole."""
 
     def miniatures_at(self, share: float) -> Sequence[Trial]:
         """Those at a spare area of the curve; none elsewhere."""
         return next((trials for at, trials in self.curve if at == share), ())
+
+    def on_curve(self, figure: str, share: float) -> float | None:
+        """What the curve says there; None where it says nothing."""
+        points = [(at, value) for at, trials in self.curve if (value := mean(trials, figure)) is not None]
+        return interpolated(points, share) if points else None
 
 
 def least(trials: Trials, scale: Fraction | None) -> Found:
@@ -69,25 +69,22 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     tried: dict[float, list[Trial]] = {}
 
     def run(shares: Sequence[float], seeds: Sequence[int] = _SEEDS[:1]) -> None:
-        tidied = dict.fromkeys(_tidy(share, own) for share in shares)
-        known = {(share, trial.seed) for share, runs in tried.items() for trial in runs}
-        new = [(share, seed) for share in tidied for seed in seeds if (share, seed) not in known]
-        for (share, _), trial in zip(new, trials.each(new, scale), strict=True):
-            tried.setdefault(share, []).append(trial)
+        _run_new(trials, scale, tried, [(tidy(share, own), seed) for share in shares for seed in seeds])
 
-    def holds(share: float) -> bool:
-        return all(_holds(tried[share], limit) for limit in wanted)
+    def is_enough(share: float) -> bool:
+        return all(holds(tried[share], limit) for limit in wanted)
 
     run([own, *_first_points(own, theory, most)])
     rounds = 0
     while True:
-        good = min((share for share in tried if holds(share)), default=None)
-        bad = max((share for share in tried if not holds(share) and (good is None or share < good)), default=None)
-        is_close = good is not None and (bad is None or good / bad <= _CLOSE)
+        good = min((share for share in tried if is_enough(share)), default=None)
+        bad = max((share for share in tried if not is_enough(share) and (good is None or share < good)), default=None)
+        is_close = good is not None and (bad is None or good / bad <= CLOSE)
         if is_close or rounds == _ROUNDS_MAX or (bad is not None and bad >= most):
-            # One seed leads there; all of them say whether it is so.
+            # One seed leads there. All of them say whether it is so, where no larger run will.
+            is_checked = good is not None and scale is not None
             ends = [share for share in (own, bad, good) if share is not None]
-            if all(len(tried[share]) == len(_SEEDS) for share in ends):
+            if is_checked or all(len(tried[share]) == len(_SEEDS) for share in ends):
                 break
             run(ends, _SEEDS)
             continue
@@ -104,38 +101,27 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     return Found(good, own, binding, theory, curve, most, price_most, evidence)
 
 
-def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
-    """Checks the recommendation by larger runs with other seeds, and moves it by as much as the miniatures were off.
+def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
+    """With what the answer does not need and its picture shows: the curve further on, and how far seeds lie apart."""
+    tried = {share: list(runs) for share, runs in found.curve}
+    at = found.over_provisioning if found.over_provisioning is not None else found.most
+    below = [share for share in tried if share < at]
+    above = [share for share in tried if share >= at]
+    beyond = [tidy(share, found.own) for share in _coarse_points(found.own, found.most) if share > max(tried)]
+    ends = {found.own, *below[-1:], *above[:1]}
+    wanted = [*((share, _SEEDS[0]) for share in beyond), *((share, seed) for share in sorted(ends) for seed in _SEEDS)]
+    _run_new(trials, scale, tried, wanted)
+    return replace(found, curve=sorted(tried.items()))
 
-    Raises InputError where what holds costs more than the price allows.
-    """
-    if found.over_provisioning is None or found.evidence[0].scale is None:
-        _refuse_price(trials, found, found.over_provisioning)
-        return found
-    wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
-    checks: dict[float, list[Trial]] = {}
-    share, best = found.over_provisioning, None
-    while share not in checks and len(checks) < _CHECKS_MAX:
-        checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "larger runs that check")
-        # In each of the runs, not on average: the user's run will be one.
-        enough = [at for at, runs in checks.items() if all(_holds_surely(runs, limit) for limit in wanted)]
-        too_little = max((at for at in checks if at not in enough), default=None)
-        best = min(enough, default=None)
-        needed = max(_needed(found, limit, checks[share], share) for limit in wanted) * _MARGIN
-        if best is None:
-            # At least a step further, however flat the miniatures' curve is there.
-            share = _tidy(min(max(needed, share * _CLOSE), found.most), found.own)
-        elif best == found.own or (too_little and best / too_little <= _CLOSE) or needed / best > _CLOSE_ENOUGH:
-            break
-        else:
-            share = _tidy(max(needed, (too_little or found.own) * _CLOSE**0.5), found.own)
-    _refuse_price(trials, found, best)
-    first = next(iter(checks.values()))
-    broken = (limit for limit in wanted if not _holds(first, limit))
-    evidence = checks[best] if best is not None else checks[max(checks)]
-    return replace(
-        found, over_provisioning=best, evidence=evidence, checks=first, binding=found.binding or next(broken, None)
-    )
+
+def _run_new(
+    trials: Trials, scale: Fraction | None, tried: dict[float, list[Trial]], wanted: Sequence[tuple[float, int]]
+) -> None:
+    """Adds the trials of those pairs of a spare area and a seed that were not tried yet."""
+    known = {(share, trial.seed) for share, runs in tried.items() for trial in runs}
+    new = [pair for pair in dict.fromkeys(wanted) if pair not in known]
+    for (share, _), trial in zip(new, trials.each(new, scale), strict=True):
+        tried.setdefault(share, []).append(trial)
 
 
 def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
@@ -148,55 +134,21 @@ def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
     return not limit.holds(years)
 
 
-def _needed(found: Found, limit: Limit, checks: Sequence[Trial], share: float) -> float:
-    """Where the miniatures' curve, moved so that it goes through the check, meets the limit."""
-    points = [(at, value) for at, runs in found.curve if (value := mean(runs, limit.figure)) is not None and value > 0]
-    values = [value for trial in checks if (value := trial.figure(limit.figure))]
-    value = min(values, key=limit.ratio, default=None)
-    if not points or not value:
-        return share
-    logs = [(math.log(at), math.log(limit.ratio(each))) for at, each in points]
-    offset = math.log(limit.ratio(value)) - _interpolated(logs, math.log(share))
-    inside = [(at, each + offset) for at, each in logs]
-    if inside[0][1] >= 0:
-        return points[0][0]
-    for (left, below), (right, above) in pairwise(inside):
-        if above >= 0:
-            return math.exp(left + (right - left) * -below / (above - below))
-    # A little beyond the last point: as it went before it.
-    (left, below), (right, above) = inside[-2:] if len(inside) > 1 else (inside[0], inside[0])
-    return math.exp(right + (right - left) * -above / (above - below)) if above > below else math.inf
-
-
-def _interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
+def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
+    """Along straight lines; as at the ends beyond them."""
     for (left, low), (right, high) in pairwise(points):
         if left <= at <= right:
             return low + (high - low) * (at - left) / (right - left)
     return points[0][1] if at < points[0][0] else points[-1][1]
 
 
-def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
-    if share is not None and found.price_most is not None and share > found.price_most:
-        price = next(limit for limit in trials.limits if limit.falls_with_spare_area)
-        raise InputError(
-            f"{found.binding.said if found.binding else 'the limits'} and {price.said} contradict one another: the one "
-            f"needs {share * 100:.3g} % over-provisioning, the other allows {found.price_most * 100:.3g} %"
-        )
-
-
-def _holds(trials: Sequence[Trial], limit: Limit) -> bool:
+def holds(trials: Sequence[Trial], limit: Limit) -> bool:
+    """On average, and none of them failed."""
     value = mean(trials, limit.figure)
     return value is not None and all(trial.failure is None for trial in trials) and limit.holds(value)
 
 
-def _holds_surely(trials: Sequence[Trial], limit: Limit) -> bool:
-    """In each of the runs and a little inside; where all agree to the last digit, chance has no part in it."""
-    values = [trial.figure(limit.figure) for trial in trials]
-    sure = all(bool(value) and limit.ratio(value) >= _SURE for value in values if value is not None)
-    return all(_holds([trial], limit) for trial in trials) and (sure or len(set(values)) == 1)
-
-
-def _tidy(share: float, own: float) -> float:
+def tidy(share: float, own: float) -> float:
     """Three digits, so that a reader can repeat the run; never below the drive's own."""
     return own if share <= own else float(f"{share:.3g}")
 
@@ -224,7 +176,12 @@ def _fits(trials: Trials, share: float) -> bool:
 def _first_points(own: float, theory: float | None, most: float) -> list[float]:
     if theory is not None and theory > own:
         return [share for factor in (0.93, 1.0, 1.08) if (share := theory * factor) < most]
-    if theory is not None or most <= own:
+    return [] if theory is not None else _coarse_points(own, most)[:1]
+
+
+def _coarse_points(own: float, most: float) -> list[float]:
+    """All over what may be asked, as far as the data fits."""
+    if most <= own:
         return []
     ends = math.log(max(own, 0.03) * 1.4), math.log(min(max(_COARSE_MOST, 2 * own), most))
     steps = range(_COARSE_POINTS)
@@ -241,7 +198,7 @@ def _between(tried: dict[float, list[Trial]], wanted: Sequence[Limit], bad: floa
         at_bad, at_good = math.log(limit.ratio(low)), math.log(limit.ratio(high))
         part = -at_bad / (at_good - at_bad) if at_good > at_bad else 0.5
         crossing = max(crossing, bad * (good / bad) ** min(max(part, 0.02), 0.98))
-    step = _CLOSE**0.45
+    step = CLOSE**0.45
     points = [share for share in (crossing / step, crossing * step) if bad < share < good]
     return points or [math.sqrt(bad * good)]
 
@@ -257,7 +214,7 @@ def _binding(tried: dict[float, list[Trial]], wanted: Sequence[Limit], good: flo
     below = max((share for share in tried if good is None or share < good), default=None)
     if below is None:
         return None
-    broken = [limit for limit in wanted if not _holds(tried[below], limit)]
+    broken = [limit for limit in wanted if not holds(tried[below], limit)]
 
     def tightness(limit: Limit) -> float:
         value = mean(tried[below], limit.figure)

@@ -37,7 +37,7 @@ def headline(trials: Trials, found: Found) -> Sentence:
         least = ", ".join(f"{each.said}: {figure(each, mean(tried, each.figure))}" for each in _broken(trials, tried))
         return Sentence(
             f"No amount of spare area holds the limits: with {wording.share(found.most)} over-provisioning, "
-            f"{least or 'they are still broken'}. {_take(trials, found)}",
+            f"{least or 'they are held too narrowly to be sure'}. {_take(trials, found)}",
             [trial.name for trial in tried],
         )
     at = found.evidence
@@ -181,18 +181,14 @@ def _said_of(runs: Sequence[Trial], name: str) -> str | None:
 def _check(found: Found) -> Sentence:
     """How far the miniatures were off."""
     first = found.checks[0]
-    small, large = mean(found.miniatures_at(_nearest(found, first)), "waf"), mean(found.checks, "waf")
+    small, large = found.on_curve("waf", first.over_provisioning), mean(found.checks, "waf")
     names = [trial.name for trial in found.checks]
     if not small or not large:
-        return Sentence("Larger runs checked it.", names)
-    off = f"{wording.waf(large)} against {wording.waf(small)}, {abs(large / small - 1) * 100:.1f} % apart"
+        return Sentence("Further runs checked it.", names)
+    off = f"{wording.waf(large)} against {wording.waf(small)} on the curve, {abs(large / small - 1) * 100:.1f} % apart"
     size = "the whole drive" if first.scale is None else f"1/{float(1 / first.scale):.0f} of the drive"
-    return Sentence(f"Checked by runs of {size}: there the miniatures' write amplification was {off}.", names)
-
-
-def _nearest(found: Found, trial: Trial) -> float:
-    """The spare area of the curve that the trial was run at: rounding to whole units sets the two a trifle apart."""
-    return min((share for share, _ in found.curve), key=lambda share: abs(share - trial.over_provisioning))
+    at = wording.share(first.over_provisioning)
+    return Sentence(f"Checked by runs of {size} with other seeds: write amplification at {at} was {off}.", names)
 
 
 def _broken(trials: Trials, at: Sequence[Trial]) -> list[Limit]:
