@@ -68,8 +68,10 @@ class HeldTrace:
 def survey(trace_json: str) -> str:
     """Read a trace once, in constant memory: its formats and volumes, as JSON."""
 
-def profile(trace_json: str, hold: bool = False) -> tuple[str, HeldTrace | None]:
+def profile(trace_json: str, hold: bool = False, region_bytes: int = 4096) -> tuple[str, HeldTrace | None]:
     """Read a trace once: what `survey` gives, and what its requests are like, as JSON.
+
+    Its hottest regions are of that size, in whole units of 4096 bytes.
 
     With `hold` the requests as well, unless there are more than two million or so.
     """

@@ -15,7 +15,10 @@ from ssdlab.drives import load, resolve
 from ssdlab.planning.advice.recorded import of_trace
 from ssdlab.planning.advice.workload import Setting
 from ssdlab.targets import simulated
+from ssdlab.traces.miniature import sample_of
+from ssdlab.traces.profile import profile_of
 from ssdlab.traces.recording import opened
+from ssdlab.traces.specification import specify
 from synthetic_traces import made, write
 
 # 8 GiB in erase units of 16,384 units; the miniature's have 1,024.
@@ -44,6 +47,30 @@ def test_the_miniature_is_within_three_percent_of_the_whole_run(tmp_path: Path, 
         small = [settled(Fraction(1, ONE_IN), seed) for seed in (1, 2)]
         assert fmean(waf for waf, _ in small) == pytest.approx(whole, rel=0.03)
         assert all(written_bytes < whole_bytes / ONE_IN * 1.2 for _, written_bytes in small)
+
+
+def test_regions_as_large_as_a_request_keep_their_share_of_the_writes(tmp_path: Path) -> None:
+    """By chance alone one hot region more or less moved the writes of a miniature by a tenth, and WAF with them."""
+    import numpy as np
+
+    path = tmp_path / "drive.toml"
+    path.write_text(drive_file("eight-gib", blocks=128, pages=16384, user_bytes=USER_UNITS * 4096))
+    random, units_per_request = np.random.default_rng(7), 32
+    regions = USER_UNITS // 256
+    weights = np.cumsum(1 / np.arange(1, regions + 1) ** 0.9)
+    places = random.permutation(regions)[np.searchsorted(weights / weights[-1], random.random(40_000))] * 256
+    trace = write(tmp_path / "regions.trace", places + random.integers(0, 8, 40_000) * units_per_request, 32)
+    drive = resolve(load(str(path)), scale=Fraction(1, ONE_IN))
+    with opened([str(trace)], "mqsim", 0) as recording:
+        profile = profile_of(recording, None, region_bytes=units_per_request * 4096)
+        for seed in range(1, 6):
+            sample = sample_of(profile, ONE_IN, region_bytes=profile.region_bytes, seed=seed)
+            once = specify(
+                recording, drive, volume=None, address_map="strict", seed=seed, until_steady=False, timed=False,
+                sample=sample,
+            )  # fmt: skip
+            written_bytes = simulated.run(once).jobs[-1].write.io_bytes
+            assert written_bytes * ONE_IN == pytest.approx(profile.write.bytes, rel=0.03)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ use crate::errors::{as_json, refuse_json, refuse_trace};
 use crate::trace::{Failure, Gathered, HeldTrace, Recording, Trace};
 use pyo3::prelude::*;
 use serde::Serialize;
-use ssdlab_traces::profile::OperationTotals;
+use ssdlab_traces::profile::{HottestRegions, OperationTotals, UNIT_BYTES};
 use ssdlab_traces::{Operation, Profile, ProfileReport, Record};
 
 /// Batches between two looks at Ctrl-C: some ten milliseconds.
@@ -46,8 +46,10 @@ struct Profiled {
     updates: Vec<(u32, u64)>,
     /// (share of the written units, hottest first; share of the unit writes that they take)
     update_curve: Vec<(f64, f64)>,
-    /// (unit, writes) of those that are written most
-    hottest: Vec<(u64, u32)>,
+    region_bytes: u64,
+    regions_written: u64,
+    /// (region, writes of its units) of those that are written most
+    hottest: Vec<(u64, u64)>,
 }
 
 /// More than any sample needs to know of.
@@ -86,19 +88,25 @@ pub fn survey(py: Python<'_>, trace_json: &str) -> PyResult<String> {
 }
 
 /// What a trace's requests are like, all wanted volumes together, as JSON; and, if `hold` asks for it, the requests
-/// themselves, unless they are too many.
+/// themselves, unless they are too many. The hottest regions are of that size, in whole units.
 #[pyfunction]
-#[pyo3(signature = (trace_json, hold=false))]
-pub fn profile(py: Python<'_>, trace_json: &str, hold: bool) -> PyResult<(String, Option<HeldTrace>)> {
+#[pyo3(signature = (trace_json, hold=false, region_bytes=4096))]
+pub fn profile(
+    py: Python<'_>,
+    trace_json: &str,
+    hold: bool,
+    region_bytes: u64,
+) -> PyResult<(String, Option<HeldTrace>)> {
+    let units_per_region = (region_bytes / UNIT_BYTES).max(1);
     let mut profile = Profile::new();
     let mut gathered = hold.then(Gathered::new);
     let survey = look_through(py, trace_json, |records| {
         profile.add(records);
         gathered.iter_mut().for_each(|gathered| gathered.add(records));
     })?;
-    let (report, hottest) = py.detach(|| (profile.report(), profile.hottest(HOTTEST_MAX)));
+    let (report, hottest) = py.detach(|| (profile.report(), profile.hottest(units_per_region, HOTTEST_MAX)));
     let held = gathered.and_then(|mut gathered| gathered.take()).map(|records| HeldTrace { records });
-    Ok((as_json(&profiled(survey, &report, hottest))?, held))
+    Ok((as_json(&profiled(survey, &report, units_per_region * UNIT_BYTES, hottest))?, held))
 }
 
 fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]) + Send) -> PyResult<Survey> {
@@ -153,7 +161,7 @@ impl Volume {
     }
 }
 
-fn profiled(survey: Survey, report: &ProfileReport, hottest: Vec<(u64, u32)>) -> Profiled {
+fn profiled(survey: Survey, report: &ProfileReport, region_bytes: u64, hottest: HottestRegions) -> Profiled {
     let units = report.units;
     Profiled {
         survey,
@@ -162,7 +170,7 @@ fn profiled(survey: Survey, report: &ProfileReport, hottest: Vec<(u64, u32)>) ->
         trim: totals(report.operation(Operation::Trim)),
         duration_ns: report.duration_ns,
         span_bytes: report.span_bytes,
-        unit_bytes: ssdlab_traces::profile::UNIT_BYTES,
+        unit_bytes: UNIT_BYTES,
         units: Units {
             unique: units.unique,
             unique_read: units.unique_read,
@@ -176,7 +184,9 @@ fn profiled(survey: Survey, report: &ProfileReport, hottest: Vec<(u64, u32)>) ->
         },
         updates: report.updates.histogram.clone(),
         update_curve: report.updates.curve.iter().map(|point| (point.units_share, point.writes_share)).collect(),
-        hottest,
+        region_bytes,
+        regions_written: hottest.written,
+        hottest: hottest.listed,
     }
 }
 

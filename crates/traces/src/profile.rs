@@ -11,7 +11,7 @@ mod units;
 mod updates;
 
 pub use sizes::SizeHistogram;
-pub use updates::{UpdateCurvePoint, UpdateFrequencies};
+pub use updates::{HottestRegions, UpdateCurvePoint, UpdateFrequencies};
 
 use units::{TouchedUnits, UnitRange};
 use updates::WriteCounts;
@@ -153,21 +153,28 @@ impl Profile {
         }
     }
 
-    /// The units that are written most, as (unit, writes), at most so many: those of equal rank are all there or none.
-    pub fn hottest(&self, units_max: usize) -> Vec<(u64, u32)> {
+    /// The regions of so many units that are written most, at most so many: those of equal rank are all there or none.
+    pub fn hottest(&self, units_per_region: u64, regions_max: usize) -> HottestRegions {
         let counts = || self.volumes.iter().map(|volume| &volume.write_counts);
-        let mut left = units_max as u64;
+        if units_per_region > 1 {
+            return HottestRegions::of(WriteCounts::by_region(counts(), units_per_region), regions_max);
+        }
+        // Single units can be too many for a table of their own.
+        let histogram = UpdateFrequencies::of(counts()).histogram;
+        let mut left = regions_max as u64;
         let mut writes_min = u32::MAX;
-        for &(writes, units) in UpdateFrequencies::of(counts()).histogram.iter().rev() {
+        for &(writes, units) in histogram.iter().rev() {
             if units > left {
                 break;
             }
             left -= units;
             writes_min = writes;
         }
-        let mut found: Vec<_> = counts().flat_map(|counts| counts.written_at_least(writes_min)).collect();
-        found.sort_unstable_by_key(|&(unit, writes)| (std::cmp::Reverse(writes), unit));
-        found
+        let listed = counts().flat_map(|counts| counts.written_at_least(writes_min)).collect();
+        HottestRegions {
+            written: histogram.iter().map(|(_, units)| units).sum(),
+            ..HottestRegions::of(listed, regions_max)
+        }
     }
 
     pub fn report(&self) -> ProfileReport {

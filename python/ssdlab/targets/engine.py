@@ -74,14 +74,14 @@ def survey(trace_json: str) -> str:
     return text
 
 
-def profile(trace_json: str, *, hold: bool = False) -> "tuple[str, HeldTrace | None]":
+def profile(trace_json: str, *, hold: bool = False, region_bytes: int = 4096) -> "tuple[str, HeldTrace | None]":
     """What the requests of a trace are like, as JSON, and if so asked the requests, unless they are too many.
 
-    Raises InputError when it cannot be read.
+    Its hottest regions are of that size, in whole units of 4096 bytes. Raises InputError when it cannot be read.
     """
     engine = native()
     with in_words_of_the_user(engine):
-        found: tuple[str, HeldTrace | None] = engine.profile(trace_json, hold)
+        found: tuple[str, HeldTrace | None] = engine.profile(trace_json, hold, region_bytes)
     return found
 
 

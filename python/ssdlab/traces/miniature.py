@@ -7,17 +7,17 @@ which regions take so much of the writes that chance must not decide whether the
 from ssdlab.traces.profile import Profile
 from ssdlab.traces.recording import Sample, Shuffle
 
-# An incomplete stratum has a place of its own where its hottest unit is written so many times as often as the rest.
+# An incomplete stratum has a place of its own where its hottest region is written so many times as often as the rest.
 _MUCH_HOTTER = 4
 # Smaller pieces break a period better, larger ones keep what belongs together: so many write an erase unit.
 _PIECES_PER_ERASE_UNIT = 8
 
 
 def sample_of(profile: Profile, one_in: int, *, region_bytes: int, seed: int) -> Sample | None:
-    """One region in so many; None for all of them."""
+    """One region in so many; None for all of them. The profile is to know of regions of this size."""
     if one_in == 1:
         return None
-    hot = _hot(profile, one_in) if profile.unit_bytes == region_bytes else ()
+    hot = _hot(profile, one_in) if profile.region_bytes == region_bytes else ()
     return Sample(one_in, region_bytes, seed, hot)
 
 
@@ -27,10 +27,12 @@ def shuffle_of(erase_unit_bytes: int, seed: int) -> Shuffle:
 
 
 def _hot(profile: Profile, one_in: int) -> tuple[tuple[int, int, float], ...]:
-    """The hottest units in strata of `one_in`, by how often they are written: one stands for its stratum, with as many
-    writes as that has on average; the others are left out."""
+    """The hottest regions in strata of `one_in`, by how often they are written.
+
+    One stands for its stratum, with as many writes as that has on average; the others are left out.
+    """
     listed = sum(writes for _, writes in profile.hottest)
-    rest = (profile.units.written - listed) / max(1, profile.units.unique_written - len(profile.hottest))
+    rest = (profile.units.written - listed) / max(1, profile.regions_written - len(profile.hottest))
     found: list[tuple[int, int, float]] = []
     taken: set[int] = set()
     for start in range(0, len(profile.hottest), one_in):
@@ -39,9 +41,9 @@ def _hot(profile: Profile, one_in: int) -> tuple[tuple[int, int, float], ...]:
         if missing and stratum[0][1] < _MUCH_HOTTER * rest:
             break
         # Of a group only one region can be kept.
-        unit, writes = next(((unit, writes) for unit, writes in stratum if unit // one_in not in taken), stratum[0])
-        taken.add(unit // one_in)
+        region, writes = next((each for each in stratum if each[0] // one_in not in taken), stratum[0])
+        taken.add(region // one_in)
         whole = sum(each for _, each in stratum) + rest * missing
-        found.append((unit // one_in, unit % one_in, min(1.0, whole / one_in / writes)))
-        found += [(other // one_in, other % one_in, 0.0) for other, _ in stratum if other != unit]
+        found.append((region // one_in, region % one_in, min(1.0, whole / one_in / writes)))
+        found += [(other // one_in, other % one_in, 0.0) for other, _ in stratum if other != region]
     return tuple(found)

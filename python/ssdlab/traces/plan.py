@@ -79,7 +79,8 @@ def replays(
         )
     found = []
     for volume in volumes:
-        profile = profile_of(recording, volume) if choices.sample_region_bytes else None
+        region_bytes = choices.sample_region_bytes
+        profile = profile_of(recording, volume, region_bytes=region_bytes) if region_bytes else None
         for variant in planned:
             sample, scaled = _sample(profile, variant, choices), choices.time_scale
             state = choices.initial_state

@@ -11,6 +11,9 @@ from ssdlab.traces.recording import Recording, Volume
 if TYPE_CHECKING:
     from ssdlab._engine import HeldTrace
 
+UNIT_BYTES = 4096
+"""In which a profile counts."""
+
 
 @dataclass(frozen=True)
 class Totals:
@@ -65,8 +68,11 @@ class Profile:
     """(writes of a unit, units that were written so often)"""
     update_curve: Sequence[tuple[float, float]]
     """(share of the written units, hottest first; share of the unit writes that they take)"""
+    region_bytes: int
+    """Of `hottest`: some of the units."""
+    regions_written: int
     hottest: Sequence[tuple[int, int]]
-    """(unit, writes) of at most 4096 units, most written first"""
+    """(region, writes of its units) of at most 4096 regions, most written first"""
 
     @property
     def requests(self) -> int:
@@ -83,9 +89,12 @@ class Profile:
         return max(0, self.write.aligned_requests - larger)
 
 
-def profile_of(recording: Recording, volume: str | None) -> Profile:
-    """Reads the recording once. Memory grows with the units that it touches. Raises InputError."""
-    text, _ = engine.profile(recording.engine_json(volume=volume))
+def profile_of(recording: Recording, volume: str | None, *, region_bytes: int = UNIT_BYTES) -> Profile:
+    """Reads the recording once. Memory grows with the units that it touches. Raises InputError.
+
+    Its hottest regions are of that size, in whole units.
+    """
+    text, _ = engine.profile(recording.engine_json(volume=volume), region_bytes=region_bytes)
     return _profile(text)
 
 

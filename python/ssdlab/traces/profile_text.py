@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _MISSING = "-"
+_FOR_SAMPLES = ("region_bytes", "regions_written", "hottest")
 # Of the update-frequency curve, which has fifteen points.
 _CURVE_SHOWN = (0.01, 0.05, 0.1, 0.2, 0.5)
 
@@ -22,7 +23,7 @@ def as_json(profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_pro
     """A list with an object for each (volume, or None for all together; profile; theory)."""
     return json.dumps(
         [
-            {"volume": name, **{key: value for key, value in asdict(profile).items() if key != "hottest"}}
+            {"volume": name, **{key: value for key, value in asdict(profile).items() if key not in _FOR_SAMPLES}}
             | {
                 "theory": {
                     "over_provisioning": list(over_provisionings),

@@ -64,10 +64,16 @@ fn the_hottest_come_first_and_ties_together() {
     let mut profile = Profile::new();
     let writes = |unit: u64, times: usize| vec![record(Operation::Write, 0, unit * UNIT_BYTES, 100); times];
     [(70, 5), (3, 2), (4, 2), (9, 9), (1, 1)].iter().for_each(|&(unit, times)| profile.add(&writes(unit, times)));
-    assert_eq!(profile.hottest(2), [(9, 9), (70, 5)]);
-    assert_eq!(profile.hottest(3), [(9, 9), (70, 5)], "one of the two that tie is none");
-    assert_eq!(profile.hottest(4), [(9, 9), (70, 5), (3, 2), (4, 2)]);
-    assert!(Profile::new().hottest(4).is_empty());
+    let hottest = |units_per_region: u64, regions_max: usize| profile.hottest(units_per_region, regions_max).listed;
+    assert_eq!(hottest(1, 2), [(9, 9), (70, 5)]);
+    assert_eq!(hottest(1, 3), [(9, 9), (70, 5)], "one of the two that tie is none");
+    assert_eq!(hottest(1, 4), [(9, 9), (70, 5), (3, 2), (4, 2)]);
+    // Of pairs and of tens of units.
+    assert_eq!(hottest(2, 9), [(4, 9), (35, 5), (1, 2), (2, 2), (0, 1)]);
+    assert_eq!(hottest(2, 3), [(4, 9), (35, 5)]);
+    assert_eq!(hottest(10, 9), [(0, 14), (7, 5)]);
+    assert_eq!([1, 2, 10].map(|units| profile.hottest(units, 1).written), [5, 5, 2]);
+    assert_eq!(Profile::new().hottest(1, 4), HottestRegions::default());
 }
 
 #[test]

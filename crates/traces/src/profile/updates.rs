@@ -25,11 +25,41 @@ impl WriteCounts {
     }
 
     /// The units that were written at least so often, as (unit, writes).
-    pub fn written_at_least(&self, writes_min: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub fn written_at_least(&self, writes_min: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.chunks.iter().flat_map(move |(chunk, counts)| {
             let units = counts.iter().enumerate().map(move |(at, &count)| (chunk * UNITS_PER_CHUNK + at as u64, count));
-            units.filter(move |&(_, count)| count >= writes_min)
+            units.filter(move |&(_, count)| count >= writes_min).map(|(unit, count)| (unit, u64::from(count)))
         })
+    }
+
+    /// The regions of so many units that were written, as (region, writes of its units).
+    pub fn by_region<'a>(volumes: impl Iterator<Item = &'a WriteCounts>, units_per_region: u64) -> Vec<(u64, u64)> {
+        let mut regions = ChunkTable::<u64>::default();
+        for (unit, writes) in volumes.flat_map(|volume| volume.written_at_least(1)) {
+            *regions.entry(unit / units_per_region).or_default() += writes;
+        }
+        regions.into_iter().collect()
+    }
+}
+
+/// What is written most.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HottestRegions {
+    /// How many there are that are written at all.
+    pub written: u64,
+    /// (region, writes of its units), most written first.
+    pub listed: Vec<(u64, u64)>,
+}
+
+impl HottestRegions {
+    /// At most so many of those given, in any order.
+    pub(super) fn of(mut regions: Vec<(u64, u64)>, regions_max: usize) -> Self {
+        let written = regions.len() as u64;
+        regions.sort_unstable_by_key(|&(region, writes)| (std::cmp::Reverse(writes), region));
+        if let Some(&(_, writes)) = regions.get(regions_max) {
+            regions.retain(|&(_, each)| each > writes);
+        }
+        HottestRegions { written, listed: regions }
     }
 }
 

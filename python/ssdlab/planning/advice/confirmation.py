@@ -104,7 +104,7 @@ def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
 
 
 def _holds_surely(trials: Sequence[Trial], limit: Limit, error: Callable[[float], float]) -> bool:
-    """In each of the runs, with all errors to the worse; where all agree to the last digit, chance has no part in it."""
+    """In each run, with all errors to the worse; where all agree to the last digit, chance has no part in it."""
     each_inside = all((_inside([trial], limit, error) or 0) >= 1 for trial in trials)
     agree = len({trial.figure(limit.figure) for trial in trials}) == 1
     return all(holds([trial], limit) for trial in trials) and (each_inside or agree)

@@ -9,14 +9,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, format_share
 from ssdlab.targets.specification import Specification
 from ssdlab.traces.miniature import sample_of, shuffle_of
-from ssdlab.traces.profile import Profile, profile_and_hold
-from ssdlab.traces.recording import Map, Recording
+from ssdlab.traces.profile import Profile, profile_and_hold, profile_of
+from ssdlab.traces.recording import Map, Recording, Sample
 from ssdlab.traces.specification import specify
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Trace:
             timed=timed,
             # Fewer requests on as many dies: they come as much faster.
             time_scale=1 / one_in,
-            sample=sample_of(self.profile, one_in, region_bytes=self._region_bytes(timed=timed), seed=seed),
+            sample=self._sample(one_in, timed=timed, seed=seed),
             shuffle=shuffle_of(erase_unit_bytes, seed),
             fill_bytes=data_on.capacity.user_bytes if data_on else None,
             held=self.held,
@@ -138,7 +139,7 @@ class Trace:
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
     def miniature_error(self, waf: float) -> float:
-        """By which share a miniature's figures may be too good, measured with enough units an erase unit (docs/advice.md).
+        """By which share a miniature's figures may be too good, as measured (docs/advice.md).
 
         Where there is next to no cleaning there is next to no error either.
         """
@@ -175,6 +176,18 @@ class Trace:
         if self.address_map == "compact":
             return self.profile.units.unique * self.profile.unit_bytes
         return max(volume.end_bytes_max for volume in self.profile.volumes)
+
+    def _sample(self, one_in: int, *, timed: bool, seed: int) -> Sample | None:
+        profile = self._profile_by_request if timed and one_in > 1 else self.profile
+        return sample_of(profile, one_in, region_bytes=self._region_bytes(timed=timed), seed=seed)
+
+    @cached_property
+    def _profile_by_request(self) -> Profile:
+        """Which knows the hottest regions of the size that runs with a clock keep whole."""
+        region_bytes = self._region_bytes(timed=True)
+        if region_bytes == self.profile.region_bytes:
+            return self.profile
+        return profile_of(self.recording, self.volume, region_bytes=region_bytes)
 
     def _region_bytes(self, *, timed: bool) -> int:
         region_bytes = self.profile.unit_bytes
