@@ -87,6 +87,11 @@ impl Promise {
         }
     }
 
+    /// Whether a unit of the range gave an error. A request that ended with one may have been carried out in part.
+    fn has_lost(&self, offset_bytes: u64, length_bytes: u64) -> bool {
+        self.lost.range(offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT)).next().is_some()
+    }
+
     /// Whole units that are written anew can be read again.
     fn heal(&mut self, offset_bytes: u64, length_bytes: u64) {
         for unit in offset_bytes.div_ceil(UNIT)..(offset_bytes + length_bytes) / UNIT {
@@ -186,6 +191,7 @@ fn step(
                 Ok(()) if promise.is_read_only => {
                     verify(device, promise, &|promise, unit| promise.since_flush.contains_key(&unit))?
                 }
+                Ok(()) if promise.has_lost(offset_bytes, length_bytes) => verify(device, promise, &|_, _| false)?,
                 Ok(()) => return Err(format!("{length_bytes} bytes at {offset_bytes} are not what was written")),
                 Err(error) => lose(promise, scenario, offset_bytes, length_bytes, &error)?,
             }
