@@ -49,6 +49,7 @@ use observed::Observed;
 use occupancy::Occupancy;
 use pacing::InProgress;
 use reduction::Reduction;
+pub use reduction::contents;
 use slc_cache::SlcCache;
 pub use state::StateError;
 

@@ -39,6 +39,8 @@ pub trait Recoverable {
     fn erase_units(&self) -> u32;
     /// What one holds in SLC mode; 0 without an SLC cache.
     fn units_in_slc_mode(&self) -> u32;
+    /// What the host has written so far: the time that ages go by.
+    fn host_units(&self) -> u64;
 }
 
 /// What a drive remembers in its system blocks.
@@ -48,6 +50,10 @@ pub struct Lasting {
     pub array: Option<Array>,
     /// Erases of erase units in SLC mode that the ledger counts.
     pub erased_in_slc_mode: u64,
+    /// What the host had written; the ledger says it of drives that do not reduce data.
+    pub host_units: u64,
+    /// Places of mapping units that were begun and are not gone on with.
+    pub places_left_in_begun_units: u64,
 }
 
 /// What a scan of the flash has found.
@@ -57,7 +63,8 @@ pub struct Found {
     pub units: Vec<FoundUnit>,
     /// By erase unit.
     pub erase_units: Vec<FoundEraseUnit>,
-    /// Places that were passed over because the power went while their group was programmed.
+    /// Places that were passed over because the power went while their group was programmed; of reduced data those of
+    /// whole mapping units.
     pub padding_units: u64,
 }
 
@@ -66,6 +73,8 @@ pub struct Found {
 pub struct FoundUnit {
     pub lpn: Lpn,
     pub ppn: Ppn,
+    /// That it takes: 1 unless data is reduced.
+    pub places: u32,
     /// Grows with the time at which it was written; a move does not change it.
     pub version: u64,
 }
@@ -144,13 +153,18 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
             ledger: self.ledger,
             array: Some(self.array.take()),
             erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
+            host_units: self.now(),
+            places_left_in_begun_units: self.places_left_in_begun_units(),
         }
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) {
         assert_eq!(self.ledger, Ledger::default(), "only a new translation layer can be restored");
         self.ledger = lasting.ledger;
-        self.ledger.programmed_units.padding += found.padding_units;
+        self.ledger.programmed_units.padding += found.padding_units + lasting.places_left_in_begun_units;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.set_host_units(lasting.host_units);
+        }
         let is_same_array = lasting.array.is_some();
         match lasting.array {
             Some(array) => self.array = array,
@@ -163,8 +177,13 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
             cache.begin_anew(lasting.erased_in_slc_mode);
         }
         self.place_erase_units(found);
-        self.link_found(&found.units);
-        self.count_live_units();
+        if self.reduction.is_some() {
+            self.link_stored(&found.units);
+            self.count_live_places(&found.units);
+        } else {
+            self.link_found(&found.units);
+            self.count_live_units();
+        }
         self.take_up_frontiers(found);
         self.take_up_turns();
         if !is_same_array {
@@ -192,6 +211,10 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
     fn units_in_slc_mode(&self) -> u32 {
         self.slc_cache.as_ref().map_or(0, |cache| cache.layout().units_per_erase_unit())
     }
+
+    fn host_units(&self) -> u64 {
+        self.now()
+    }
 }
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
@@ -200,6 +223,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let Some(stream) = self.bring_to_front(erase_unit) else { return };
         // A full group ends no turn here.
         while self.frontiers[stream.index()].erase_unit == Some(erase_unit) && self.go_on_in_block(stream) {
+            if self.reduction.is_some() {
+                self.pad_run(stream);
+                continue;
+            }
             let ppn = self.frontiers[stream.index()].take();
             self.map.mark_stale(ppn);
             self.occupancy.lose_one(erase_unit);
@@ -246,7 +273,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                     }
                     let places = *self.layout_of(erase_unit);
                     self.occupancy.open(erase_unit, places.data_units_per_erase_unit());
-                    self.map.mark_all_live(erase_unit, &places);
+                    if self.reduction.is_none() {
+                        self.map.mark_all_live(erase_unit, &places);
+                    }
                     self.streams[erase_unit.index()] = stream;
                     self.born_at[erase_unit.index()] = opened_at.min(self.now());
                     self.pools[stream.index()].erase_units += 1;
@@ -309,10 +338,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             let layout = *self.layout_of(erase_unit);
             let units = layout.units_per_erase_unit();
             if places < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
-                let ahead = (first + places..first + units).map(Ppn);
-                let ahead: Vec<Ppn> = ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).collect();
-                ahead.iter().for_each(|&ppn| self.map.mark_live(ppn));
-                self.occupancy.gain(erase_unit, ahead.len() as u32);
+                if self.reduction.is_none() {
+                    let ahead = (first + places..first + units).map(Ppn);
+                    ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).for_each(|ppn| self.map.mark_live(ppn));
+                }
+                self.occupancy.gain(erase_unit, layout.data_units_from(places));
                 *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + places), opened_at);
                 continue;
             }

@@ -2,6 +2,7 @@
 //! costs nothing in the loop.
 
 use crate::error::{Refused, SpecificationError};
+use crate::ftl::contents::Packs;
 use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::{Capacity, Ftl, StateError, Wear};
@@ -95,9 +96,9 @@ impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
 }
 
 /// A drive with a clock.
-pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable {}
+pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable + Packs {}
 
-impl<D: SimulatedDrive + TimedDrive + Recoverable> TimedSimulatedDrive for D {}
+impl<D: SimulatedDrive + TimedDrive + Recoverable + Packs> TimedSimulatedDrive for D {}
 
 /// Builds a drive with a clock, of one device.
 pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {

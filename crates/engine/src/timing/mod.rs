@@ -3,6 +3,7 @@
 
 use crate::ftl::numbers::{EraseUnit, Ppn};
 use crate::ledger::Cause;
+use recorder::Packed;
 
 pub mod breakdown;
 mod carrying_out;
@@ -38,6 +39,9 @@ pub trait Clock {
     fn erase(&mut self, erase_unit: EraseUnit);
     /// An erase unit is opened, in SLC mode or not; told only by drives with an SLC cache.
     fn open(&mut self, _erase_unit: EraseUnit, _is_slc: bool) {}
+    /// Reduced data goes to its places; told before the programs of the mapping units that it fills.
+    #[inline(always)]
+    fn pack(&mut self, _packed: Packed) {}
 
     /// A unit is read and programmed at another place.
     #[inline(always)]

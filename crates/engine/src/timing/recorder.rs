@@ -1,7 +1,7 @@
 //! The clock of a timed drive: it writes down what the translation layer decides, for the flash to carry out in time.
 
 use super::Clock;
-use crate::ftl::numbers::{EraseUnit, Ppn};
+use crate::ftl::numbers::{EraseUnit, Lpn, Ppn};
 use crate::ledger::Cause;
 
 /// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
@@ -14,9 +14,37 @@ pub enum Decision {
     Open(EraseUnit, bool),
 }
 
+/// What a drive that reduces data puts where, in places. Its decisions name the mapping units that are full with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packed {
+    Written {
+        lpn: Lpn,
+        place: Ppn,
+        places: u32,
+    },
+    Moved {
+        lpn: Lpn,
+        from: Ppn,
+        place: Ppn,
+        places: u32,
+    },
+    /// Padding, or what the drive keeps for itself.
+    Nothing {
+        place: Ppn,
+        places: u32,
+    },
+    /// Stored already, for another address.
+    Shared {
+        lpn: Lpn,
+        original: Lpn,
+    },
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     pub decisions: Vec<Decision>,
+    /// Each with the number of decisions before it; only for a drive that keeps its contents.
+    pub packed: Option<Vec<(u32, Packed)>>,
 }
 
 impl Clock for Recorder {
@@ -40,6 +68,13 @@ impl Clock for Recorder {
     #[inline]
     fn open(&mut self, erase_unit: EraseUnit, is_slc: bool) {
         self.decisions.push(Decision::Open(erase_unit, is_slc));
+    }
+
+    #[inline]
+    fn pack(&mut self, packed: Packed) {
+        if let Some(list) = &mut self.packed {
+            list.push((self.decisions.len() as u32, packed));
+        }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use crate::ftl::numbers::{Lpn, Ppn, StreamId};
 use crate::ledger::Cause;
 use crate::policies::placement::PlacementPolicy;
 use crate::timing::Clock;
+use crate::timing::recorder::Packed;
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     /// Moves units to the stream's frontier and opens erase units as it fills up. The caller counts the programs.
@@ -14,7 +15,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.read_to_move(lpn, from, cause);
             let places = self.reduction().places_of(lpn);
             self.make_room_to_move(stream, places);
-            let to = self.take_places(stream, places, cause);
+            let to = self.take_places(stream, places, cause, |place| Packed::Moved { lpn, from, place, places });
             self.map.link(lpn, to);
             self.map.mark_live(to);
             self.point_sharers(lpn, to);

@@ -7,10 +7,12 @@
 //! place is filled; until then the controller holds it, as it holds the index entries that do not yet fill a unit. The
 //! live bit of a unit is that of its first place.
 //!
-//! This file keeps the books; `write.rs` does what the host asks for, `cleaning.rs` moves what is stored. A drive without
-//! data reduction has none of this: which of the two it is, is asked once a batch, a victim or an opening.
+//! This file keeps the books; `write.rs` does what the host asks for, `cleaning.rs` moves what is stored, `contents.rs` is
+//! for drives that keep what is written to them. A drive without data reduction has none of this: which of the two it is,
+//! is asked once a batch, a victim or an opening.
 
 mod cleaning;
+pub mod contents;
 mod inspect;
 mod sharing;
 mod write;
@@ -135,6 +137,11 @@ impl Reduction {
 
     pub fn host_units(&self) -> u64 {
         self.host_units
+    }
+
+    /// Goes on counting from what is remembered elsewhere.
+    pub fn set_host_units(&mut self, host_units: u64) {
+        self.host_units = host_units;
     }
 
     pub fn live_places(&self) -> u64 {

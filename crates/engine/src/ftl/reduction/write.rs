@@ -8,6 +8,7 @@ use crate::ledger::Cause;
 use crate::policies::placement::PlacementPolicy;
 use crate::request::{Operation, Request};
 use crate::timing::Clock;
+use crate::timing::recorder::Packed;
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     pub(in crate::ftl) fn execute_one_reduced(&mut self, request: &Request) -> Result<(), ReadOnly> {
@@ -57,7 +58,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         Ok(())
     }
 
-    fn write_places(&mut self, lpn: Lpn, places: u32) -> Result<(), ReadOnly> {
+    pub(super) fn write_places(&mut self, lpn: Lpn, places: u32) -> Result<(), ReadOnly> {
         let mut stream = self.placement.host_stream(lpn, self.overwritten(lpn));
         if !self.has_room(stream, places) {
             self.make_room_for_places(stream, places)?;
@@ -67,7 +68,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 self.make_room_for_places(stream, places)?;
             }
         }
-        let ppn = self.take_places(stream, places, Cause::Host);
+        let ppn = self.take_places(stream, places, Cause::Host, |place| Packed::Written { lpn, place, places });
         self.ledger.programmed_units.host += u64::from(places);
         let old = self.map.physical(lpn);
         if old == Ppn::UNMAPPED {
@@ -88,7 +89,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// The data is stored already, at `original`: the address only points at it. Nothing is compared or read: the
     /// controller is taken to know it by a hash.
-    fn share(&mut self, lpn: Lpn, original: Lpn) -> Result<(), ReadOnly> {
+    pub(super) fn share(&mut self, lpn: Lpn, original: Lpn) -> Result<(), ReadOnly> {
         if let Some(reason) = self.read_only {
             return Err(reason);
         }
@@ -96,18 +97,24 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         let (old, shared) = (self.map.physical(lpn), self.map.physical(original));
         self.ledger.deduplicated_units += 1;
         if old != shared {
+            self.clock.pack(Packed::Shared { lpn, original });
             if old == Ppn::UNMAPPED {
                 self.mapped_units += 1;
             } else {
                 self.release(lpn, old);
             }
-            self.map.point(lpn, shared);
-            let reduction = self.reduction();
-            let places = reduction.stored_places.get(original.index());
-            reduction.stored_places.set(lpn.index(), places);
-            reduction.sharing.as_mut().expect("repetitions are found by deduplication").join(lpn, original);
+            self.point_at(lpn, original);
         }
         self.note_host_unit(stream)
+    }
+
+    /// An address that holds nothing points at what another has stored.
+    pub(super) fn point_at(&mut self, lpn: Lpn, original: Lpn) {
+        self.map.point(lpn, self.map.physical(original));
+        let reduction = self.reduction();
+        let places = reduction.stored_places.get(original.index());
+        reduction.stored_places.set(lpn.index(), places);
+        reduction.sharing.as_mut().expect("repetitions are found by deduplication").join(lpn, original);
     }
 
     /// The address no longer holds what it held at `old`; whoever else has the same data keeps it.
@@ -159,9 +166,17 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Takes places that are there. Mapping units of flash that are full with them are programmed.
-    pub(super) fn take_places(&mut self, stream: StreamId, places: u32, cause: Cause) -> Ppn {
+    #[inline(always)]
+    pub(super) fn take_places(
+        &mut self,
+        stream: StreamId,
+        places: u32,
+        cause: Cause,
+        packed: impl FnOnce(Ppn) -> Packed,
+    ) -> Ppn {
         let shift = self.reduction().places_per_unit_shift;
         let ppn = self.frontiers[stream.index()].take_many(places);
+        self.clock.pack(packed(ppn));
         for unit in ppn.0 >> shift..(ppn.0 + places) >> shift {
             self.clock.program(Ppn(unit), cause);
         }
@@ -176,7 +191,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Fills the rest of the run up, so that the next unit does not have to lie on both sides of its end.
-    pub(super) fn pad_run(&mut self, stream: StreamId) {
+    pub(in crate::ftl) fn pad_run(&mut self, stream: StreamId) {
         let places = self.frontiers[stream.index()].run_length();
         if places > 0 {
             self.take_stale_places(stream, places, Cause::Padding);
@@ -186,7 +201,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     pub(super) fn take_stale_places(&mut self, stream: StreamId, places: u32, cause: Cause) {
         let erase_unit = self.frontiers[stream.index()].erase_unit.expect("there is room in an open erase unit");
-        self.take_places(stream, places, cause);
+        self.take_places(stream, places, cause, |place| Packed::Nothing { place, places });
         self.occupancy.lose(erase_unit, places);
     }
 
