@@ -11,32 +11,39 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
-use tiny::{Model, SlcCache, Tiny, UNIT, contents, range};
+use tiny::{Model, Reduction, SlcCache, Tiny, UNIT, range};
 
 const FILE: &str = "SSDLAB_KILLED_FILE";
 const SEED: &str = "SSDLAB_KILLED_SEED";
 const KILLS: u64 = 100;
 const REQUESTS_MAX: u64 = 200_000;
 
-/// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map.
-const DRIVES: u64 = 6;
+/// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map, such
+/// that reduce data.
+const DRIVES: u64 = 10;
 
 /// The one whose turn it is.
-fn open(path: &Path, seed: u64) -> SimulatedDevice {
-    let tiny = match seed % DRIVES {
+fn tiny_of(seed: u64) -> Tiny {
+    match seed % DRIVES {
         2 => Tiny::with_slc_cache(SlcCache::Direct),
         3 => Tiny::with_slc_cache(SlcCache::Fold),
         4 => Tiny { map_cache: Some("page"), ..Tiny::default() },
         5 => Tiny { map_cache: Some("extent"), ..Tiny::default() },
+        6 | 7 => Tiny { user_units: 320, ..Tiny::reducing(Reduction::Both) },
+        8 => Tiny { user_units: 320, ..Tiny::reducing(Reduction::Deduplicates) },
+        9 => Tiny { user_units: 320, ..Tiny::reducing(Reduction::Compresses) },
         _ => Tiny::default(),
-    };
+    }
+}
+
+fn open(path: &Path, seed: u64) -> SimulatedDevice {
     let options = Options {
         contents: Contents::File(path.to_owned()),
         power_loss_protection: Some(seed.is_multiple_of(2)),
         journal_trims: 50,
         ..Options::default()
     };
-    SimulatedDevice::new(&tiny.drive(), &options).map_err(|error| format!("{error:?}")).unwrap()
+    SimulatedDevice::new(&tiny_of(seed).drive(), &options).map_err(|error| format!("{error:?}")).unwrap()
 }
 
 enum Step {
@@ -48,12 +55,13 @@ enum Step {
 /// The same steps for the child, which takes them, and the parent, which knows them.
 fn steps(seed: u64) -> impl Iterator<Item = Step> {
     let mut random = Random::new(seed);
+    let tiny = tiny_of(seed);
     (0..REQUESTS_MAX).map(move |_| {
         let (offset_bytes, length_bytes) = range(&mut random, 320 * UNIT);
         match random.below(20) {
             0..3 => Step::Flush,
             3 => Step::Trim { offset_bytes, length_bytes },
-            _ => Step::Write { offset_bytes, data: contents(&mut random, length_bytes) },
+            _ => Step::Write { offset_bytes, data: tiny.contents(&mut random, length_bytes) },
         }
     })
 }

@@ -7,10 +7,10 @@ use ssdlab_blockdev::device::{Device, Durability, punch};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tiny::{Model, SlcCache, Tiny, contents, range};
+use tiny::{Model, Reduction, SlcCache, Tiny, contents, range};
 
 /// Runs so many random requests. The error says what was wrong first.
-fn compare(device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), String> {
+fn compare(tiny: &Tiny, device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), String> {
     let size_bytes = device.capabilities().size_bytes;
     let mut random = Random::new(seed);
     let mut model = Model::default();
@@ -27,7 +27,7 @@ fn compare(device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), Str
         let (offset_bytes, length_bytes) = range(&mut random, size_bytes);
         match random.below(16) {
             0..8 => {
-                let data = contents(&mut random, length_bytes);
+                let data = tiny.contents(&mut random, length_bytes);
                 let durability = if random.below(8) == 0 { Durability::Durable } else { Durability::Cached };
                 device.write(offset_bytes, &data, durability).map_err(|error| failed("write", &error))?;
                 model.write(offset_bytes, &data);
@@ -67,6 +67,12 @@ fn drives() -> Vec<Tiny> {
         Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
         Tiny { map_cache: Some("page"), ..plain },
         Tiny { map_cache: Some("extent"), buffer_units: 0, ..plain },
+        Tiny::reducing(Reduction::Compresses),
+        Tiny { buffer_units: 0, ..Tiny::reducing(Reduction::Deduplicates) },
+        Tiny::reducing(Reduction::Both),
+        Tiny { units_per_stripe: 8, user_units: 220, ..Tiny::reducing(Reduction::Both) },
+        Tiny { placement: "single", victim: "fifo", ..Tiny::reducing(Reduction::Compresses) },
+        Tiny { erase_unit: "block", user_units: 440, ..Tiny::reducing(Reduction::Both) },
     ]
 }
 
@@ -76,7 +82,7 @@ fn what_is_read_is_what_was_written() {
         for power_loss_protection in [true, false] {
             let options = Options { power_loss_protection: Some(power_loss_protection), ..Options::default() };
             let device = SimulatedDevice::new(&tiny.drive(), &options).map_err(|error| format!("{error:?}")).unwrap();
-            compare(&device, index as u64, 5_000).unwrap_or_else(|wrong| panic!("{tiny:?} {wrong}"));
+            compare(&tiny, &device, index as u64, 5_000).unwrap_or_else(|wrong| panic!("{tiny:?} {wrong}"));
             let core = device.core();
             let ledger = core.ftl().ledger();
             assert!(ledger.erased_erase_units > 100, "{tiny:?}: cleaning ran");
@@ -92,11 +98,13 @@ fn what_is_read_is_what_was_written() {
 #[test]
 fn an_engine_that_forgets_one_move_is_found_out() {
     for moves in [1, 7, 100, 1000] {
-        let device = SimulatedDevice::new(&Tiny::default().drive(), &Options::default()).ok().unwrap();
-        device.core().forget_a_move(moves);
-        // The engine's own identities may break first; that is found out as well.
-        let found = catch_unwind(AssertUnwindSafe(|| compare(&device, 3, 20_000)));
-        assert!(!matches!(found, Ok(Ok(()))), "the canary sang after {moves} moves and nobody heard");
+        for tiny in [Tiny::default(), Tiny::reducing(Reduction::Both)] {
+            let device = SimulatedDevice::new(&tiny.drive(), &Options::default()).ok().unwrap();
+            device.core().forget_a_move(moves);
+            // The engine's own identities may break first; that is found out as well.
+            let found = catch_unwind(AssertUnwindSafe(|| compare(&tiny, &device, 3, 20_000)));
+            assert!(!matches!(found, Ok(Ok(()))), "{tiny:?}: the canary sang after {moves} moves and nobody heard");
+        }
     }
 }
 

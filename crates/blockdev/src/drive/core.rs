@@ -14,7 +14,7 @@ use ssdlab_engine::simulation::live::figures::Seen;
 use ssdlab_engine::simulation::{Outcome, SimulatedDrive, TimedSimulatedDrive};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::host::Idle;
-use ssdlab_engine::timing::recorder::Decision;
+use ssdlab_engine::timing::recorder::{Decision, Packed};
 
 /// The phase that no one has marked.
 pub(super) const FIRST_PHASE: &str = "mounted";
@@ -31,6 +31,8 @@ pub struct Core {
     /// Why data could not be moved off a failed block: there was no room. It is in the drive's memory only.
     pub(super) stranded: Option<ReadOnly>,
     pub(super) decisions: Vec<Decision>,
+    /// What goes where with them, of a drive that reduces data.
+    pub(super) packed: Vec<(u32, Packed)>,
     /// Whether callers wait for their requests in simulated time, and the slot of the request made last.
     pub(super) is_real_pace: bool,
     pub(super) submitted: Option<u32>,
@@ -111,20 +113,11 @@ impl Core {
             self.note_trim(&request)?;
         }
         self.clock.tell_load(&mut *self.ftl);
-        let executed = self.ftl.execute_one(&request);
-        self.ftl.take_decisions(&mut self.decisions);
-        if let Transfer::Read { into, .. } = &mut transfer {
-            let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
-            let end = request.offset_bytes + into.len() as u64;
-            let is_of_host = |decision: &&Decision| matches!(decision, Decision::Read(_, Cause::Host));
-            let units_read = self.decisions.iter().filter(is_of_host).count() as u64;
-            // Units that hold nothing take no flash operation.
-            if units_read < end.div_ceil(unit_bytes) - request.offset_bytes / unit_bytes {
-                into.fill(0);
-            }
-        }
-        let mut answer = self.nand.carry_out(&self.decisions, self.ftl.map_pages_written_back(), &mut transfer);
-        self.spoil_map();
+        let (executed, mut answer) = if self.nand.is_packed() {
+            self.execute_packed(&request, &mut transfer)
+        } else {
+            self.execute_whole(&request, &mut transfer)
+        };
         let kind = match operation {
             Operation::Read => Kind::Read,
             Operation::Write => Kind::Write,
@@ -139,6 +132,29 @@ impl Core {
         }
         self.attend_to_flash()?;
         answer
+    }
+
+    /// On a drive whose units lie whole, one at each place. The second answer is what else the host must hear of.
+    fn execute_whole(
+        &mut self,
+        request: &Request,
+        transfer: &mut Transfer<'_>,
+    ) -> (Result<(), ReadOnly>, Result<(), DeviceError>) {
+        let executed = self.ftl.execute_one(request);
+        self.ftl.take_decisions(&mut self.decisions);
+        if let Transfer::Read { into, .. } = transfer {
+            let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
+            let end = request.offset_bytes + into.len() as u64;
+            let is_of_host = |decision: &&Decision| matches!(decision, Decision::Read(_, Cause::Host));
+            let units_read = self.decisions.iter().filter(is_of_host).count() as u64;
+            // Units that hold nothing take no flash operation.
+            if units_read < end.div_ceil(unit_bytes) - request.offset_bytes / unit_bytes {
+                into.fill(0);
+            }
+        }
+        let answer = self.nand.carry_out(&self.decisions, self.ftl.map_pages_written_back(), transfer);
+        self.spoil_map();
+        (executed, answer)
     }
 
     /// Everything that was answered is in flash, or in memory that outlives a loss of power.
@@ -251,7 +267,11 @@ impl Core {
     /// What the translation layer decided on by itself.
     fn carry_out_decisions(&mut self, decided: Result<(), ReadOnly>) -> Result<(), DeviceError> {
         self.ftl.take_decisions(&mut self.decisions);
-        let answer = self.nand.carry_out(&self.decisions, &[], &mut Transfer::Nothing);
+        let answer = if self.nand.is_packed() {
+            self.carry_out_packed()
+        } else {
+            self.nand.carry_out(&self.decisions, &[], &mut Transfer::Nothing)
+        };
         self.clock.carry_out(&self.decisions);
         if let Err(reason) = decided {
             // Nothing of what was decided is undone by it; the next write hears of it.
@@ -269,7 +289,7 @@ impl Core {
     /// open any erase unit that it takes for erased, finds one that truly is.
     fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
         let ftl = &self.ftl;
-        let host_units = SimulatedDrive::ledger(&**ftl).programmed_units.host;
+        let host_units = ftl.host_units();
         self.nand.note_streams(host_units, |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
         if self.nand.has_failures() {
             self.give_up_failed()?;

@@ -6,6 +6,7 @@ mod contents;
 mod core;
 mod opening;
 mod pace;
+mod packed;
 mod phases;
 mod watching;
 

@@ -13,7 +13,7 @@ use ssdlab_engine::ftl::numbers::{EraseUnit, Lpn};
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
-use ssdlab_engine::simulation::{SimulatedDrive, build_timed};
+use ssdlab_engine::simulation::{SimulatedDrive, TimedSimulatedDrive, build_timed};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::recorder::Decision;
@@ -25,12 +25,12 @@ struct Saved {
     ledger: Ledger,
     simulated_ns: u64,
     power_cycles: u64,
+    host_units: u64,
 }
 
 impl Core {
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
-        check(drive)?;
-        let ftl = build_timed(drive, options.seed)?;
+        let ftl = build(drive, options.seed)?;
         let capacity = ftl.capacity();
         let unit_bytes = drive.ftl.mapping_unit_bytes;
         let flash = flash_of(drive).below(&*ftl);
@@ -43,6 +43,7 @@ impl Core {
             group_units: flash.groups().units(),
             units_per_stripe: drive.parity.units_per_stripe,
             dies: drive.nand.channels * drive.nand.dies_per_channel,
+            places_per_unit: ftl.places_per_unit(),
         };
         let journal = Journal::new(&shape, options.journal_trims.max(1));
         let (medium, is_old) = match &options.contents {
@@ -57,7 +58,8 @@ impl Core {
             options.power_loss_protection.unwrap_or(buffer.bytes > 0 && buffer.power_loss_protection);
         let units_per_page = drive.nand.page_bytes / unit_bytes;
         let mut core = Self {
-            nand: Nand::new(medium, journal, units_per_page, power_loss_protection, options.faults, options.seed),
+            nand: Nand::new(medium, journal, units_per_page, power_loss_protection, options.faults, options.seed)
+                .packed(&drive.data_reduction),
             clock: clock_of(drive, flash, 0, options.pace == Pace::Real),
             drive: drive.clone(),
             seed: options.seed,
@@ -67,6 +69,7 @@ impl Core {
             read_only_reason: None,
             stranded: None,
             decisions: Vec::new(),
+            packed: Vec::new(),
             is_real_pace: options.pace == Pace::Real,
             submitted: None,
             forgets_after: None,
@@ -88,7 +91,13 @@ impl Core {
         self.come_back(
             &found,
             recovery,
-            Lasting { ledger: saved.ledger, array: None, erased_in_slc_mode: 0 },
+            Lasting {
+                ledger: saved.ledger,
+                array: None,
+                erased_in_slc_mode: 0,
+                host_units: saved.host_units,
+                places_left_in_begun_units: 0,
+            },
             saved.simulated_ns,
         );
         self.power_cycles = saved.power_cycles + 1;
@@ -113,7 +122,7 @@ impl Core {
         let map_bytes = if recovery.checkpoint_units > 0 { 4.0 * self.capacity.user_units as f64 } else { 0.0 };
         let map_ns = map_bytes / (nand.channel_mb_s * f64::from(nand.channels)) * 1000.0;
         recovery.duration_ns = (pages_ns + map_ns).round() as u64;
-        self.ftl = build_timed(&self.drive, self.seed).expect("the same drive was built before");
+        self.ftl = build(&self.drive, self.seed).expect("the same drive was built before");
         self.ftl.restore(found, lasting);
         let latencies = self.clock.take_latencies();
         self.clock = clock_of(
@@ -142,8 +151,12 @@ impl Core {
     }
 
     pub(super) fn save_counters(&mut self) {
-        let saved =
-            Saved { ledger: *self.ledger(), simulated_ns: self.clock.now_ns(), power_cycles: self.power_cycles };
+        let saved = Saved {
+            ledger: *self.ledger(),
+            simulated_ns: self.clock.now_ns(),
+            power_cycles: self.power_cycles,
+            host_units: self.ftl.host_units(),
+        };
         self.nand.save(&serde_json::to_vec(&saved).expect("counters are plain numbers"));
     }
 
@@ -154,13 +167,12 @@ impl Core {
     }
 }
 
-/// Contents lie on pages of one size here, a unit at each place.
-fn check(drive: &Drive) -> Result<(), SpecificationError> {
+fn build(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {
+    let mut ftl = build_timed(drive, seed)?;
     if drive.data_reduction.is_on() {
-        let allowed = "off for a drive that keeps its contents: only the size of reduced data is simulated";
-        return Err(SpecificationError::new("data_reduction", "on", allowed));
+        ftl.note_packing();
     }
-    Ok(())
+    Ok(ftl)
 }
 
 /// For a new clock: which erase units hold something in SLC mode.

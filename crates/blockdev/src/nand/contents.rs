@@ -78,7 +78,7 @@ impl Nand {
     }
 
     /// Parity of the places of its stripe before it.
-    fn write_parity(&mut self, ppn: u32) -> Result<(), DeviceError> {
+    pub(super) fn write_parity(&mut self, ppn: u32) -> Result<(), DeviceError> {
         self.medium.replace_data(ppn).map_err(DeviceError::Store)?.fill(0);
         for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
             self.medium.xor_data(other, ppn);
@@ -120,7 +120,7 @@ impl Nand {
     }
 
     /// Whether the contents of a place can be had: as they are, or rebuilt from parity, which puts them right.
-    fn make_readable(&mut self, ppn: u32) -> bool {
+    pub(super) fn make_readable(&mut self, ppn: u32) -> bool {
         match self.medium.spare(ppn).state {
             PageState::Buffered => return true,
             PageState::Erased | PageState::Torn | PageState::Lost => return false,

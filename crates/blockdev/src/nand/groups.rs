@@ -32,13 +32,26 @@ impl Groups {
         }
     }
 
+    /// A unit is begun, the drive's `program`-th, that is counted when it is full. Returns whether it opens its group.
+    pub fn touch(&mut self, ppn: u32, program: u64) -> bool {
+        let open_before = self.open.len();
+        self.place_of(ppn, program);
+        self.open.len() > open_before
+    }
+
+    /// Where the group of a unit stands in `open`; opened if it is not yet.
+    fn place_of(&mut self, ppn: u32, program: u64) -> usize {
+        let group = ppn / self.units;
+        self.open.iter().position(|open| open.group == group).unwrap_or_else(|| {
+            self.open.push(Open { group, taken: ppn % self.units, since: program });
+            self.open.len() - 1
+        })
+    }
+
     /// Counts a unit, the drive's `program`-th. Gives the group when it is full.
     pub fn take(&mut self, ppn: u32, program: u64) -> Option<u32> {
         let group = ppn / self.units;
-        let position = self.open.iter().position(|open| open.group == group).unwrap_or_else(|| {
-            self.open.push(Open { group, taken: ppn % self.units, since: program });
-            self.open.len() - 1
-        });
+        let position = self.place_of(ppn, program);
         self.open[position].taken += 1;
         if self.open[position].taken < self.units {
             return None;
@@ -117,6 +130,22 @@ mod tests {
         groups.take(7, 8);
         assert_eq!(groups.take(0, 9), None);
         assert_eq!(groups.under_way().count(), 0);
+    }
+
+    #[test]
+    fn a_unit_that_is_begun_holds_its_group_open_and_is_not_counted() {
+        let mut groups = Groups::new(2, 2);
+        assert!(groups.touch(4, 1) && !groups.touch(4, 2));
+        assert!(groups.are_full_up_to(0) && !groups.are_full_up_to(1));
+        assert_eq!(groups.take(4, 2), None);
+        groups.touch(5, 3);
+        assert_eq!(groups.open().collect::<Vec<_>>(), [2]);
+        assert_eq!(groups.take(5, 3), Some(2));
+        // One that goes on after it was programmed early.
+        groups.touch(9, 4);
+        assert_eq!(groups.finish_early(), [4]);
+        assert!(groups.touch(9, 5));
+        assert_eq!((groups.take(9, 6), groups.under_way().count()), (Some(4), 0));
     }
 
     /// A drive whose SLC cache is folded while its host writes programs early so often that a group lay still meanwhile.

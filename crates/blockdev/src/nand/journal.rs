@@ -1,5 +1,6 @@
 //! What a drive keeps in its system blocks so that it finds its data again: a checkpoint of the map, two of them in turn,
-//! and the trims since.
+//! and the trims since; of a drive that reduces data also which write each address has its data from, and the repetitions
+//! since, which bring nothing to flash.
 //!
 //! The spare bytes of the units that were programmed after the checkpoint say the rest. The system blocks are not part of
 //! T, and what is written there is counted in no write amplification.
@@ -15,6 +16,14 @@ pub struct Trim {
     pub version: u64,
 }
 
+/// An address whose data is stored for another, under the number of the write that stored it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub lpn: u32,
+    pub version: u64,
+    pub contents: u64,
+}
+
 /// How far an erase unit had been written at the checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -27,32 +36,54 @@ const ACTIVE: usize = 0;
 const TRIMS: usize = 8;
 /// Which of the two texts counts, above its length: one word, so that it is the old or the new one.
 const SAVED_WHICH: usize = 16;
+const SHARES: usize = 24;
 const SAVED: usize = 64;
 /// Room for what the drive saves of its counters, twice.
 const SAVED_MAX: usize = 1 << 15;
 const SLOTS: usize = SAVED + 2 * SAVED_MAX;
 const TRIM_BYTES: usize = 16;
+const SHARE_BYTES: usize = 24;
+/// Repetitions are far more frequent than trims.
+const SHARES_PER_TRIM: usize = 8;
 
-/// How many trims are kept beside a checkpoint.
+/// How many trims, and repetitions, are kept beside a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Journal {
     trims_max: usize,
     logical_units: usize,
     erase_units: usize,
+    is_packed: bool,
 }
 
 impl Journal {
     pub fn new(shape: &Shape, trims_max: usize) -> Self {
-        Self { trims_max, logical_units: shape.logical_units as usize, erase_units: shape.erase_units as usize }
+        Self {
+            trims_max,
+            logical_units: shape.logical_units as usize,
+            erase_units: shape.erase_units as usize,
+            is_packed: shape.places_per_unit > 0,
+        }
     }
 
     pub fn system_bytes(&self) -> usize {
-        SLOTS + 2 * self.slot_bytes() + self.trims_max * TRIM_BYTES
+        self.shares_at() + self.shares_max() * SHARE_BYTES
     }
 
-    /// Version, map, marks.
+    /// Version, map, marks, and of packed data the writes that it comes from.
     fn slot_bytes(&self) -> usize {
+        self.contents_in_slot() + if self.is_packed { 8 * self.logical_units } else { 0 }
+    }
+
+    fn contents_in_slot(&self) -> usize {
         8 + 4 * self.logical_units + 8 * self.erase_units
+    }
+
+    fn shares_at(&self) -> usize {
+        self.trims_at() + self.trims_max * TRIM_BYTES
+    }
+
+    pub fn shares_max(&self) -> usize {
+        if self.is_packed { SHARES_PER_TRIM * self.trims_max } else { 0 }
     }
 
     fn slot(&self, active: u32) -> usize {
@@ -89,9 +120,42 @@ impl Journal {
         (0..count).map(read).collect()
     }
 
+    pub fn shares_left(&self, medium: &Medium) -> usize {
+        self.shares_max() - u64_at(medium.system(), SHARES) as usize
+    }
+
+    /// There must be room for it.
+    pub fn note_share(&self, medium: &mut Medium, share: Share) {
+        assert!(self.shares_left(medium) > 0, "a full journal is emptied by a checkpoint");
+        let count = u64_at(medium.system(), SHARES);
+        let at = self.shares_at() + count as usize * SHARE_BYTES;
+        let system = medium.system_mut();
+        let bytes = &mut system[at..at + SHARE_BYTES];
+        bytes[..8].copy_from_slice(&u64::from(share.lpn).to_le_bytes());
+        bytes[8..16].copy_from_slice(&share.version.to_le_bytes());
+        bytes[16..].copy_from_slice(&share.contents.to_le_bytes());
+        compiler_fence(Ordering::Release);
+        system[SHARES..SHARES + 8].copy_from_slice(&(count + 1).to_le_bytes());
+    }
+
+    pub fn shares(&self, medium: &Medium) -> Vec<Share> {
+        let bytes = &medium.system()[self.shares_at()..];
+        let count = (u64_at(medium.system(), SHARES) as usize).min(self.shares_max());
+        let read =
+            |bytes: &[u8]| Share { lpn: u32_at(bytes, 0), version: u64_at(bytes, 8), contents: u64_at(bytes, 16) };
+        bytes.chunks_exact(SHARE_BYTES).take(count).map(read).collect()
+    }
+
     /// Writes a checkpoint beside the one that holds, and then lets it hold. `map` gives physical numbers in the order
-    /// of the addresses, `u32::MAX` for those that hold nothing.
-    pub fn write_checkpoint(&self, medium: &mut Medium, version: u64, map: impl Iterator<Item = u32>, marks: &[Mark]) {
+    /// of the addresses, `u32::MAX` for those that hold nothing; `contents` the writes that packed data comes from.
+    pub fn write_checkpoint(
+        &self,
+        medium: &mut Medium,
+        version: u64,
+        map: impl Iterator<Item = u32>,
+        marks: &[Mark],
+        contents: &[u64],
+    ) {
         let next = (u32_at(medium.system(), ACTIVE) + 1) % 2;
         let at = self.slot(next);
         let bytes = &mut medium.system_mut()[at..at + self.slot_bytes()];
@@ -100,13 +164,18 @@ impl Journal {
             // Shifted by one, so that blocks never written hold an empty map.
             entry.copy_from_slice(&ppn.wrapping_add(1).to_le_bytes());
         }
-        for (entry, mark) in bytes[8 + 4 * self.logical_units..].chunks_exact_mut(8).zip(marks) {
+        let (mark_bytes, contents_bytes) = bytes[8 + 4 * self.logical_units..].split_at_mut(8 * self.erase_units);
+        for (entry, mark) in mark_bytes.chunks_exact_mut(8).zip(marks) {
             entry[..4].copy_from_slice(&mark.epoch.to_le_bytes());
             entry[4..].copy_from_slice(&mark.places.to_le_bytes());
+        }
+        for (entry, contents) in contents_bytes.chunks_exact_mut(8).zip(contents) {
+            entry.copy_from_slice(&contents.to_le_bytes());
         }
         let system = medium.system_mut();
         system[ACTIVE..ACTIVE + 4].copy_from_slice(&next.to_le_bytes());
         system[TRIMS..TRIMS + 8].fill(0);
+        system[SHARES..SHARES + 8].fill(0);
     }
 
     pub fn checkpoint_version(&self, medium: &Medium) -> u64 {
@@ -117,6 +186,12 @@ impl Journal {
         let at = self.active(medium) + 8;
         let entries = medium.system()[at..at + 4 * self.logical_units].chunks_exact(4);
         entries.map(|entry| u32_at(entry, 0).wrapping_sub(1))
+    }
+
+    /// By address, of packed data: the write that it comes from; meaningless for those that hold nothing.
+    pub fn checkpoint_contents<'a>(&self, medium: &'a Medium) -> impl Iterator<Item = u64> + use<'a> {
+        let at = self.active(medium) + self.contents_in_slot();
+        medium.system()[at..at + 8 * self.logical_units].chunks_exact(8).map(|entry| u64_at(entry, 0))
     }
 
     pub fn checkpoint_mark(&self, medium: &Medium, erase_unit: u32) -> Mark {

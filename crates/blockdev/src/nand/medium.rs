@@ -6,6 +6,7 @@
 //! process is killed. Only here is `unsafe`, to map.
 
 use super::frames::Frames;
+use super::packing::directory::ENTRY_BYTES;
 use memmap2::{Advice, MmapMut, MmapOptions};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -29,6 +30,8 @@ pub struct Shape {
     pub units_per_stripe: u32,
     /// Programs that may be under way at once.
     pub dies: u32,
+    /// Parts of a unit that reduced data is packed in; 0: a unit at each place.
+    pub places_per_unit: u32,
 }
 
 impl Shape {
@@ -105,6 +108,8 @@ pub struct Medium {
     spare_at: usize,
     /// By place: the frame that holds its payload.
     pub(super) frame_of_at: usize,
+    /// Which stored units begin where, of packed ones.
+    pub(super) directory_at: usize,
     system: Range<usize>,
     pub(super) payload_at: usize,
 }
@@ -161,7 +166,9 @@ impl Medium {
         let records_at = HEADER_BYTES;
         let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
         let frame_of_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
-        let system_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
+        let directory_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
+        let places = shape.physical_units() as usize * shape.places_per_unit as usize;
+        let system_at = directory_at + (places * ENTRY_BYTES).next_multiple_of(4096);
         let system = system_at..system_at + system_bytes.next_multiple_of(4096);
         let memory = MmapMut::map_anon(1).expect("the system gives a page");
         let frames = Frames::new(shape.physical_units());
@@ -175,6 +182,7 @@ impl Medium {
             records_at,
             spare_at,
             frame_of_at,
+            directory_at,
             payload_at,
             system,
         }
@@ -301,6 +309,7 @@ mod tests {
         group_units: 4,
         units_per_stripe: 0,
         dies: 1,
+        places_per_unit: 0,
     };
 
     #[test]

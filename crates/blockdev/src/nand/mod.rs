@@ -14,6 +14,7 @@ mod frames;
 mod groups;
 mod journal;
 mod medium;
+mod packing;
 mod payload;
 mod recovery;
 mod transfer;
@@ -21,14 +22,17 @@ mod transfer;
 pub use faults::{FlashFaults, Injected};
 pub use journal::{Journal, Trim};
 pub use medium::{EraseUnitRecord, Medium, NO_LPN, PageState, Shape, Spare};
+pub use packing::Prepared;
 pub use recovery::Recovery;
 pub use transfer::Transfer;
 
 use crate::device::DeviceError;
 use groups::Groups;
+use packing::Packing;
 use serde::Serialize;
 use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
 use ssdlab_engine::ledger::Cause;
+use ssdlab_engine::specification::data_reduction::DataReduction;
 use ssdlab_engine::timing::recorder::Decision;
 use std::collections::VecDeque;
 
@@ -78,6 +82,8 @@ pub struct Nand {
     old_is: contents::Old,
     /// Erase units that failed and must be given up, for the translation layer.
     failed_erase_units: Vec<u32>,
+    /// Only for a drive that reduces data.
+    packing: Option<Box<Packing>>,
 }
 
 impl Nand {
@@ -107,8 +113,15 @@ impl Nand {
             old: vec![0; shape.unit_bytes as usize],
             old_is: contents::Old::Nothing,
             failed_erase_units: Vec::new(),
+            packing: None,
             medium,
         }
+    }
+
+    /// Of a drive that reduces data.
+    pub fn packed(mut self, settings: &DataReduction) -> Self {
+        self.packing = settings.is_on().then(|| Box::new(Packing::new(self.medium.shape(), settings)));
+        self
     }
 
     pub fn medium(&self) -> &Medium {
@@ -244,6 +257,7 @@ impl Nand {
         for group in self.groups.finish_early() {
             self.program_group(group);
         }
+        self.note_what_is_safe();
     }
 
     fn decide_erase(&mut self, erase_unit: u32) {
@@ -297,6 +311,15 @@ impl Nand {
     pub fn note_trim(&mut self, first: u32, units: u32) {
         let version = self.next_version();
         self.journal.note_trim(&mut self.medium, Trim { first, units, version });
+    }
+
+    /// How many repetitions can be noted before a checkpoint.
+    pub fn shares_left(&self) -> usize {
+        self.journal.shares_left(&self.medium)
+    }
+
+    pub fn shares_max(&self) -> usize {
+        self.journal.shares_max()
     }
 
     /// Whether a checkpoint is due: the journal is full, or much has been programmed.

@@ -131,6 +131,7 @@ mod tests {
         group_units: 4,
         units_per_stripe: 0,
         dies: 1,
+        places_per_unit: 0,
     };
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a loss of power leaves, and how the map is found again: by checkpoint and scan.
 
 use super::journal::Mark;
-use super::medium::{EraseUnitRecord, NO_LPN, PageState, Shape, Spare};
+use super::medium::{EraseUnitRecord, Medium, NO_LPN, PageState, Shape, Spare};
 use super::{Nand, WaitingErase};
 use serde::Serialize;
 use ssdlab_engine::ftl::numbers::{Lpn, Ppn, StreamId};
@@ -37,8 +37,10 @@ impl Nand {
         self.opened_in_slc_mode.clear();
         let undone = self.waiting_erases.drain(..).map(|WaitingErase { erase_unit, .. }| erase_unit).collect();
         if self.power_loss_protection {
+            self.end_begun_units();
             return (0, undone);
         }
+        self.forget_begun_units();
         let mut torn_units = 0;
         // Half of the programs under way had come to their end.
         for group in self.groups.under_way().collect::<Vec<_>>() {
@@ -74,12 +76,17 @@ impl Nand {
             if !is_under_way && matches!(spare.state, PageState::Programmed | PageState::Lost) {
                 continue;
             }
-            torn_units += u64::from(spare.state != PageState::Erased && spare.lpn != NO_LPN);
+            if !is_under_way && self.keep_what_is_safe(ppn) {
+                continue;
+            }
+            let was_empty = spare.state == PageState::Erased;
+            if !was_empty {
+                torn_units += u64::from(spare.lpn != NO_LPN) + self.entries_in(ppn);
+            }
             match self.medium.replace_data(ppn) {
                 Ok(programmed) => programmed[shape.unit_bytes as usize / 2..].fill(0x5a),
                 Err(_) => self.medium.drop_data(ppn),
             }
-            let was_empty = spare.state == PageState::Erased;
             self.padding_units += u64::from(was_empty);
             self.medium.set_spare(ppn, Spare { state: PageState::Torn, ..spare });
         }
@@ -88,6 +95,9 @@ impl Nand {
 
     /// Finds the data again. `undone` are erase units whose erase was decided on and never carried out.
     pub fn recover(&mut self, undone: &[u32], torn_units: u64) -> (Found, Recovery) {
+        if self.is_packed() {
+            return self.recover_packed(undone, torn_units);
+        }
         let shape = *self.medium.shape();
         let mut recovery = Recovery { torn_units, ..Recovery::default() };
         let mut winners = vec![NOWHERE; shape.logical_units as usize];
@@ -98,30 +108,12 @@ impl Nand {
                 consider(&mut winners, &self.medium.spare(ppn), ppn, Some(lpn as u32));
             }
         }
-        let mut erase_units = Vec::with_capacity(shape.erase_units as usize);
-        for erase_unit in 0..shape.erase_units {
-            let record = self.medium.record(erase_unit);
-            self.programs = self.programs.max(record.programmed_at);
-            let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
-            let known = if mark.epoch == record.epoch { mark.places } else { 0 };
-            let places = self.scan(erase_unit, known, &mut winners, &mut recovery);
-            if !places.is_multiple_of(shape.group_units) {
-                self.groups.go_on_behind_early((erase_unit * shape.units_per_erase_unit + places) / shape.group_units);
-            }
-            let contents = match places {
-                _ if record.is_retired => FoundContents::Retired,
-                0 => FoundContents::Erased,
-                places => FoundContents::Written {
-                    stream: StreamId(record.stream as u8),
-                    places,
-                    order: record.programmed_at,
-                    opened_at: record.opened_at,
-                    is_slc: record.is_slc,
-                },
-            };
-            let is_erase_undone = !record.is_retired && undone.contains(&erase_unit);
-            erase_units.push(FoundEraseUnit { contents, erase_count: record.epoch, is_erase_undone });
-        }
+        let mut version = self.version;
+        let erase_units = self.scan_all(undone, &mut recovery, |_, ppn, spare| {
+            version = version.max(spare.version);
+            consider(&mut winners, spare, ppn, None);
+        });
+        self.version = version;
         let trims = self.journal.trims(&self.medium);
         for trim in &trims {
             self.version = self.version.max(trim.version);
@@ -134,7 +126,7 @@ impl Nand {
         let placed = (0..).map(Lpn).zip(&winners).filter(|(_, winner)| winner.ppn != u32::MAX);
         let found = Found {
             units: placed
-                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), version: winner.version })
+                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), places: 1, version: winner.version })
                 .collect(),
             erase_units,
             padding_units: std::mem::take(&mut self.padding_units),
@@ -142,9 +134,53 @@ impl Nand {
         (found, recovery)
     }
 
+    /// Looks at all erase units, and has every unit considered that was programmed since the checkpoint.
+    pub(super) fn scan_all(
+        &mut self,
+        undone: &[u32],
+        recovery: &mut Recovery,
+        mut consider: impl FnMut(&Medium, u32, &Spare),
+    ) -> Vec<FoundEraseUnit> {
+        let shape = *self.medium.shape();
+        let places_per_unit = shape.places_per_unit.max(1);
+        let mut erase_units = Vec::with_capacity(shape.erase_units as usize);
+        for erase_unit in 0..shape.erase_units {
+            let record = self.medium.record(erase_unit);
+            self.programs = self.programs.max(record.programmed_at);
+            let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
+            let known = if mark.epoch == record.epoch { mark.places } else { 0 };
+            let places = self.scan(erase_unit, known, &mut consider, recovery);
+            if !places.is_multiple_of(shape.group_units) {
+                self.groups.go_on_behind_early((erase_unit * shape.units_per_erase_unit + places) / shape.group_units);
+            }
+            let contents = match places {
+                _ if record.is_retired => FoundContents::Retired,
+                0 => FoundContents::Erased,
+                places => FoundContents::Written {
+                    stream: StreamId(record.stream as u8),
+                    places: places * places_per_unit,
+                    order: record.programmed_at,
+                    opened_at: record.opened_at,
+                    is_slc: record.is_slc,
+                },
+            };
+            let is_erase_undone = !record.is_retired && undone.contains(&erase_unit);
+            erase_units.push(FoundEraseUnit { contents, erase_count: record.epoch, is_erase_undone });
+        }
+        erase_units
+    }
+
     /// Looks at the places of an erase unit from `known` on, up to the first that is erased. Returns how many there are.
-    fn scan(&mut self, erase_unit: u32, known: u32, winners: &mut [Winner], recovery: &mut Recovery) -> u32 {
+    fn scan(
+        &self,
+        erase_unit: u32,
+        known: u32,
+        consider: &mut impl FnMut(&Medium, u32, &Spare),
+        recovery: &mut Recovery,
+    ) -> u32 {
         let Shape { units_per_erase_unit, .. } = *self.medium.shape();
+        // A unit of packed data may have gone on since.
+        let known = if self.is_packed() { known.saturating_sub(1) } else { known };
         let first = erase_unit * units_per_erase_unit;
         let mut place = known;
         while place < units_per_erase_unit {
@@ -153,8 +189,7 @@ impl Nand {
             if spare.state == PageState::Erased {
                 break;
             }
-            self.version = self.version.max(spare.version);
-            consider(winners, &spare, ppn, None);
+            consider(&self.medium, ppn, &spare);
             place += 1;
         }
         let units_per_page = self.units_per_page.max(1);
@@ -173,7 +208,8 @@ impl Nand {
                 Mark { epoch, places: self.places(erase_unit) }
             })
             .collect();
-        self.journal.write_checkpoint(&mut self.medium, self.version, map, &marks);
+        let contents = self.packing.as_ref().map_or(&[][..], |packing| packing.contents());
+        self.journal.write_checkpoint(&mut self.medium, self.version, map, &marks, contents);
         self.programs_at_checkpoint = self.programs;
     }
 

@@ -5,7 +5,7 @@
 //! 3. After a loss of power each unit that was not flushed has one of the values it had since its last flush.
 //! 4. With power-loss protection a unit has its last value, flushed or not.
 
-use crate::tiny::{Model, SlcCache, Tiny, UNIT, contents, range};
+use crate::tiny::{Model, Reduction, SlcCache, Tiny, UNIT, range};
 use ssdlab_blockdev::device::{Device, DeviceError, Durability, punch};
 use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
 use ssdlab_blockdev::nand::FlashFaults;
@@ -159,7 +159,7 @@ fn step(
 ) -> Result<(), String> {
     match *operation {
         Operation::Write { offset_bytes, length_bytes, contents: seed, is_durable } => {
-            let data = contents(&mut Random::new(seed), length_bytes);
+            let data = scenario.tiny.contents(&mut Random::new(seed), length_bytes);
             let durability = if is_durable { Durability::Durable } else { Durability::Cached };
             let done = device.write(offset_bytes, &data, durability);
             let is_done = changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
@@ -344,6 +344,12 @@ impl Scenario {
             Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
             Tiny { map_cache: Some("page"), ..plain },
             Tiny { map_cache: Some("extent"), buffer_units: 0, ..plain },
+            Tiny::reducing(Reduction::Compresses),
+            Tiny { buffer_units: 0, ..Tiny::reducing(Reduction::Deduplicates) },
+            Tiny::reducing(Reduction::Both),
+            Tiny { units_per_stripe: 8, user_units: 220, ..Tiny::reducing(Reduction::Both) },
+            Tiny { placement: "single", victim: "fifo", ..Tiny::reducing(Reduction::Compresses) },
+            Tiny { erase_unit: "block", user_units: 440, ..Tiny::reducing(Reduction::Both) },
         ];
         let kinds = tinies.len() as u64;
         let faults = match seed / (2 * kinds) % 3 {

@@ -22,6 +22,18 @@ pub struct Tiny {
     pub slc_cache: SlcCache,
     /// The form of its map, if only a part of it fits into memory: four of twenty map pages.
     pub map_cache: Option<&'static str>,
+    pub reduction: Reduction,
+}
+
+/// What the drive does with data before it is stored; in places of an eighth of a unit, unless they are whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reduction {
+    None,
+    Compresses,
+    /// Only repetitions are found, of units that take one place each.
+    Deduplicates,
+    /// Both, with an index beside the data.
+    Both,
 }
 
 /// Erase units of 16 units in SLC mode.
@@ -47,6 +59,7 @@ impl Default for Tiny {
             blocks_per_plane: 10,
             slc_cache: SlcCache::None,
             map_cache: None,
+            reduction: Reduction::None,
         }
     }
 }
@@ -55,6 +68,19 @@ impl Tiny {
     /// With an SLC cache, and the blocks that it takes.
     pub fn with_slc_cache(slc_cache: SlcCache) -> Self {
         Self { slc_cache, blocks_per_plane: 15, ..Self::default() }
+    }
+
+    pub fn reducing(reduction: Reduction) -> Self {
+        // Their indices need room too.
+        Self { reduction, user_units: 280, ..Self::default() }
+    }
+
+    /// Contents for a write: such as can be reduced where the drive tries to.
+    pub fn contents(&self, random: &mut Random, length_bytes: u64) -> Vec<u8> {
+        match self.reduction {
+            Reduction::None => contents(random, length_bytes),
+            _ => reducible_contents(random, length_bytes),
+        }
     }
 
     pub fn drive(&self) -> Drive {
@@ -71,6 +97,14 @@ impl Tiny {
                 "bytes": 256, "entries_per_map_page": 16, "entry_bytes": 4, "eviction": "lru", "form": form, "miss_us": 0.0
             }),
         };
+        let (compression, deduplication, packing_bytes, index_bytes) = match self.reduction {
+            Reduction::None => (false, false, UNIT / 8, 0),
+            Reduction::Compresses => (true, false, UNIT / 8, 0),
+            Reduction::Deduplicates => (false, true, UNIT, 0),
+            Reduction::Both => (true, true, UNIT / 8, 4),
+        };
+        let die_choice = if self.reduction == Reduction::None { "round-robin" } else { "one-block" };
+        let die_choice = if self.erase_unit == "superblock" { "round-robin" } else { die_choice };
         let text = json!({
             "name": "tiny",
             "nand": {
@@ -81,10 +115,14 @@ impl Tiny {
             "ftl": {
                 "user_bytes": self.user_units * UNIT, "mapping_unit_bytes": UNIT, "erase_unit": self.erase_unit,
                 "victim": {"name": self.victim}, "placement": {"name": self.placement},
-                "wear_leveling": {"name": "none"}, "reserve_erase_units": 2, "spare_area": "dynamic"
+                "wear_leveling": {"name": "none"}, "die_choice": {"name": die_choice}, "reserve_erase_units": 2, "spare_area": "dynamic"
             },
             "slc_cache": slc_cache,
             "map_cache": map_cache,
+            "data_reduction": {
+                "compression": compression, "deduplication": deduplication, "packing_bytes": packing_bytes,
+                "index_bytes_per_unit": index_bytes
+            },
             "parity": {"units_per_stripe": self.units_per_stripe},
             "faults": {"factory_bad_blocks": 0.0, "wear_out": false, "endurance_spread": 0.0},
             "write_buffer": {"bytes": self.buffer_units * UNIT},
@@ -149,6 +187,24 @@ pub fn range(random: &mut Random, size_bytes: u64) -> (u64, u64) {
     }
     let skipped = random.below(UNIT);
     (offset_bytes + skipped, 1 + random.below((length_bytes - skipped).max(1)))
+}
+
+/// Units that repeat themselves often, such as can be compressed more or less, and such as cannot.
+pub fn reducible_contents(random: &mut Random, length_bytes: u64) -> Vec<u8> {
+    let mut data = Vec::with_capacity(length_bytes as usize + UNIT as usize);
+    while (data.len() as u64) < length_bytes {
+        let mut unit = match random.below(3) {
+            0 => contents(&mut Random::new(random.below(12)), UNIT),
+            _ => contents(random, UNIT),
+        };
+        if random.below(3) > 0 {
+            let random_bytes = random.below(UNIT) as usize;
+            unit[random_bytes..].fill(0);
+        }
+        data.append(&mut unit);
+    }
+    data.truncate(length_bytes as usize);
+    data
 }
 
 /// Bytes that no other write has.

@@ -1,0 +1,87 @@
+//! Which stored units begin in a mapping unit: a part of its spare bytes, an entry for each place.
+//!
+//! An entry counts while its mapping unit does; the first place that is written in one clears them all.
+
+use crate::nand::medium::{Medium, NO_LPN, u32_at, u64_at};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+pub(in crate::nand) const ENTRY_BYTES: usize = 16;
+/// Above the length of what could not be read when it was stored or moved.
+const LOST: u32 = 1 << 31;
+
+/// What is stored from a place on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Who wrote it.
+    pub lpn: u32,
+    pub length_bytes: u32,
+    /// It must never be handed on.
+    pub is_lost: bool,
+    /// The number of the write, which names the contents: a move does not change it.
+    pub version: u64,
+}
+
+impl Medium {
+    /// What begins at a place of a mapping unit that has been begun.
+    #[inline]
+    pub fn entry(&self, place: u32) -> Option<Entry> {
+        let at = self.directory_at + place as usize * ENTRY_BYTES;
+        let bytes = &self.memory[at..at + ENTRY_BYTES];
+        let (lpn, length) = (u32_at(bytes, 0), u32_at(bytes, 4));
+        (lpn != NO_LPN).then(|| Entry {
+            lpn,
+            length_bytes: length & !LOST,
+            is_lost: length & LOST != 0,
+            version: u64_at(bytes, 8),
+        })
+    }
+
+    pub fn set_entry(&mut self, place: u32, entry: Entry) {
+        let at = self.directory_at + place as usize * ENTRY_BYTES;
+        let bytes = &mut self.memory[at..at + ENTRY_BYTES];
+        let length = entry.length_bytes | if entry.is_lost { LOST } else { 0 };
+        bytes[4..8].copy_from_slice(&length.to_le_bytes());
+        bytes[8..].copy_from_slice(&entry.version.to_le_bytes());
+        // The address last: a process that is killed in between leaves no entry.
+        compiler_fence(Ordering::SeqCst);
+        bytes[..4].copy_from_slice(&entry.lpn.to_le_bytes());
+    }
+
+    pub fn clear_entries(&mut self, places: std::ops::Range<u32>) {
+        let at = |place: u32| self.directory_at + place as usize * ENTRY_BYTES;
+        let bytes = at(places.start)..at(places.end);
+        self.memory[bytes].fill(0xff);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nand::medium::Shape;
+
+    const SHAPE: Shape = Shape {
+        unit_bytes: 512,
+        logical_units: 40,
+        erase_units: 4,
+        units_per_erase_unit: 16,
+        units_in_slc_mode: 0,
+        group_units: 4,
+        units_per_stripe: 0,
+        dies: 1,
+        places_per_unit: 8,
+    };
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written_until_it_is_cleared() {
+        let mut medium = Medium::in_memory(SHAPE, 100).unwrap();
+        medium.clear_entries(0..SHAPE.physical_units() * 8);
+        let entry = Entry { lpn: 7, length_bytes: 512, is_lost: false, version: 3 };
+        medium.set_entry(17, entry);
+        medium.set_entry(511, Entry { is_lost: true, ..entry });
+        medium.system_mut().fill(1);
+        assert_eq!((medium.entry(16), medium.entry(17)), (None, Some(entry)));
+        assert_eq!(medium.entry(511), Some(Entry { is_lost: true, ..entry }));
+        medium.clear_entries(16..24);
+        assert_eq!(medium.entry(17), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! How packed data is found again after a loss of power.
+//!
+//! Each write has a number, which names the data that it stored: moves do not change it, and an address that repeats
+//! data names it too. So what an address holds is a matter of numbers alone (the checkpoint, and what claims the address
+//! since), and where that lies another: wherever a whole entry with this number is. The data that a repetition names may
+//! have been lost with the power, while it was on its way; then the address has what it had before, which is still
+//! there, since no erase overtakes what was decided before it.
+
+use super::directory::Entry;
+use crate::nand::medium::PageState;
+use crate::nand::{Nand, Recovery};
+use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
+use ssdlab_engine::ftl::recovery::{Found, FoundUnit};
+
+/// Data that was found. The order is that of looking it up: of two copies one that can be read comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Copy {
+    version: u64,
+    is_lost: bool,
+    place: u32,
+    lpn: u32,
+    places: u32,
+}
+
+/// What says what an address holds: the data of a write, or nothing (0).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Claim {
+    version: u64,
+    contents: u64,
+}
+
+impl Nand {
+    pub(in crate::nand) fn recover_packed(&mut self, undone: &[u32], torn_units: u64) -> (Found, Recovery) {
+        let shape = *self.medium.shape();
+        let mut recovery = Recovery { torn_units, ..Recovery::default() };
+        let checkpoint_version = self.journal.checkpoint_version(&self.medium);
+        let mut claims = vec![Claim::default(); shape.logical_units as usize];
+        let mut copies = Vec::new();
+        let checkpoint = self.journal.checkpoint_map(&self.medium).zip(self.journal.checkpoint_contents(&self.medium));
+        for (claim, (place, contents)) in claims.iter_mut().zip(checkpoint) {
+            claim.version = checkpoint_version;
+            if place < shape.physical_units() * shape.places_per_unit {
+                recovery.checkpoint_units += 1;
+                claim.contents = contents;
+                copies.extend(self.copy_at(place).filter(|copy| copy.version == contents));
+            }
+        }
+        let mut begun_units = Vec::new();
+        let erase_units = self.scan_all(undone, &mut recovery, |_, unit, _| begun_units.push(unit));
+        let mut version = checkpoint_version;
+        for unit in begun_units {
+            for place in unit * shape.places_per_unit..(unit + 1) * shape.places_per_unit {
+                // Numbers of what was torn are not given again: a repetition may name them.
+                version = version.max(self.medium.entry(place).map_or(0, |entry| entry.version));
+                copies.extend(self.copy_at(place));
+            }
+        }
+        copies.sort_unstable();
+        let copy_of = |contents: u64| {
+            let at = copies.partition_point(|copy| copy.version < contents);
+            copies.get(at).filter(|copy| copy.version == contents)
+        };
+        let shares = self.journal.shares(&self.medium);
+        let trims = self.journal.trims(&self.medium);
+        let of_copies = copies.iter().map(|copy| (copy.lpn..copy.lpn + 1, copy.version, copy.version));
+        let of_shares = shares.iter().map(|share| (share.lpn..share.lpn + 1, share.version, share.contents));
+        let of_trims = trims.iter().map(|trim| (trim.first..trim.first + trim.units, trim.version, 0));
+        for (lpns, claimed_at, contents) in of_copies.chain(of_shares).chain(of_trims) {
+            version = version.max(claimed_at);
+            if contents > 0 && copy_of(contents).is_none() {
+                continue;
+            }
+            for claim in &mut claims[lpns.start as usize..lpns.end as usize] {
+                if claim.version < claimed_at {
+                    *claim = Claim { version: claimed_at, contents };
+                }
+            }
+        }
+        let units: Vec<FoundUnit> = (0..)
+            .map(Lpn)
+            .zip(&claims)
+            .filter_map(|(lpn, claim)| copy_of(claim.contents).map(|copy| (lpn, claim, copy)))
+            .map(|(lpn, claim, copy)| FoundUnit {
+                lpn,
+                ppn: Ppn(copy.place),
+                places: copy.places,
+                version: claim.version,
+            })
+            .collect();
+        self.version = version;
+        self.take_up_contents(&claims, &units);
+        let padding_units = std::mem::take(&mut self.padding_units) * u64::from(shape.places_per_unit);
+        (Found { units, erase_units, padding_units }, recovery)
+    }
+
+    /// What begins at a place, if all of it was brought to flash.
+    fn copy_at(&self, place: u32) -> Option<Copy> {
+        let entry = self.medium.entry(place)?;
+        let state = self.medium.spare(place / self.medium.shape().places_per_unit).state;
+        if matches!(state, PageState::Erased | PageState::Torn) || !self.is_there(place, &entry) {
+            return None;
+        }
+        let Entry { lpn, length_bytes, version, .. } = entry;
+        let is_lost = entry.is_lost
+            || self.pieces(place, length_bytes).any(|(unit, _)| self.medium.spare(unit).state == PageState::Lost);
+        let places = self.packing.as_ref()?.codec.places(length_bytes as usize);
+        Some(Copy { version, is_lost, place, lpn, places })
+    }
+
+    /// What the drive's memory knew of the contents before.
+    fn take_up_contents(&mut self, claims: &[Claim], units: &[FoundUnit]) {
+        let packing = self.packing.as_mut().expect("only a drive that reduces data comes here");
+        packing.contents.clear();
+        packing.contents.extend(claims.iter().map(|claim| claim.contents));
+        let Some(mut known) = packing.known.take() else { return };
+        known.clear();
+        for unit in units {
+            if let Some(stored) = self.stored_at(unit.ppn.0) {
+                known.note(&stored, unit.ppn.0, |_| true);
+            }
+        }
+        self.packing().known = Some(known);
+    }
+
+    /// The bytes at a place as they are.
+    fn stored_at(&self, place: u32) -> Option<Vec<u8>> {
+        let entry = self.medium.entry(place).filter(|entry| !entry.is_lost)?;
+        let pieces = self.pieces(place, entry.length_bytes);
+        Some(pieces.flat_map(|(unit, bytes)| self.medium.data(unit)[bytes].iter().copied()).collect())
+    }
+}
