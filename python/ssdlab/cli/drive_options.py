@@ -10,6 +10,7 @@ from ssdlab.cli import options
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
+    from ssdlab.serving.drive import ServedDrive
 
 Drive = Annotated[
     str,
@@ -70,7 +71,31 @@ def resolved(drive: str, op: str | None, settings: list[str] | None, scale: str 
     )
 
 
-def is_real(pace: str) -> bool:
+def served(
+    drive: "ResolvedDrive",
+    *,
+    seed: int,
+    store: str | None,
+    queue_depth: int | None,
+    does_nothing: bool,
+    pace: str,
+    faults: list[str] | None,
+) -> "ServedDrive":
+    """The drive opened as the options say. Raises InputError."""
+    from ssdlab.serving.drive import ServedDrive
+
+    return ServedDrive(
+        drive,
+        seed=seed,
+        store=Path(store) if store else None,
+        queue_depth=queue_depth,
+        does_nothing=does_nothing,
+        real_pace=_is_real(pace),
+        faults=_faults(faults),
+    )
+
+
+def _is_real(pace: str) -> bool:
     """`--pace`. Raises InputError when it is none."""
     from ssdlab.errors import InputError, near
 
@@ -79,7 +104,7 @@ def is_real(pace: str) -> bool:
     return pace == "real"
 
 
-def faults_of(texts: list[str] | None) -> dict[str, float]:
+def _faults(texts: list[str] | None) -> dict[str, float]:
     """`--faults`: shares of operations by kind. Raises InputError when one is no kind or no share."""
     from ssdlab.errors import InputError, near
     from ssdlab.quantities import parse_share
@@ -94,10 +119,6 @@ def faults_of(texts: list[str] | None) -> dict[str, float]:
         if found[kind] > 1:
             raise InputError(f"--faults is {text!r}; a share of operations is at most 100%")
     return found
-
-
-def path_of(text: str | None) -> Path | None:
-    return Path(text) if text else None
 
 
 def writer_of(output: str | None) -> Callable[[str], None]:

@@ -44,20 +44,19 @@ def mount(
     with --pace real when the drive would: what was intended and achieved is in the statistics.
     """
     from ssdlab.quantities import format_bytes
-    from ssdlab.serving.drive import ServedDrive
     from ssdlab.serving.mounting import mounted
     from ssdlab.serving.watching import watchable
 
     write = drive_options.writer_of(output)
     resolved = drive_options.resolved(drive, op, settings, scale)
-    served = ServedDrive(
+    served = drive_options.served(
         resolved,
         seed=seed,
-        store=drive_options.path_of(store),
+        store=store,
         queue_depth=queue_depth,
         does_nothing=does_nothing,
-        real_pace=drive_options.is_real(pace),
-        faults=drive_options.faults_of(faults),
+        pace=pace,
+        faults=faults,
     )
     drive_options.end_politely()
     with (

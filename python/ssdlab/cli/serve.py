@@ -54,7 +54,6 @@ def serve(
 
     from ssdlab.errors import InputError
     from ssdlab.quantities import format_bytes
-    from ssdlab.serving.drive import ServedDrive
     from ssdlab.serving.watching import watchable
 
     if port is not None and socket is not None:
@@ -65,14 +64,14 @@ def serve(
         raise InputError("--ublk makes a block device; --socket and --port are places for NBD")
     write = drive_options.writer_of(output)
     resolved = drive_options.resolved(drive, op, settings, scale)
-    served = ServedDrive(
+    served = drive_options.served(
         resolved,
         seed=seed,
-        store=drive_options.path_of(store),
+        store=store,
         queue_depth=queue_depth,
         does_nothing=does_nothing,
-        real_pace=drive_options.is_real(pace),
-        faults=drive_options.faults_of(faults),
+        pace=pace,
+        faults=faults,
     )
     drive_options.end_politely()
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ssdlab.protocols.contract import Point, Protocol, Setting
 from ssdlab.protocols.figures import Figures, rates, rates_of
 from ssdlab.protocols.steps import Engine
-from ssdlab.results.job_result import DIRECTIONS
+from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.ledger import Ledger
 from ssdlab.targets import simulated
 

@@ -13,6 +13,9 @@ from ssdlab.results.latency import Percentiles
 FIO_VERSION = "fio-3.33"
 """The version whose schema this is. Readers choose by it; who really wrote the file is said in `ssdlab.version`."""
 
+DIRECTIONS = ("read", "write", "trim")
+"""In fio's order."""
+
 _DEPTHS_LEVEL = ("1", "2", "4", "8", "16", "32", ">=64")
 _DEPTHS_SUBMIT = ("0", "4", "8", "16", "32", "64", ">=64")
 _LATENCY_NS_US = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DIRECTION_NAMES = ("read", "write", "trim")
+from ssdlab.results.fio_schema import DIRECTIONS
+
 _INPUT_OUTPUT_ERROR = 5
 _TIMED_OUT = 110
 
@@ -25,7 +26,7 @@ def job_failure(raw: Mapping[str, Any]) -> JobFailure | None:
         return None
     limit, name, allowed, got = found["limit"], raw["name"], found["allowed"], found["found"]
     if limit == "latency-ns-max":
-        direction = DIRECTION_NAMES[found["direction"]]
+        direction = DIRECTIONS[found["direction"]]
         what = f"{direction} {found['offset_bytes']} {found['length_bytes']}"
         return JobFailure(
             _TIMED_OUT,

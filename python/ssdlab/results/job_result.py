@@ -6,13 +6,12 @@ from typing import Any
 
 from ssdlab.results import fio_schema
 from ssdlab.results.breakdown import Breakdown
+from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.job_failure import JobFailure, job_failure
 from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.samples import Samples, Spread, samples
 from ssdlab.targets.specification import Reporting
-
-DIRECTIONS = ("read", "write", "trim")
 
 READ_ONLY = JobFailure(30, "Read-only file system", "the drive turned read-only")
 """EROFS, what fio would report."""

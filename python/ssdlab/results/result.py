@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab.results import fio_schema, series, time_series
 from ssdlab.results.files import staged
-from ssdlab.results.job_result import DIRECTIONS, JobResult, job_results
+from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.job_result import JobResult, job_results
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.steady_state import SteadyState, not_sought, steady_state
 from ssdlab.targets.specification import Specification

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
-from ssdlab.results.job_result import DIRECTIONS, DirectionResult, JobResult
+from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.job_result import DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Result
 from ssdlab.results.sysbench_text import sysbench

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.results.files import staged
-from ssdlab.results.job_result import DIRECTIONS, DirectionResult, FlushResult
+from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.job_result import DirectionResult, FlushResult
 from ssdlab.results.latency import NONE, Latency, merged
 from ssdlab.results.samples import Samples, Spread
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from ssdlab.quantities import format_bytes, format_bytes_binary
-from ssdlab.results.job_result import DIRECTIONS
+from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.text import fio_size
 from ssdlab.results.text_rates import direction_lines, distribution_lines, flush_lines
 from ssdlab.targets.device.health import Phase
