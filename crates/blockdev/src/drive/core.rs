@@ -273,11 +273,17 @@ impl Core {
             self.nand.carry_out(&self.decisions, &[], &mut Transfer::Nothing)
         };
         self.clock.carry_out(&self.decisions);
+        self.note_streams();
         if let Err(reason) = decided {
             // Nothing of what was decided is undone by it; the next write hears of it.
             self.refuse(reason);
         }
         answer
+    }
+
+    fn note_streams(&mut self) {
+        let ftl = &self.ftl;
+        self.nand.note_streams(ftl.host_units(), |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
     }
 
     fn refuse(&mut self, reason: ReadOnly) -> DeviceError {
@@ -288,9 +294,7 @@ impl Core {
     /// What the flash asks for after a request: blocks that failed are given up, and the translation layer, which may
     /// open any erase unit that it takes for erased, finds one that truly is.
     fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
-        let ftl = &self.ftl;
-        let host_units = ftl.host_units();
-        self.nand.note_streams(host_units, |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
+        self.note_streams();
         if self.nand.has_failures() {
             self.give_up_failed()?;
         }

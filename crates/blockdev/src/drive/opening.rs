@@ -123,7 +123,9 @@ impl Core {
         let map_ns = map_bytes / (nand.channel_mb_s * f64::from(nand.channels)) * 1000.0;
         recovery.duration_ns = (pages_ns + map_ns).round() as u64;
         self.ftl = build(&self.drive, self.seed).expect("the same drive was built before");
-        self.ftl.restore(found, lasting);
+        for erase_unit in self.ftl.restore(found, lasting) {
+            self.nand.fill_up(erase_unit.0);
+        }
         let latencies = self.clock.take_latencies();
         self.clock = clock_of(
             &self.drive,

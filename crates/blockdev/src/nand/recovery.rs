@@ -198,6 +198,18 @@ impl Nand {
         place
     }
 
+    /// What was left of an erase unit is padding from now on.
+    pub fn fill_up(&mut self, erase_unit: u32) {
+        let Shape { units_per_erase_unit, units_in_slc_mode, .. } = *self.medium.shape();
+        let is_slc = self.medium.record(erase_unit).is_slc;
+        let first = erase_unit * units_per_erase_unit;
+        for ppn in first..first + if is_slc { units_in_slc_mode } else { units_per_erase_unit } {
+            if self.medium.spare(ppn).state == PageState::Erased {
+                self.medium.set_spare(ppn, Spare { state: PageState::Torn, ..Spare::ERASED });
+            }
+        }
+    }
+
     /// Notes where everything is, so that less need be scanned. What is in memory without protection must have been
     /// flushed.
     pub fn checkpoint(&mut self, map: impl Iterator<Item = u32>) {

@@ -28,8 +28,9 @@ pub trait Recoverable {
     fn give_up(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly>;
     /// What outlives a loss of power besides the flash's contents. Leaves a translation layer that is of no more use.
     fn take_lasting(&mut self) -> Lasting;
-    /// Takes up what a scan has found. Only for a new translation layer.
-    fn restore(&mut self, found: &Found, lasting: Lasting);
+    /// Takes up what a scan has found. Only for a new translation layer. Returns the half-full erase units that it does not
+    /// go on with: the rest of them is counted as padding, and must be it from now on.
+    fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit>;
     /// Spoils the map on purpose, as an engine would that forgets to note a move. For tests that must notice.
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn);
     fn read_only(&self) -> Option<ReadOnly>;
@@ -158,7 +159,7 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
         }
     }
 
-    fn restore(&mut self, found: &Found, lasting: Lasting) {
+    fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit> {
         assert_eq!(self.ledger, Ledger::default(), "only a new translation layer can be restored");
         self.ledger = lasting.ledger;
         self.ledger.programmed_units.padding += found.padding_units + lasting.places_left_in_begun_units;
@@ -184,12 +185,13 @@ impl<P: PlacementPolicy, C: Clock> Recoverable for Ftl<P, C> {
             self.link_found(&found.units);
             self.count_live_units();
         }
-        self.take_up_frontiers(found);
+        let filled_up = self.take_up_frontiers(found);
         self.take_up_turns();
         if !is_same_array {
             self.explain_programs(found);
         }
         let _ = self.check_spare_blocks();
+        filled_up
     }
 
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn) {
@@ -319,7 +321,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Half-full erase units go on where they stood, one a stream, or one a stream and die; full ones are closed in the order of their filling.
-    fn take_up_frontiers(&mut self, found: &Found) {
+    /// Returns those that are half full and closed.
+    fn take_up_frontiers(&mut self, found: &Found) -> Vec<EraseUnit> {
+        let mut filled_up = Vec::new();
         let mut written: Vec<_> = (0..)
             .map(EraseUnit)
             .zip(&found.erase_units)
@@ -346,7 +350,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + places), opened_at);
                 continue;
             }
-            self.ledger.programmed_units.padding += u64::from(units - places);
+            if places < units {
+                self.ledger.programmed_units.padding += u64::from(units - places);
+                filled_up.push(erase_unit);
+            }
             if let Some(cache) = self.slc_cache.as_mut().filter(|cache| cache.is_slc(erase_unit)) {
                 cache.closed(erase_unit);
                 continue;
@@ -356,6 +363,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             self.closings += 1;
             self.victim.closed(erase_unit, stream, self.closings);
         }
+        filled_up
     }
 
     /// The ledger of a process that was killed may lag behind its flash: what it does not know of is set apart.
