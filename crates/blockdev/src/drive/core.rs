@@ -135,6 +135,7 @@ impl Core {
     }
 
     /// On a drive whose units lie whole, one at each place. The second answer is what else the host must hear of.
+    #[inline]
     fn execute_whole(
         &mut self,
         request: &Request,
@@ -281,7 +282,11 @@ impl Core {
         answer
     }
 
+    #[inline]
     fn note_streams(&mut self) {
+        if !self.nand.has_opened() {
+            return;
+        }
         let ftl = &self.ftl;
         self.nand.note_streams(ftl.host_units(), |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
     }

@@ -297,6 +297,12 @@ impl Nand {
         self.failed_erase_units.pop()
     }
 
+    /// Whether there is anything for `note_streams`.
+    #[inline]
+    pub fn has_opened(&self) -> bool {
+        !self.opened.is_empty()
+    }
+
     /// Records which streams the erase units belong to that were opened since the last call, after so many units that
     /// the host has written.
     pub fn note_streams(&mut self, host_units: u64, stream_of: impl Fn(u32) -> u8) {
