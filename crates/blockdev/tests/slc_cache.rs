@@ -5,7 +5,9 @@
 mod tiny;
 
 use ssdlab_blockdev::device::{Device, Durability};
-use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
+use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use tiny::{SlcCache, Tiny, UNIT};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -87,4 +89,20 @@ fn the_power_goes_in_the_middle_of_folding() {
         assert!(folded_units(&device) > before);
         check(&device, 200);
     }
+}
+
+/// Nobody says that time passes: it does.
+#[test]
+fn a_drive_at_real_pace_uses_the_time_between_requests() {
+    let options = Options { power_loss_protection: Some(true), pace: Pace::Real, ..Options::default() };
+    let device = SimulatedDevice::new(&Tiny::with_slc_cache(SlcCache::Direct).drive(), &options).unwrap();
+    write(&device, 60);
+    let until = Instant::now() + Duration::from_secs(60);
+    while folded_units(&device) < 40 {
+        assert!(Instant::now() < until, "{} units folded", folded_units(&device));
+        // Longer than the drive waits before it takes itself to be idle.
+        sleep(Duration::from_millis(200));
+        device.read(0, &mut [0; UNIT as usize]).unwrap();
+    }
+    check(&device, 60);
 }

@@ -40,6 +40,7 @@ pub struct DriveClock {
     command_ns: u64,
     buffer_units_max: u64,
     now_ns: u64,
+    idle_since_ns: u64,
     slots: Vec<Slot>,
     spare_slots: Vec<u32>,
     outstanding: u32,
@@ -65,6 +66,7 @@ impl DriveClock {
             command_ns,
             buffer_units_max: buffer_units,
             now_ns,
+            idle_since_ns: now_ns,
             slots: Vec::new(),
             spare_slots: Vec::new(),
             outstanding: 0,
@@ -187,6 +189,20 @@ impl DriveClock {
         self.now_ns = self.now_ns.max(self.flash.rests_at_ns());
     }
 
+    /// All that happens up to a moment. Returns whether nothing is left to happen then; the clock stands where it came to
+    /// rest.
+    pub fn rests_before(&mut self, moment_ns: u64) -> bool {
+        while self.next_event_ns().is_some_and(|next_ns| next_ns <= moment_ns) {
+            self.step();
+        }
+        self.outstanding == 0 && self.next_event_ns().is_none() && self.flash.rests_at_ns() <= moment_ns
+    }
+
+    /// When the last request was complete.
+    pub fn idle_since_ns(&self) -> u64 {
+        self.idle_since_ns
+    }
+
     /// All that happens up to a moment, and then that moment.
     pub fn advance_to(&mut self, moment_ns: u64) {
         while self.next_event_ns().is_some_and(|next_ns| next_ns <= moment_ns) {
@@ -249,6 +265,7 @@ impl DriveClock {
         let Slot { kind, issued_ns, .. } = self.slots[slot as usize];
         self.latencies[kind as usize].add(self.now_ns - issued_ns);
         self.outstanding -= 1;
+        self.idle_since_ns = self.now_ns;
         if self.keeps_completed {
             self.slots[slot as usize].completed_ns = Some(self.now_ns);
         } else {

@@ -222,6 +222,16 @@ impl Core {
         Ok(())
     }
 
+    /// Time has passed in which nobody asked for anything: the drive has done what it leaves for such time, as far as it
+    /// came.
+    pub(super) fn catch_up(&mut self, until_ns: u64) {
+        // Whoever asks next has not asked for this, and hears nothing of what failed: it is met again when it is read.
+        while self.clock.rests_before(until_ns)
+            && matches!(self.keep_house(self.clock.idle_since_ns(), until_ns), Ok(true))
+        {}
+        self.clock.advance_to(until_ns);
+    }
+
     /// A piece of what can wait, when the flash has come to rest. False when there is none before `until_ns`.
     fn keep_house(&mut self, idle_since_ns: u64, until_ns: u64) -> Result<bool, DeviceError> {
         self.clock.come_to_rest();

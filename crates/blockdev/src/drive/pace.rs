@@ -2,7 +2,8 @@
 //!
 //! Simulated time follows this machine's clock: a request comes at the moment that it is made, and its caller waits until
 //! the simulated flash is done with it, asleep at first and spinning for the last moments. A machine may not keep this,
-//! so what was intended and what was achieved are both counted.
+//! so what was intended and what was achieved are both counted. What the drive does in idle time is worked out when the
+//! next request comes, at the times at which it would have been done.
 
 use super::core::Core;
 use crate::device::DeviceError;
@@ -52,7 +53,7 @@ impl RealPace {
         let made = Instant::now();
         let (answer, slot) = {
             let mut core = lock();
-            core.advance_to(self.now_ns());
+            core.catch_up(self.now_ns());
             let answer = request(&mut core);
             (answer, core.take_submitted())
         };
