@@ -60,6 +60,7 @@ def outcome(drive: ResolvedDrive) -> dict[str, Any]:
         *((name, {"ftl.reserved_bytes": "4096"}) for name in ("tiny", "textbook", "pny-120gb", "generic-nvme-960")),
         ("pny-120gb", {"slc_cache.static_bytes": "1GB"}),
         ("generic-nvme-960", {"slc_cache.static_bytes": "4GB", "slc_cache.dynamic_bytes_max": "30GB"}),
+        ("generic-nvme-960", {"slc_cache.static_bytes": "4GB", "nand.pages_per_program": "2"}),
     ],
 )
 def test_capacities_are_the_engine_s(name: str, settings: dict[str, str]) -> None:

@@ -8,38 +8,73 @@ mod tiny;
 
 use simulation::{Scenario, operations, run_caught, shrink};
 use ssdlab_blockdev::nand::FlashFaults;
-use tiny::{Reduction, Tiny};
+use tiny::{Reduction, SlcCache, Tiny};
 
 const RUNS: u64 = 200;
 const OPERATIONS: u64 = 5_000;
 
-#[test]
-fn a_million_operations_with_losses_of_power_and_faults() {
-    let mut seen = (0, 0, 0, 0, 0, 0);
-    for seed in 0..RUNS {
-        let scenario = Scenario::of_seed(seed);
+/// What happened, so that nothing is taken for tested that did not.
+#[derive(Debug, Default)]
+struct Seen {
+    erased: u64,
+    power_cycles: u64,
+    failures: u64,
+    rebuilt: u64,
+    read_only: u64,
+    torn_units: u64,
+}
+
+fn run_all(scenarios: impl Iterator<Item = Scenario>) -> Seen {
+    let mut seen = Seen::default();
+    for scenario in scenarios {
         let steps = operations(&scenario, OPERATIONS);
         match run_caught(&scenario, &steps) {
             Ok(summary) => {
-                seen.0 += summary.erased;
-                seen.1 += summary.power_cycles;
-                seen.2 += summary.events.program_failures + summary.events.erase_failures;
-                seen.3 += summary.events.reads_rebuilt_from_parity;
-                seen.4 += u64::from(summary.is_read_only);
-                seen.5 += summary.torn_units;
+                seen.erased += summary.erased;
+                seen.power_cycles += summary.power_cycles;
+                seen.failures += summary.events.program_failures + summary.events.erase_failures;
+                seen.rebuilt += summary.events.reads_rebuilt_from_parity;
+                seen.read_only += u64::from(summary.is_read_only);
+                seen.torn_units += summary.torn_units;
             }
             Err(wrong) => {
                 let shortest = shrink(&scenario, &steps, 20);
                 panic!(
-                    "seed {seed}: {wrong}\n{scenario:?}\nshortest, {} operations: {shortest:?}\n{:?}",
+                    "seed {}: {wrong}\n{scenario:?}\nshortest, {} operations: {shortest:?}\n{:?}",
+                    scenario.seed,
                     shortest.len(),
                     run_caught(&scenario, &shortest)
                 );
             }
         }
     }
-    // Nothing was tested that did not happen.
-    assert!(seen.0 > 10_000 && seen.1 > 1000 && seen.2 > 50 && seen.3 > 50 && seen.4 > 5 && seen.5 > 100, "{seen:?}");
+    seen
+}
+
+#[test]
+fn a_million_operations_with_losses_of_power_and_faults() {
+    let seen = run_all((0..RUNS).map(Scenario::of_seed));
+    assert!(seen.erased > 10_000 && seen.power_cycles > 1000 && seen.failures > 50, "{seen:?}");
+    assert!(seen.rebuilt > 50 && seen.read_only > 5 && seen.torn_units > 100, "{seen:?}");
+}
+
+/// Program groups of two sizes side by side: 4 units in SLC mode, 8 or 16 elsewhere.
+#[test]
+fn an_slc_cache_before_flash_that_is_programmed_in_one_shot() {
+    let seen = run_all((0..60).map(|seed| {
+        let cache = if seed % 2 == 0 { SlcCache::Direct } else { SlcCache::Fold };
+        let pages_per_program = if seed % 4 < 2 { 2 } else { 4 };
+        let units_per_stripe = if seed % 8 < 4 { 0 } else { 8 };
+        let faults = FlashFaults { program_failures: 0.0005, erase_failures: 0.002, ..FlashFaults::default() };
+        Scenario {
+            tiny: Tiny { pages_per_program, units_per_stripe, ..Tiny::with_slc_cache(cache) },
+            power_loss_protection: seed % 3 == 0,
+            faults: if seed % 5 == 0 { faults } else { FlashFaults::default() },
+            seed,
+            forgets_after: None,
+        }
+    }));
+    assert!(seen.erased > 3000 && seen.power_cycles > 300 && seen.torn_units > 100, "{seen:?}");
 }
 
 #[test]

@@ -65,6 +65,8 @@ fn drives() -> Vec<Tiny> {
         Tiny { placement: "frequency-frontiers", user_units: 128, ..plain },
         Tiny::with_slc_cache(SlcCache::Direct),
         Tiny { units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
+        Tiny { pages_per_program: 4, ..Tiny::with_slc_cache(SlcCache::Direct) },
+        Tiny { pages_per_program: 2, units_per_stripe: 8, ..Tiny::with_slc_cache(SlcCache::Fold) },
         Tiny { map_cache: Some("page"), ..plain },
         Tiny { map_cache: Some("extent"), buffer_units: 0, ..plain },
         Tiny::reducing(Reduction::Compresses),

@@ -12,9 +12,13 @@ use tiny::{SlcCache, Tiny, UNIT};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-fn drive(slc_cache: SlcCache, power_loss_protection: bool) -> SimulatedDevice {
-    let options = Options { power_loss_protection: Some(power_loss_protection), ..Options::default() };
-    SimulatedDevice::new(&Tiny::with_slc_cache(slc_cache).drive(), &options).unwrap()
+/// With power-loss protection and without, programmed page by page and in one shot.
+fn drives(slc_cache: SlcCache) -> impl Iterator<Item = SimulatedDevice> {
+    [(true, 1), (false, 1), (true, 4), (false, 4)].into_iter().map(move |(power_loss_protection, pages_per_program)| {
+        let options = Options { power_loss_protection: Some(power_loss_protection), ..Options::default() };
+        let tiny = Tiny { pages_per_program, ..Tiny::with_slc_cache(slc_cache) };
+        SimulatedDevice::new(&tiny.drive(), &options).unwrap()
+    })
 }
 
 fn unit(number: u64) -> Vec<u8> {
@@ -45,8 +49,7 @@ fn folded_units(device: &SimulatedDevice) -> u64 {
 
 #[test]
 fn idle_time_folds_the_cache_and_data_stay_as_they_are() {
-    for power_loss_protection in [true, false] {
-        let device = drive(SlcCache::Direct, power_loss_protection);
+    for device in drives(SlcCache::Direct) {
         write(&device, 60);
         assert_eq!(folded_units(&device), 0);
         device.carry_out(&Command::Idle { duration_ns: 10 * SECOND_NS }).unwrap();
@@ -61,8 +64,7 @@ fn idle_time_folds_the_cache_and_data_stay_as_they_are() {
 
 #[test]
 fn a_loss_of_power_leaves_the_cache_as_it_was() {
-    for power_loss_protection in [true, false] {
-        let device = drive(SlcCache::Direct, power_loss_protection);
+    for device in drives(SlcCache::Direct) {
         write(&device, 60);
         for _ in 0..3 {
             device.core().cut_power();
@@ -77,8 +79,7 @@ fn a_loss_of_power_leaves_the_cache_as_it_was() {
 
 #[test]
 fn the_power_goes_in_the_middle_of_folding() {
-    for power_loss_protection in [true, false] {
-        let device = drive(SlcCache::Fold, power_loss_protection);
+    for device in drives(SlcCache::Fold) {
         // More than the cache holds: what is written later waits for what is folded.
         write(&device, 200);
         let before = folded_units(&device);

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use ssdlab_engine::ftl::Ftl;
-use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::ftl::numbers::EraseUnit;
+use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
@@ -12,7 +13,9 @@ use ssdlab_engine::specification::slc_cache::{SlcCache, WhenFull};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::host::{Client, Completion, Host, Idle, Plan};
-use ssdlab_engine::timing::recorder::Recorder;
+use ssdlab_engine::timing::recorder::{Decision, Recorder};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 const UNIT: u64 = 4096;
 const MIB: u64 = 1 << 20;
@@ -161,6 +164,33 @@ fn a_cache_that_is_folded_to_go_on_is_slower_than_none() {
     assert!(ledger.programmed_units.slc_fold >= 31 * MIB / UNIT, "{ledger:?}");
 }
 
+/// Three pages in one shot of 2 ms past the cache, one page at a time in it.
+#[test]
+fn a_cache_before_flash_that_is_programmed_in_one_shot_is_as_fast_as_its_numbers() {
+    let one_shot = |when_full| {
+        let drive = drive(static_cache(when_full));
+        Drive { nand: Nand { pages_per_program: 3, program_us: 2000.0, ..drive.nand }, ..drive }
+    };
+    let rows_us = 3.0 * TRANSFER_US + 2000.0;
+    let past_cache = 3.0 * ROW_BYTES / rows_us;
+    let (past, ledger) = runs(one_shot(WhenFull::Direct), 24 * MIB, &[0, 2_000_000_000]);
+    for run in &past {
+        near(speed(run, MIB, 7 * MIB), IN_CACHE, 0.03);
+        near(speed(run, 10 * MIB, 20 * MIB), past_cache, 0.03);
+        assert!((7..=8).contains(&cliff(run, IN_CACHE, past_cache)), "{}", cliff(run, IN_CACHE, past_cache));
+    }
+    assert_eq!(ledger.programmed_units.slc_fold, 8 * MIB / UNIT);
+    // The first run ends with 4096 units past the cache, 341 groups of 12 and a third of one; the second with 2048 that
+    // were folded and again 4096, 512 groups.
+    assert_eq!((ledger.programmed_units.gc, ledger.programmed_units.padding), (0, 8));
+    // For three of the host's pages three are read from the cache and programmed outside at once.
+    let folding = 3.0 * ROW_BYTES / (3.0 * (2.0 * TRANSFER_US + 200.0 + 25.0 + 3000.0 / 16.0) + rows_us);
+    let (folded, _) = runs(one_shot(WhenFull::Fold), 40 * MIB, &[0]);
+    near(speed(&folded[0], MIB, 6 * MIB), IN_CACHE, 0.03);
+    near(speed(&folded[0], 14 * MIB, 36 * MIB), folding, 0.05);
+    assert!((6..=8).contains(&cliff(&folded[0], IN_CACHE, folding)));
+}
+
 #[test]
 fn a_dynamic_cache_ends_where_it_may_or_where_nothing_is_free() {
     let dynamic = |bytes: u64, share: f64| SlcCache { dynamic_bytes_max: bytes, dynamic_free_share: share, ..TIMES };
@@ -180,7 +210,51 @@ fn without_a_cache_nothing_is_faster_at_first() {
     near(speed(&runs[0], MIB, 20 * MIB), PAST_CACHE, 0.03);
 }
 
-/// Random requests and idle time in turn on a drive with a clock; the books are checked after each.
+/// The program groups, from what was decided, each looked for anew. Only what was decided last is in a place.
+struct ObviousGroups {
+    /// Units of an erase unit, and of a group with all bits a cell and in SLC mode.
+    sizes: [u32; 3],
+    is_slc: BTreeMap<u32, bool>,
+    /// Causes by place, of erase units that were not erased since.
+    programmed: BTreeMap<u32, Cause>,
+}
+
+impl ObviousGroups {
+    fn new(drive: &Drive) -> Self {
+        let Nand { channels, dies_per_channel, planes_per_die, pages_per_block, pages_per_program, page_bytes, .. } =
+            drive.nand;
+        let page = planes_per_die * page_bytes / UNIT as u32;
+        let sizes = [channels * dies_per_channel * pages_per_block * page, pages_per_program * page, page];
+        Self { sizes, is_slc: BTreeMap::new(), programmed: BTreeMap::new() }
+    }
+
+    fn note(&mut self, decision: Decision) {
+        let [units, ..] = self.sizes;
+        match decision {
+            Decision::Open(erase_unit, is_slc) => drop(self.is_slc.insert(erase_unit.0, is_slc)),
+            Decision::Erase(EraseUnit(number)) => self.programmed.retain(|ppn, _| ppn / units != number),
+            Decision::Program(ppn, cause) => assert_eq!(self.programmed.insert(ppn.0, cause), None),
+            Decision::Read(..) => {}
+        }
+    }
+
+    /// Those that are not full and hold anything of the host's.
+    fn waited_for(&self) -> Vec<Range<u32>> {
+        let [units, all_bits, slc] = self.sizes;
+        let group_of = |ppn: u32| {
+            let size = if self.is_slc[&(ppn / units)] { slc } else { all_bits };
+            ppn / size * size..(ppn / size + 1) * size
+        };
+        let of_host = self.programmed.iter().filter(|&(_, &cause)| cause == Cause::Host);
+        let mut groups: Vec<_> = of_host.map(|(&ppn, _)| group_of(ppn)).collect();
+        groups.dedup();
+        groups.retain(|group| !group.clone().all(|ppn| self.programmed.contains_key(&ppn)));
+        groups
+    }
+}
+
+/// Random requests and idle time in turn on a drive with a clock; the books are checked after each, and which program
+/// groups the flash takes for not full.
 struct Mix {
     drive: Drive,
     seed: u64,
@@ -192,6 +266,10 @@ impl WithPlacement for Mix {
 
     fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Ledger {
         let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), self.seed).unwrap();
+        let mut flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
+            .with_slc_cache(&self.drive.nand, &self.drive.slc_cache)
+            .with_power_loss_protection(self.seed.is_multiple_of(2));
+        let mut groups = ObviousGroups::new(&self.drive);
         let mut random = Random::new(self.seed);
         let user_units = self.drive.ftl.user_bytes / UNIT;
         for step in 0..self.steps {
@@ -199,7 +277,8 @@ impl WithPlacement for Mix {
             let offset_bytes = random.below(user_units - units + 1) * UNIT;
             let length_bytes = (units * UNIT) as u32;
             let mut run = |operation| ftl.execute_one(&Request::new(operation, offset_bytes, length_bytes)).unwrap();
-            match random.below(20) {
+            match random.below(21) {
+                20 => ftl.pad(&groups.waited_for()).unwrap(),
                 0 => run(Operation::Trim),
                 1 => run(Operation::Read),
                 2 => {
@@ -211,7 +290,15 @@ impl WithPlacement for Mix {
                 }
                 _ => run(Operation::Write),
             }
-            ftl.clock_mut().decisions.clear();
+            let decisions = std::mem::take(&mut ftl.clock_mut().decisions);
+            decisions.iter().for_each(|&decision| groups.note(decision));
+            flash.carry_out(flash.now_ns(), &decisions, 0);
+            while flash.run(u64::MAX, 1000) > 0 {
+                flash.finished().clear();
+            }
+            let mut waited_for = flash.groups().waited_for();
+            waited_for.sort_unstable_by_key(|group| group.start);
+            assert_eq!(waited_for, groups.waited_for(), "after step {step}");
             ftl.check_accounts().unwrap_or_else(|broken| panic!("after step {step}: {broken}"));
             ftl.check_map().unwrap_or_else(|broken| panic!("after step {step}: {broken}"));
         }
@@ -233,6 +320,7 @@ proptest! {
         erased_pool in 0u64..3,
         defragment in any::<bool>(),
         stripe in prop_oneof![Just(0u32), Just(5u32)],
+        pages_per_program in prop_oneof![Just(1u32), Just(3u32)],
     ) {
         let mut drive = drive(SlcCache {
             // In SLC mode an erase unit of 4 dies x 6 pages x 4 units holds 2 pages of each: 32 units.
@@ -243,6 +331,7 @@ proptest! {
             ..TIMES
         });
         drive.nand.pages_per_block = 6;
+        drive.nand.pages_per_program = pages_per_program;
         drive.nand.blocks_per_plane = 20;
         drive.parity.units_per_stripe = stripe;
         drive.housekeeping = Housekeeping { erased_pool_bytes: erased_pool * 96 * UNIT, defragment, ..Default::default() };

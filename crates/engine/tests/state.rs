@@ -184,6 +184,9 @@ fn what_is_kept_beside_the_map_goes_on_too() {
         with_cache(
             json!({ "write_buffer": { "bytes": 32 * UNIT }, "housekeeping": { "erased_pool_bytes": 200 * UNIT } }),
         ),
+        with_cache(
+            json!({ "nand": { "cell": "tlc", "pages_per_program": 3 }, "write_buffer": { "bytes": 32 * UNIT } }),
+        ),
         map_cache("lru", "page"),
         map_cache("clock", "page"),
         map_cache("lru", "extent"),

@@ -5,12 +5,12 @@
 //! here. A buffered write is complete when the buffer has room for it, others when the flash is done with them.
 
 use serde::Serialize;
-use ssdlab_engine::ftl::numbers::Ppn;
 use ssdlab_engine::timing::flash::{Finished, Flash};
 use ssdlab_engine::timing::histogram::Histogram;
 use ssdlab_engine::timing::host::TimedDrive;
 use ssdlab_engine::timing::recorder::Decision;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The kinds of request whose latencies are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -211,17 +211,13 @@ impl DriveClock {
         self.now_ns = self.now_ns.max(moment_ns);
     }
 
-    /// The first places of the groups that hold back what requests wait for, if all that is outstanding waits in them.
-    pub fn stuck_groups(&self) -> Vec<Ppn> {
+    /// The places of the groups that hold back what requests wait for, if all that is outstanding waits in them.
+    pub fn stuck_groups(&self) -> Vec<Range<u32>> {
         if self.outstanding > 0 && self.next_event_ns().is_none() {
             self.flash.groups().waited_for()
         } else {
             Vec::new()
         }
-    }
-
-    pub fn group_units(&self) -> u32 {
-        self.flash.groups().units()
     }
 
     /// How long the request took, if it is complete; its slot is free from then on. A request of before a loss of power

@@ -7,7 +7,7 @@ use crate::device::{Capabilities, DeviceError};
 use crate::nand::{Nand, Recovery, Transfer};
 use ssdlab_engine::error::ReadOnly;
 use ssdlab_engine::ftl::Capacity;
-use ssdlab_engine::ftl::numbers::{EraseUnit, Lpn, Ppn};
+use ssdlab_engine::ftl::numbers::{EraseUnit, Lpn};
 use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
@@ -15,6 +15,7 @@ use ssdlab_engine::simulation::{Outcome, SimulatedDrive, TimedSimulatedDrive};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::host::Idle;
 use ssdlab_engine::timing::recorder::{Decision, Packed};
+use std::ops::Range;
 
 /// The phase that no one has marked.
 pub(super) const FIRST_PHASE: &str = "mounted";
@@ -267,11 +268,11 @@ impl Core {
     }
 
     /// Fills groups up with padding, so that they can go to flash.
-    fn pad(&mut self, groups: &[Ppn]) -> Result<(), DeviceError> {
+    fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Ok(());
         }
-        let padded = self.ftl.pad(groups, self.clock.group_units());
+        let padded = self.ftl.pad(groups);
         self.carry_out_decisions(padded)
     }
 

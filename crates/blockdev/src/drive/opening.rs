@@ -41,6 +41,7 @@ impl Core {
             units_per_erase_unit: capacity.units_per_erase_unit,
             units_in_slc_mode: ftl.units_in_slc_mode(),
             group_units: flash.groups().units(),
+            group_units_in_slc_mode: flash.groups().units_in_slc_mode(),
             units_per_stripe: drive.parity.units_per_stripe,
             dies: drive.nand.channels * drive.nand.dies_per_channel,
             places_per_unit: ftl.places_per_unit(),

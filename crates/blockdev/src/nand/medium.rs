@@ -24,8 +24,9 @@ pub struct Shape {
     pub units_per_erase_unit: u32,
     /// What an erase unit holds in SLC mode; 0: none is.
     pub units_in_slc_mode: u32,
-    /// Units that are programmed at once: the page of every plane of a die.
+    /// Units that are programmed at once: the page of every plane of a die, or several such pages, but one in SLC mode.
     pub group_units: u32,
+    pub group_units_in_slc_mode: u32,
     /// The last unit of so many holds their parity; 0: none.
     pub units_per_stripe: u32,
     /// Programs that may be under way at once.
@@ -307,6 +308,7 @@ mod tests {
         units_per_erase_unit: 16,
         units_in_slc_mode: 0,
         group_units: 4,
+        group_units_in_slc_mode: 4,
         units_per_stripe: 0,
         dies: 1,
         places_per_unit: 0,

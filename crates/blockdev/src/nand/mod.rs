@@ -27,10 +27,10 @@ pub use recovery::Recovery;
 pub use transfer::Transfer;
 
 use crate::device::DeviceError;
-use groups::Groups;
+use groups::{Groups, Places};
 use packing::Packing;
 use serde::Serialize;
-use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
+use ssdlab_engine::ftl::numbers::Lpn;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::data_reduction::DataReduction;
 use ssdlab_engine::timing::recorder::Decision;
@@ -104,7 +104,7 @@ impl Nand {
             opened: Vec::new(),
             opened_in_slc_mode: Vec::new(),
             power_loss_protection,
-            groups: Groups::new(shape.group_units, shape.dies),
+            groups: Groups::new(shape.dies),
             waiting_erases: VecDeque::new(),
             faults: Injected::new(faults, seed),
             events: Events::default(),
@@ -231,21 +231,35 @@ impl Nand {
         self.programs += 1;
         let erase_unit = self.medium.shape().erase_unit_of(ppn);
         self.medium.note_program(erase_unit, self.programs);
-        if let Some(group) = self.groups.take(ppn, self.programs) {
+        self.take_into_group(ppn);
+    }
+
+    /// The unit is full; it may be the last of its group.
+    fn take_into_group(&mut self, ppn: u32) {
+        let group = self.group_of(ppn);
+        if self.groups.take(ppn, group.clone(), self.programs) {
             self.program_group(group);
         }
     }
 
+    /// The places that are programmed together with this one.
+    fn group_of(&self, ppn: u32) -> Places {
+        let shape = self.medium.shape();
+        let is_slc = self.medium.record(shape.erase_unit_of(ppn)).is_slc;
+        let units = if is_slc { shape.group_units_in_slc_mode } else { shape.group_units };
+        let first = ppn / units * units;
+        first..first + units
+    }
+
     /// A full group goes to flash. Should that fail, its contents stay in memory until the block is given up.
-    fn program_group(&mut self, group: u32) {
-        let units = self.medium.shape().group_units;
-        let erase_unit = self.medium.shape().erase_unit_of(group * units);
+    fn program_group(&mut self, group: Places) {
+        let erase_unit = self.medium.shape().erase_unit_of(group.start);
         if self.faults.program_fails() {
             self.events.program_failures += 1;
             self.failed_erase_units.push(erase_unit);
             return;
         }
-        for ppn in group * units..(group + 1) * units {
+        for ppn in group {
             if self.medium.spare(ppn).state == PageState::Buffered {
                 self.medium.set_state(ppn, PageState::Programmed);
             }
@@ -358,10 +372,9 @@ impl Nand {
         self.waiting_erases.iter().any(|waiting| waiting.erase_unit >= first)
     }
 
-    /// The first places of the groups that are not full and so keep what is in them from flash.
-    pub fn open_groups(&self) -> Vec<Ppn> {
-        let units = self.medium.shape().group_units;
-        self.groups.open().map(|group| Ppn(group * units)).collect()
+    /// The groups that are not full and so keep what is in them from flash.
+    pub fn open_groups(&self) -> Vec<Places> {
+        self.groups.open().cloned().collect()
     }
 
     /// Waits for the programs that are under way.

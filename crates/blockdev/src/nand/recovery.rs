@@ -1,5 +1,6 @@
 //! What a loss of power leaves, and how the map is found again: by checkpoint and scan.
 
+use super::groups::Places;
 use super::journal::Mark;
 use super::medium::{EraseUnitRecord, Medium, NO_LPN, PageState, Shape, Spare};
 use super::{Nand, WaitingErase};
@@ -43,7 +44,7 @@ impl Nand {
         self.forget_begun_units();
         let mut torn_units = 0;
         // Half of the programs under way had come to their end.
-        for group in self.groups.under_way().collect::<Vec<_>>() {
+        for group in self.groups.under_way().cloned().collect::<Vec<_>>() {
             if random.below(2) == 0 {
                 torn_units += self.tear(group, true);
             }
@@ -53,10 +54,9 @@ impl Nand {
 
     /// What a process that was killed had in its memory is lost as with the power.
     pub fn tear_what_was_buffered(&mut self) -> u64 {
-        let Shape { group_units, .. } = *self.medium.shape();
         let buffered = (0..self.medium.shape().physical_units())
             .filter(|&ppn| self.medium.spare(ppn).state == PageState::Buffered);
-        let mut groups: Vec<u32> = buffered.map(|ppn| ppn / group_units).collect();
+        let mut groups: Vec<Places> = buffered.map(|ppn| self.group_of(ppn)).collect();
         groups.dedup();
         groups.into_iter().map(|group| self.tear(group, false)).sum()
     }
@@ -67,11 +67,10 @@ impl Nand {
 
     /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's own
     /// program.
-    fn tear(&mut self, group: u32, is_under_way: bool) -> u64 {
+    fn tear(&mut self, group: Places, is_under_way: bool) -> u64 {
         let shape = *self.medium.shape();
-        let units = shape.group_units;
         let mut torn_units = 0;
-        for ppn in group * units..(group + 1) * units {
+        for ppn in group {
             let spare = self.medium.spare(ppn);
             if !is_under_way && matches!(spare.state, PageState::Programmed | PageState::Lost) {
                 continue;
@@ -150,8 +149,12 @@ impl Nand {
             let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
             let known = if mark.epoch == record.epoch { mark.places } else { 0 };
             let places = self.scan(erase_unit, known, &mut consider, recovery);
-            if !places.is_multiple_of(shape.group_units) {
-                self.groups.go_on_behind_early((erase_unit * shape.units_per_erase_unit + places) / shape.group_units);
+            if places < shape.units_per_erase_unit {
+                let next = erase_unit * shape.units_per_erase_unit + places;
+                let group = self.group_of(next);
+                if next > group.start {
+                    self.groups.go_on_behind_early(group);
+                }
             }
             let contents = match places {
                 _ if record.is_retired => FoundContents::Retired,

@@ -19,6 +19,8 @@ pub struct Tiny {
     pub units_per_stripe: u32,
     pub buffer_units: u64,
     pub blocks_per_plane: u32,
+    /// Programmed in one shot, but in SLC mode.
+    pub pages_per_program: u32,
     pub slc_cache: SlcCache,
     /// The form of its map, if only a part of it fits into memory: four of twenty map pages.
     pub map_cache: Option<&'static str>,
@@ -57,6 +59,7 @@ impl Default for Tiny {
             units_per_stripe: 0,
             buffer_units: 16,
             blocks_per_plane: 10,
+            pages_per_program: 1,
             slc_cache: SlcCache::None,
             map_cache: None,
             reduction: Reduction::None,
@@ -110,7 +113,7 @@ impl Tiny {
             "nand": {
                 "cell": "tlc", "channels": 2, "dies_per_channel": 1, "planes_per_die": 2, "blocks_per_plane": self.blocks_per_plane,
                 "pages_per_block": 8, "page_bytes": 2 * UNIT, "read_us": 60.0, "program_us": 700.0, "erase_us": 5000.0,
-                "channel_mb_s": 800.0, "endurance_cycles": 3000
+                "channel_mb_s": 800.0, "endurance_cycles": 3000, "pages_per_program": self.pages_per_program
             },
             "ftl": {
                 "user_bytes": self.user_units * UNIT, "mapping_unit_bytes": UNIT, "erase_unit": self.erase_unit,

@@ -11,6 +11,7 @@ use crate::policies::placement::PlacementPolicy;
 use crate::policies::victim::Pool;
 use crate::timing::Clock;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Erase units in hand beyond the reserve below which cleaning runs: one for each block that a stream has open, since
 /// those may be full at the same time, so that the host's next openings are covered; but no more than half of what the
@@ -316,13 +317,13 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         }
     }
 
-    /// Fills the program groups that begin at the given places up with padding, so that what waits in them can be
-    /// programmed. A group is `group_units` places.
-    pub fn pad(&mut self, groups: &[Ppn], group_units: u32) -> Result<(), ReadOnly> {
+    /// Fills program groups, which are given by their places, up with padding, so that what waits in them can be
+    /// programmed.
+    pub fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
         for stream in (0..self.frontiers.len()).map(|stream| StreamId(stream as u8)) {
-            while self.stands_within(stream, groups, group_units) && self.go_on_behind_parity(stream) {
+            while self.stands_within(stream, groups) && self.go_on_behind_parity(stream) {
                 // Parity may have been written up to the end of the group.
-                if !self.stands_within(stream, groups, group_units) {
+                if !self.stands_within(stream, groups) {
                     break;
                 }
                 let erase_unit = self.frontiers[stream.index()].erase_unit.expect("the frontier is open");
@@ -337,9 +338,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Whether the next place of the stream's frontier lies inside one of the groups, not at its beginning.
-    pub(super) fn stands_within(&self, stream: StreamId, groups: &[Ppn], group_units: u32) -> bool {
+    pub(super) fn stands_within(&self, stream: StreamId, groups: &[Range<u32>]) -> bool {
         let next = self.frontiers[stream.index()].next().0;
         self.frontiers[stream.index()].erase_unit.is_some()
-            && groups.iter().any(|group| next > group.0 && next < group.0 + group_units)
+            && groups.iter().any(|group| next > group.start && next < group.end)
     }
 }

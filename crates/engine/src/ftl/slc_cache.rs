@@ -66,10 +66,6 @@ pub(super) fn static_erase_units(drive: &Drive, geometry: &Geometry) -> Result<(
         let allowed = "host-gc-split, for a drive with an SLC cache";
         return Err(SpecificationError::new("ftl.placement", &drive.ftl.placement.name, allowed));
     }
-    if drive.nand.pages_per_program > 1 {
-        let allowed = "1 with an SLC cache: pages in SLC mode are programmed one at a time";
-        return Err(SpecificationError::new("nand.pages_per_program", drive.nand.pages_per_program, allowed));
-    }
     if drive.data_reduction.is_on() {
         let allowed = "off, for a drive with an SLC cache";
         return Err(SpecificationError::new("data_reduction", "on", allowed));

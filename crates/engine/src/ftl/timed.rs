@@ -9,6 +9,7 @@ use crate::request::Request;
 use crate::timing::flash::Flash;
 use crate::timing::host::{Idle, TimedDrive};
 use crate::timing::recorder::{Decision, Recorder};
+use std::ops::Range;
 
 impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
     fn prefetch(&self, request: &Request) {
@@ -30,8 +31,8 @@ impl<P: PlacementPolicy> TimedDrive for Ftl<P, Recorder> {
         }
     }
 
-    fn pad(&mut self, groups: &[Ppn], group_units: u32) -> Result<(), ReadOnly> {
-        if self.reduction.is_some() { self.pad_stored(groups, group_units) } else { self.pad(groups, group_units) }
+    fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
+        if self.reduction.is_some() { self.pad_stored(groups) } else { self.pad(groups) }
     }
 
     fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {

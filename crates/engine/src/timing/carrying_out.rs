@@ -67,7 +67,7 @@ impl Flash {
                         && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
                         && *cause != Cause::Host
                     {
-                        let group = self.groups.of(*to);
+                        let group = self.groups.of::<K>(*to, self.is_slc::<K>(to.0));
                         self.take_on_run::<K>(now, &mut run, copied_page, group);
                         let first = copied_page * self.units_per_page.get();
                         let page = first..first + self.units_per_page.get();
@@ -79,7 +79,7 @@ impl Flash {
                     }
                 }
                 Decision::Program(ppn, cause) => {
-                    let group = self.groups.of(ppn);
+                    let group = self.groups.of::<K>(ppn, self.is_slc::<K>(ppn.0));
                     if cause == Cause::Host {
                         self.groups.wait(group, slot);
                         units_of_slot += 1;
@@ -123,7 +123,7 @@ impl Flash {
         if units > 0 {
             let is_slc = self.is_slc::<K>(page * self.units_per_page.get());
             let operation = Operation::new(Array::Read, Work::HostRead, units, slot).in_mode(is_slc);
-            self.dies.queue_read::<K>(now, self.die_of_page(page), operation);
+            self.dies.queue_read::<K>(now, self.die_of::<K>(page), operation);
         }
     }
 
@@ -132,7 +132,7 @@ impl Flash {
         if units == 0 {
             return;
         }
-        let die = self.die_of_page(page);
+        let die = self.die_of::<K>(page);
         // Cleaning moves a page's units one after another; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
@@ -147,7 +147,7 @@ impl Flash {
         if page == NONE {
             return;
         }
-        let die = self.die_of_page(page);
+        let die = self.die_of::<K>(page);
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         self.dies.queue::<K>(now, die, Operation::new(array, Work::Quiet, 1, 0));

@@ -13,10 +13,18 @@ pub(super) enum DieLayout {
 }
 
 impl DieLayout {
+    /// Groups are numbered by pages from now on, whatever the size of a group.
+    pub fn number_by_pages(&mut self, pages_per_block: u32) {
+        if let Self::Block { groups_per_erase_unit, .. } = self {
+            *groups_per_erase_unit = Divisor::new(pages_per_block);
+        }
+    }
+
+    /// `turn` is the group's number among groups of its size.
     #[inline(always)]
-    pub fn die_of_group(&self, number: u32) -> usize {
+    pub fn die_of_group(&self, number: u32, turn: u32) -> usize {
         match self {
-            Self::Superblock { dies } => dies.remainder(number) as usize,
+            Self::Superblock { dies } => dies.remainder(turn) as usize,
             Self::Block { groups_per_erase_unit, die_of } => {
                 usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
             }

@@ -7,7 +7,7 @@ use super::die_layout::{DieLayout, dies_without_bad_blocks};
 use super::dies::Dies;
 use super::groups::{GroupId, Groups};
 use super::host::TimedDrive;
-use super::kind::{Kind, for_kind};
+use super::kind::{Any, Kind, for_kind};
 use super::operation::{Array, Costs, Operation, Work};
 use super::pipeline::Pipelines;
 use super::service::{Ended, Queued};
@@ -145,6 +145,10 @@ impl Flash {
     /// With erase units that may be in SLC mode.
     pub fn with_slc_cache(mut self, nand: &Nand, cache: &SlcCache) -> Self {
         if cache.is_on() {
+            if nand.pages_per_program > 1 {
+                self.groups = self.groups.with_slc_mode(nand.pages_per_program);
+                self.layout.number_by_pages(nand.pages_per_block);
+            }
             let in_slc_mode = array_ns(cache.read_us, cache.program_us, cache.erase_us);
             self.dies.set_costs_in_slc_mode(&in_slc_mode[..4]);
             let blocks = u64::from(nand.blocks_per_plane) * u64::from(nand.planes_per_die) * u64::from(self.dies_count);
@@ -182,7 +186,7 @@ impl Flash {
 
     /// Whether a unit is in a program group that the host waits for, and so in the controller's memory.
     pub fn is_in_memory(&mut self, ppn: Ppn) -> bool {
-        let number = self.groups.number_of(ppn);
+        let number = self.groups.number_of::<Any>(ppn, self.is_slc::<Any>(ppn.0));
         self.groups.in_flight().holds(number)
     }
 
@@ -265,7 +269,7 @@ impl Flash {
                 (0..dies.get() as usize).for_each(|die| self.dies.queue::<K>(now, die, erase))
             }
             DieLayout::Block { groups_per_erase_unit, .. } => {
-                let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get());
+                let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get(), 0);
                 self.dies.queue::<K>(now, die, erase);
             }
         }
@@ -276,9 +280,9 @@ impl Flash {
         if !self.groups.is_complete(group) {
             return;
         }
-        let die = self.layout.die_of_group(self.groups.number(group));
-        let units = self.groups.units();
-        let first = self.groups.number(group) * units;
+        let (number, is_slc) = (self.groups.number(group), self.groups.is_slc::<K>(group));
+        let die = self.die_of_group::<K>(number, is_slc);
+        let (first, units) = self.groups.first_and_units::<K>(number, is_slc);
         let operation = if self.groups.is_waited_for(group) {
             let own_work_ns = self.dies.own_work_ns::<K>(now, die);
             self.groups.note_queued(group, Queued { at_ns: now, own_work_ns, is_held_by_copies });
@@ -294,8 +298,19 @@ impl Flash {
         self.dies.queue::<K>(now, die, operation);
     }
 
-    #[inline(always)]
     pub fn die_of_page(&self, page: u32) -> usize {
-        self.layout.die_of_group(self.groups.number_of(Ppn(page * self.units_per_page.get())))
+        self.die_of::<Any>(page)
+    }
+
+    #[inline(always)]
+    pub(super) fn die_of<K: Kind>(&self, page: u32) -> usize {
+        let ppn = Ppn(page * self.units_per_page.get());
+        let is_slc = self.is_slc::<K>(ppn.0);
+        self.die_of_group::<K>(self.groups.number_of::<K>(ppn, is_slc), is_slc)
+    }
+
+    #[inline(always)]
+    fn die_of_group<K: Kind>(&self, number: u32, is_slc: bool) -> usize {
+        self.layout.die_of_group(number, self.groups.turn_of::<K>(number, is_slc))
     }
 }

@@ -2,11 +2,16 @@
 //!
 //! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
 //! that are moved when they have been read.
+//!
+//! Where several pages are programmed in one shot, those in SLC mode still are one at a time. A group of them is kept as
+//! one that took the units of the other pages long ago.
 
 use super::in_flight::InFlight;
+use super::kind::{Any, Kind};
 use super::service::Queued;
 use crate::divisor::Divisor;
 use crate::ftl::numbers::Ppn;
+use std::ops::Range;
 
 /// The place of a group in its list; reused when the group is done.
 pub type GroupId = u32;
@@ -21,8 +26,19 @@ struct Group {
     waiting: u32,
 }
 
-pub struct Groups {
+/// Groups are then numbered by pages (of all planes that are programmed together), those of several by their first.
+struct SlcGroups {
     units: Divisor,
+    pages_per_program: Divisor,
+    /// By group.
+    is_slc: Vec<bool>,
+}
+
+pub struct Groups {
+    /// A group that is not in SLC mode.
+    units: Divisor,
+    /// Only of a drive whose groups in SLC mode are smaller.
+    in_slc_mode: Option<SlcGroups>,
     groups: Vec<Group>,
     /// The host's slots that wait, one entry a unit, `units` places for each group.
     slots: Vec<u32>,
@@ -43,6 +59,7 @@ impl Groups {
     pub fn new(units: u32) -> Self {
         Self {
             units: Divisor::new(units),
+            in_slc_mode: None,
             groups: Vec::new(),
             slots: Vec::new(),
             queued: Vec::new(),
@@ -55,9 +72,20 @@ impl Groups {
         }
     }
 
-    /// Units a group.
+    /// With groups in SLC mode that are so many times smaller.
+    pub fn with_slc_mode(self, pages_per_program: u32) -> Self {
+        let units = Divisor::new(self.units() / pages_per_program);
+        let pages_per_program = Divisor::new(pages_per_program);
+        Self { in_slc_mode: Some(SlcGroups { units, pages_per_program, is_slc: Vec::new() }), ..self }
+    }
+
+    /// Units a group that is not in SLC mode.
     pub fn units(&self) -> u32 {
         self.units.get()
+    }
+
+    pub fn units_in_slc_mode(&self) -> u32 {
+        self.in_slc_mode.as_ref().map_or(self.units(), |slc| slc.units.get())
     }
 
     /// Units of the host in groups that are not full.
@@ -66,33 +94,39 @@ impl Groups {
         self.units_waiting
     }
 
-    /// The first places of those groups.
-    pub fn waited_for(&self) -> Vec<Ppn> {
+    /// The places of those groups.
+    pub fn waited_for(&self) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.groups[group as usize].waiting > 0);
-        open.map(|&(number, _)| Ppn(number * self.units())).collect()
+        open.map(|&(_, group)| self.places(group)).collect()
     }
 
-    /// The first places of those among them that the slot waits for.
-    pub fn waited_for_by(&self, slot: u32) -> Vec<Ppn> {
+    /// The places of those among them that the slot waits for.
+    pub fn waited_for_by(&self, slot: u32) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.waiting(group).contains(&slot));
-        open.map(|&(number, _)| Ppn(number * self.units())).collect()
+        open.map(|&(_, group)| self.places(group)).collect()
     }
 
     /// The group of a unit that is about to be programmed; opened if it is the group's first.
     #[inline(always)]
-    pub fn of(&mut self, ppn: Ppn) -> GroupId {
-        let number = self.number_of(ppn);
+    pub(super) fn of<K: Kind>(&mut self, ppn: Ppn, is_slc: bool) -> GroupId {
+        let number = self.number_of::<K>(ppn, is_slc);
         match self.open.iter().find(|&&(open, _)| open == number) {
             Some(&(_, group)) => group,
-            None => self.open_for(number, ppn),
+            None => self.open_for::<K>(number, ppn, is_slc),
         }
     }
 
     #[inline(always)]
-    fn open_for(&mut self, number: u32, ppn: Ppn) -> GroupId {
+    fn open_for<K: Kind>(&mut self, number: u32, ppn: Ppn, is_slc: bool) -> GroupId {
         let group = self.spare.pop().unwrap_or_else(|| self.add());
+        if K::HAS_EXTRAS
+            && let Some(slc) = &mut self.in_slc_mode
+        {
+            slc.is_slc[group as usize] = is_slc;
+        }
         // Places before the first were programmed before the clock was started.
-        let before = ppn.0 - number * self.units();
+        let (first, units) = self.first_and_units::<K>(number, is_slc);
+        let before = ppn.0 - first + (self.units() - units);
         self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
         self.opened_after[group as usize] = self.erases_decided;
         // A group of one unit is full as soon as it is opened.
@@ -108,6 +142,9 @@ impl Groups {
         self.slots.resize(self.groups.len() * self.units() as usize, 0);
         self.queued.push(Queued::default());
         self.opened_after.push(0);
+        if let Some(slc) = &mut self.in_slc_mode {
+            slc.is_slc.push(false);
+        }
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.grow();
         }
@@ -116,8 +153,45 @@ impl Groups {
 
     /// Groups are numbered by their places.
     #[inline(always)]
-    pub fn number_of(&self, ppn: Ppn) -> u32 {
-        self.units.quotient(ppn.0)
+    pub(super) fn number_of<K: Kind>(&self, ppn: Ppn, is_slc: bool) -> u32 {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS => {
+                let page = slc.units.quotient(ppn.0);
+                if is_slc { page } else { page - slc.pages_per_program.remainder(page) }
+            }
+            _ => self.units.quotient(ppn.0),
+        }
+    }
+
+    /// Which one it is among groups that go over the dies in turn.
+    #[inline(always)]
+    pub(super) fn turn_of<K: Kind>(&self, number: u32, is_slc: bool) -> u32 {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS && !is_slc => slc.pages_per_program.quotient(number),
+            _ => number,
+        }
+    }
+
+    /// Whether a group is in SLC mode, of a drive where that makes it smaller.
+    #[inline(always)]
+    pub(super) fn is_slc<K: Kind>(&self, group: GroupId) -> bool {
+        K::HAS_EXTRAS && self.in_slc_mode.as_ref().is_some_and(|slc| slc.is_slc[group as usize])
+    }
+
+    /// The first place of a group, and how many they are.
+    #[inline(always)]
+    pub(super) fn first_and_units<K: Kind>(&self, number: u32, is_slc: bool) -> (u32, u32) {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS => {
+                (number * slc.units.get(), if is_slc { slc.units.get() } else { self.units() })
+            }
+            _ => (number * self.units(), self.units()),
+        }
+    }
+
+    fn places(&self, group: GroupId) -> Range<u32> {
+        let (first, units) = self.first_and_units::<Any>(self.number(group), self.is_slc::<Any>(group));
+        first..first + units
     }
 
     #[inline(always)]

@@ -30,7 +30,7 @@ impl TimedDrive for Chores {
         self.decisions.push(Decision::Read(Ppn(0), Cause::Host));
         Ok(())
     }
-    fn pad(&mut self, _groups: &[Ppn], _group_units: u32) -> Result<(), ReadOnly> {
+    fn pad(&mut self, _groups: &[std::ops::Range<u32>]) -> Result<(), ReadOnly> {
         unreachable!("nothing is written")
     }
     fn housekeep(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {

@@ -8,5 +8,6 @@ mod fusing;
 mod in_flight;
 mod laws;
 mod pacing;
+mod slc_groups;
 mod suspending;
 mod waiting_erases;

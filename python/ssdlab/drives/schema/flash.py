@@ -30,7 +30,9 @@ class Nand(Table):
     channel_mb_s: PositiveNumber = required("MB/s", "transfer rate of a channel, 10^6 bytes a second")
     endurance_cycles: Count = required("P/E cycles", "programs and erases that a block is good for")
     pages_per_program: Count = optional(
-        1, "pages", "pages that one program fills, all of them in program_us: 3 for TLC programmed in one shot"
+        1,
+        "pages",
+        "pages that one program fills, all of them in program_us: 3 for TLC in one shot; in SLC mode always 1",
     )
     suspend: bool = optional(False, "", "whether a read of the host suspends a program or an erase that is under way")
     program_suspend_us: NumberOrZero = optional(0.0, "us", "from suspending a program until the die can read")

@@ -66,6 +66,7 @@ mod tests {
         units_per_erase_unit: 16,
         units_in_slc_mode: 0,
         group_units: 4,
+        group_units_in_slc_mode: 4,
         units_per_stripe: 0,
         dies: 1,
         places_per_unit: 8,

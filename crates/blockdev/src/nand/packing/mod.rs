@@ -305,7 +305,7 @@ impl Nand {
             if unit << shift >= places.start {
                 let done = self.begin_unit(unit);
                 answer = answer.and(done);
-            } else if self.groups.touch(unit, self.programs + 1) {
+            } else if self.groups.touch(unit, self.group_of(unit), self.programs + 1) {
                 self.programs += 1;
             }
         }
@@ -326,7 +326,7 @@ impl Nand {
         self.medium.set_spare(unit, Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 });
         self.programs += 1;
         self.medium.note_program(self.medium.shape().erase_unit_of(unit), self.programs);
-        self.groups.touch(unit, self.programs);
+        self.groups.touch(unit, self.group_of(unit), self.programs);
         answer
     }
 
@@ -345,9 +345,7 @@ impl Nand {
 
     fn fill(&mut self, unit: u32) {
         self.packing().begun.retain(|&(begun, _)| begun != unit);
-        if let Some(group) = self.groups.take(unit, self.programs) {
-            self.program_group(group);
-        }
+        self.take_into_group(unit);
     }
 
     /// The power is gone, and what was in the drive's memory has been saved: nothing goes on with the mapping units that

@@ -7,6 +7,7 @@ use crate::ledger::Cause;
 use crate::policies::placement::PlacementPolicy;
 use crate::timing::Clock;
 use crate::timing::recorder::Packed;
+use std::ops::Range;
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     /// Moves units to the stream's frontier and opens erase units as it fills up. The caller counts the programs.
@@ -77,15 +78,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         u64::from(open) + free >= live_places + reduction.overhead_places(live_places, runs)
     }
 
-    /// Fills the program groups that begin at the given places up with padding: a group is so many mapping units.
-    pub(in crate::ftl) fn pad_stored(&mut self, groups: &[Ppn], group_units: u32) -> Result<(), ReadOnly> {
+    /// Fills program groups, which are given by their mapping units, up with padding.
+    pub(in crate::ftl) fn pad_stored(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
         let shift = self.reduction().places_per_unit_shift;
-        let groups: Vec<Ppn> = groups.iter().map(|group| Ppn(group.0 << shift)).collect();
-        let group_places = group_units << shift;
+        let groups: Vec<_> = groups.iter().map(|group| group.start << shift..group.end << shift).collect();
         for stream in (0..self.frontiers.len()).map(|stream| StreamId(stream as u8)) {
-            while self.stands_within(stream, &groups, group_places) && self.go_on_behind_parity(stream) {
+            while self.stands_within(stream, &groups) && self.go_on_behind_parity(stream) {
                 // Parity may have been written up to the end of the group.
-                if !self.stands_within(stream, &groups, group_places) {
+                if !self.stands_within(stream, &groups) {
                     break;
                 }
                 self.take_stale_places(stream, 1, Cause::Padding);

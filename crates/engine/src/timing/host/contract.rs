@@ -1,12 +1,12 @@
 //! What the host asks of the drive below it, and what it tells the client above it.
 
 use crate::error::ReadOnly;
-use crate::ftl::numbers::Ppn;
 use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Parts;
 use crate::timing::flash::Flash;
 use crate::timing::recorder::Decision;
+use std::ops::Range;
 
 /// A translation layer that writes down what it decides.
 pub trait TimedDrive {
@@ -14,8 +14,8 @@ pub trait TimedDrive {
     fn prefetch(&self, request: &Request);
     fn prefetch_old(&self, request: &Request);
     fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly>;
-    /// Fills the program groups that begin at the given places up with padding.
-    fn pad(&mut self, groups: &[Ppn], group_units: u32) -> Result<(), ReadOnly>;
+    /// Fills program groups, which are given by their places, up with padding.
+    fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly>;
     /// Does a little of the work that can wait for idle time; asked for when nothing is outstanding, no request is due and
     /// the flash has nothing left to do. The last request was complete at `idle_since_ns`.
     fn housekeep(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {

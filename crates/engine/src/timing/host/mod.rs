@@ -28,7 +28,6 @@ use super::flash::{Finished, Flash};
 use super::recorder::Decision;
 use super::service::Service;
 use crate::error::ReadOnly;
-use crate::ftl::numbers::Ppn;
 use crate::request::{Operation, Request};
 use crate::specification::host_link::Rate;
 use account::Account;
@@ -41,6 +40,7 @@ use link::Link;
 pub use pacing::{Pacing, Plan};
 use reading::OWN;
 pub use reading::Reading;
+use std::ops::Range;
 pub use striped::{Devices, StripedHost};
 use way::{AnyWay, Way};
 
@@ -271,8 +271,8 @@ impl Host {
     }
 
     /// Fills program groups up, so that what waits in them is programmed.
-    fn pad(&mut self, groups: &[Ppn], drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        drive.pad(groups, self.flash.groups().units())?;
+    fn pad(&mut self, groups: &[Range<u32>], drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        drive.pad(groups)?;
         drive.take_decisions(&mut self.decisions);
         self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
         Ok(())

@@ -14,13 +14,13 @@ use super::way::AnyWay;
 use super::{Client, Completion, Host, Plan, TimedDrive};
 use crate::chunks::Chunks;
 use crate::error::ReadOnly;
-use crate::ftl::numbers::Ppn;
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::timing::breakdown::Parts;
 use crate::timing::read_counts::ReadCounts;
 use crate::timing::recorder::Decision;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The translation layers of the devices.
 pub trait Devices {
@@ -274,7 +274,7 @@ impl TimedDrive for Below<'_> {
         unreachable!("requests are dealt out to the devices");
     }
 
-    fn pad(&mut self, _groups: &[Ppn], _group_units: u32) -> Result<(), ReadOnly> {
+    fn pad(&mut self, _groups: &[Range<u32>]) -> Result<(), ReadOnly> {
         unreachable!("the host in front has no program groups");
     }
 
