@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ssdlab.targets import engine
-from ssdlab.traces.recording import Recording, Volume
+from ssdlab.traces.recording import Recording, Survey, Volume
 
 if TYPE_CHECKING:
     from ssdlab._engine import HeldTrace
@@ -101,7 +101,10 @@ def profile_of(recording: Recording, volume: str | None, *, region_bytes: int = 
 def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile, HeldTrace | None]":
     """The same, and the requests for runs that begin in this process; None where they are too many."""
     text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
-    return _profile(text), held
+    profile = _profile(text)
+    if volume is None:
+        recording.note_survey(Survey(profile.formats, profile.volumes, profile.skipped, profile.untold))
+    return profile, held
 
 
 def _profile(text: str) -> Profile:

@@ -168,6 +168,10 @@ class Recording:
             plain["formats"], [Volume(**volume) for volume in plain["volumes"]], plain["skipped"], plain["untold"]
         )
 
+    def note_survey(self, survey: Survey) -> None:
+        """What another reading of everything has found need not be read for."""
+        self.__dict__.setdefault("survey", survey)
+
     @cached_property
     def digests(self) -> tuple[str, ...]:
         """SHA-256 of each file as it lies there, compressed or not."""

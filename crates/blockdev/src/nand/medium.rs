@@ -298,10 +298,11 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape {
+    /// Small, for tests of the medium and of its contents.
+    pub const SHAPE: Shape = Shape {
         unit_bytes: 512,
         logical_units: 40,
         erase_units: 4,

@@ -119,21 +119,8 @@ impl Medium {
 
 #[cfg(test)]
 mod tests {
-    use super::super::medium::Shape;
+    use super::super::medium::tests::SHAPE;
     use super::*;
-
-    const SHAPE: Shape = Shape {
-        unit_bytes: 512,
-        logical_units: 40,
-        erase_units: 4,
-        units_per_erase_unit: 16,
-        units_in_slc_mode: 0,
-        group_units: 4,
-        group_units_in_slc_mode: 4,
-        units_per_stripe: 0,
-        dies: 1,
-        places_per_unit: 0,
-    };
 
     #[test]
     fn a_copy_is_like_its_source_until_one_of_the_two_changes() {

@@ -200,16 +200,16 @@ class Trace:
 
 
 def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merged: bool) -> Trace:
-    """For drives of at least `room_bytes`. Reads the recording twice.
+    """For drives of at least `room_bytes`. Reads the recording once, or twice where one of its volumes is chosen.
 
     Raises InputError where one of several volumes must be chosen, or it hardly writes.
     """
-    if volume is None and not merged:
-        recording.single_volume()
     found = recording.volume(volume).name if volume is not None else None
     if found is not None and len(recording.survey.volumes) == 1:
         found = None
     profile, held = profile_and_hold(recording, found)
+    if volume is None and not merged:
+        recording.single_volume()
     if profile.units.unique_written < _UNITS_KEPT_MIN:
         raise InputError(
             f"{recording.names[0]}: writes {format_bytes(profile.write.bytes)}, to {profile.units.unique_written} "

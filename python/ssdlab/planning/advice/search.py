@@ -15,6 +15,8 @@ from ssdlab.planning.advice.workload import OVER_PROVISIONING_MAX
 CLOSE = 1.03
 """Between what holds and what does not: less than the tenth of the spare area that must tell."""
 
+# What is checked is moved along the curve, of which so much is enough.
+_CLOSE_BEFORE_CHECKS = 1.08
 _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
 _COARSE_POINTS = 3
@@ -79,7 +81,8 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     while True:
         good = min((share for share in tried if is_enough(share)), default=None)
         bad = max((share for share in tried if not is_enough(share) and (good is None or share < good)), default=None)
-        is_close = good is not None and (bad is None or good / bad <= CLOSE)
+        close = CLOSE if scale is None else _CLOSE_BEFORE_CHECKS
+        is_close = good is not None and (bad is None or good / bad <= close)
         if is_close or rounds == _ROUNDS_MAX or (bad is not None and bad >= most):
             # One seed leads there. All of them say whether it is so, where no larger run will.
             is_checked = good is not None and scale is not None
