@@ -89,7 +89,7 @@ bench: setup ## speed, as JSON, a line a benchmark
 # The bindings of the feature take libclang, here that of the development packages, and the C headers of the system.
 ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of the two above
 	export LIBCLANG_PATH="$${LIBCLANG_PATH:-$$(echo $(CURDIR)/.venv/lib/python3*/site-packages/clang/native)}"; \
-	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings; \
+	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings && \
 	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 
 FUZZ_SECONDS ?= 600
