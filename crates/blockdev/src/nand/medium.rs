@@ -298,7 +298,7 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::nand) mod tests {
     use super::*;
 
     /// Small, for tests of the medium and of its contents.
