@@ -10,7 +10,7 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{SimulatedDrive, build};
 use ssdlab_engine::specification::Job;
-use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Ftl, Nand, PolicyChoice};
 use ssdlab_engine::specification::job::{BlockSize, Direction, Distribution, PerDirection};
 use ssdlab_engine::table::Table;
 use ssdlab_engine::workload::Stream;

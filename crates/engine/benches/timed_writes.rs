@@ -1,26 +1,31 @@
 //! How many requests a second does the timed drive handle, on one thread, in the steady state under cleaning? Uniform
-//! random 4 KiB writes at depth 32. Prints one JSON object a drive; `cargo test --benches` runs a small one.
+//! random 4 KiB writes at depth 32, and a mix with as many reads. Prints one JSON object a drive; `cargo test --benches`
+//! runs a small one.
 //!
-//! `--short` runs a tenth, for tools that count instructions. Another argument chooses the rows with it in their names.
+//! `--short` runs a tenth, for tools that count instructions. Another argument chooses the row of that name, or, if there
+//! is none, the rows with it in their names. `requests_per_cpu_second` leaves out what other processes took meanwhile;
+//! null where the system does not report them.
 
 use ssdlab_engine::ftl;
 use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Ftl, Nand, PolicyChoice};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, Host};
+use ssdlab_engine::timing::front::{Completion, Front, FrontEnd};
+use ssdlab_engine::timing::host::{Client, Host};
 use ssdlab_engine::timing::recorder::Recorder;
 use std::time::Instant;
 
 const UNIT: u64 = 4096;
 const DEPTH: u32 = 32;
 
+#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
-    /// Whether it is told what the requests waited for, as runs are.
+    /// Whether the breakdown of latencies is recorded, as in runs.
     has_breakdown: bool,
     /// Whether erases wait for nothing.
     is_protected: bool,
@@ -33,6 +38,8 @@ struct Case {
     pages_per_block: u32,
     page_bytes: u32,
     over_provisioning: f64,
+    /// Of a hundred requests; the others are writes.
+    reads_percent: u64,
     /// Host units written before measuring, and measured, as shares of U.
     settle: f64,
     measure: f64,
@@ -50,6 +57,7 @@ const SMALL: Case = Case {
     pages_per_block: 64,
     page_bytes: 4096,
     over_provisioning: 0.07,
+    reads_percent: 0,
     settle: 5.0,
     measure: 10.0,
 };
@@ -66,6 +74,7 @@ const LARGE: Case = Case {
     pages_per_block: 768,
     page_bytes: 16384,
     over_provisioning: 0.07,
+    reads_percent: 0,
     settle: 0.15,
     measure: 0.05,
 };
@@ -88,19 +97,49 @@ fn main() {
             blocks_per_plane: 256,
             ..SMALL
         });
+        let single = Case {
+            name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, single blocks, OP 7 %",
+            die_choice: Some("round-robin"),
+            ..SMALL
+        };
+        let roomy_single = Case {
+            name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, single blocks, OP 28 %",
+            over_provisioning: 0.28,
+            ..single
+        };
+        let single_with_reads = Case {
+            name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, single blocks, OP 7 %, 50 % reads",
+            reads_percent: 50,
+            ..single
+        };
+        let roomy_single_with_reads = Case {
+            name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, single blocks, OP 28 %, 50 % reads",
+            reads_percent: 50,
+            ..roomy_single
+        };
+        let own_channels = [single, roomy_single, single_with_reads, roomy_single_with_reads];
         let waiting = Case { name: "1 GiB, OP 7 %, no power-loss protection", is_protected: false, ..SMALL };
         let without_breakdown = [
             Case { name: "1 GiB, OP 7 %, no breakdown", has_breakdown: false, ..SMALL },
             Case { name: "1 GiB, OP 28 %, no breakdown", has_breakdown: false, ..roomy },
             Case { name: "1 TB, no breakdown", has_breakdown: false, ..LARGE },
         ];
-        [SMALL, roomy, LARGE].into_iter().chain(without_breakdown).chain([waiting]).chain(of_blocks).collect()
+        [SMALL, roomy, LARGE]
+            .into_iter()
+            .chain(without_breakdown)
+            .chain([waiting])
+            .chain(own_channels)
+            .chain(of_blocks)
+            .collect()
     } else {
         vec![Case { name: "64 MiB", blocks_per_plane: 64, settle: 1.0, measure: 1.0, ..SMALL }]
     };
     let share = if is_short { 0.1 } else { 1.0 };
     let all = all.into_iter().map(|case| Case { settle: share * case.settle, measure: share * case.measure, ..case });
-    for case in all.filter(|case| wanted.is_none_or(|wanted| case.name.contains(wanted.as_str()))) {
+    let is_name = wanted.is_some_and(|wanted| all.clone().any(|case| case.name == wanted));
+    let is_wanted =
+        |name: &str| wanted.is_none_or(|wanted| if is_name { name == wanted } else { name.contains(wanted) });
+    for case in all.filter(|case| is_wanted(case.name)) {
         let drive = drive_of(&case);
         let user_units = (drive.ftl.user_bytes / UNIT) as u32;
         let choice = drive.ftl.placement.clone();
@@ -108,25 +147,37 @@ fn main() {
     }
 }
 
+/// For how long this thread has been on a processor.
+fn cpu_seconds() -> Option<f64> {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: u64 = statistics.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds as f64 / 1e9)
+}
+
 struct Measure {
     drive: Drive,
     case: Case,
 }
 
-/// Uniform random writes, after a fill in sequence without time.
-struct Writes {
+/// Uniform random writes and reads, after a fill in sequence without time.
+struct Mix {
     random: Random,
     user_units: u64,
+    reads_percent: u64,
     left: u64,
     completed: u64,
     latency_ns_sum: u64,
 }
 
-impl Client for Writes {
+impl Client for Mix {
     fn draw(&mut self, _job: u32, out: &mut Vec<Request>, count_max: usize) {
         let count = self.left.min(count_max as u64);
         self.left -= count;
-        out.extend((0..count).map(|_| write_of(self.random.below(self.user_units))));
+        for _ in 0..count {
+            let is_read = self.reads_percent > 0 && self.random.below(100) < self.reads_percent;
+            let operation = if is_read { Operation::Read } else { Operation::Write };
+            out.push(request(operation, self.random.below(self.user_units)));
+        }
     }
 
     fn is_over(&self, _job: u32, _now_ns: u64) -> bool {
@@ -139,8 +190,8 @@ impl Client for Writes {
     }
 }
 
-fn write_of(unit: u64) -> Request {
-    Request::new(Operation::Write, unit * UNIT, UNIT as u32)
+fn request(operation: Operation, unit: u64) -> Request {
+    Request::new(operation, unit * UNIT, UNIT as u32)
 }
 
 impl WithPlacement for Measure {
@@ -151,38 +202,42 @@ impl WithPlacement for Measure {
         let mut ftl = ftl::Ftl::new(&drive, policy, Recorder::default(), 1).expect("a drive of the table");
         let user_units = drive.ftl.user_bytes / UNIT;
         for unit in 0..user_units {
-            ftl.execute_one(&write_of(unit)).expect("a drive that does not wear out");
+            ftl.execute_one(&request(Operation::Write, unit)).expect("a drive that does not wear out");
             ftl.clock_mut().decisions.clear();
         }
-        let mut host = Host::new(
-            Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit)
-                .with_power_loss_protection(case.is_protected)
-                .below(&ftl),
-            5_000,
-            0,
-        );
-        if !case.has_breakdown {
-            host = host.without_parts();
-        }
-        let mut client = Writes { random: Random::new(1), user_units, left: 0, completed: 0, latency_ns_sum: 0 };
-        let mut run = |client: &mut Writes, requests: u64| {
+        let flash = Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit)
+            .with_power_loss_protection(case.is_protected)
+            .below(&ftl);
+        let front = Front::new(flash, &FrontEnd { command_ns: 5_000, ..FrontEnd::default() });
+        let mut host = Host::before(if case.has_breakdown { front } else { front.without_parts() });
+        let mut client = Mix {
+            random: Random::new(1),
+            user_units,
+            reads_percent: case.reads_percent,
+            left: 0,
+            completed: 0,
+            latency_ns_sum: 0,
+        };
+        let mut run = |client: &mut Mix, requests: u64| {
             client.left = requests;
-            let (start, start_ns) = (Instant::now(), host.now_ns());
+            let (start, start_cpu, start_ns) = (Instant::now(), cpu_seconds(), host.now_ns());
             host.start(0, DEPTH, &mut ftl, client).expect("a drive that does not wear out");
             while host.advance(10_000, &mut ftl, client).expect("a drive that does not wear out") {}
             host.end_stage();
-            (start.elapsed().as_secs_f64(), (host.now_ns() - start_ns) as f64 / 1e9, *ftl.ledger())
+            let cpu = cpu_seconds().zip(start_cpu).map(|(end, start)| end - start);
+            (start.elapsed().as_secs_f64(), cpu, (host.now_ns() - start_ns) as f64 / 1e9, *ftl.ledger())
         };
-        let (_, _, before) = run(&mut client, (user_units as f64 * case.settle) as u64);
+        let (_, _, _, before) = run(&mut client, (user_units as f64 * case.settle) as u64);
         client.latency_ns_sum = 0;
         let requests = (user_units as f64 * case.measure) as u64;
-        let (wall, simulated, after) = run(&mut client, requests);
+        let (wall, cpu, simulated, after) = run(&mut client, requests);
         let programmed = (after - before).programmed_units;
         serde_json::json!({
             "drive": case.name,
             "die_choice": case.die_choice,
             "has_breakdown": case.has_breakdown,
             "requests_per_second": (requests as f64 / wall).round(),
+            "requests_per_cpu_second": cpu.map(|cpu| (requests as f64 / cpu).round()),
             "programs_per_second": (programmed.total() as f64 / wall).round(),
             "simulated_iops": (requests as f64 / simulated).round(),
             "simulated_seconds": simulated,

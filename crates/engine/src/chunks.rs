@@ -3,7 +3,7 @@
 //! What a request has on a device is one range there, however many of its chunks it is.
 
 use crate::request::{Operation, Request};
-use crate::specification::stripe::Stripe;
+use crate::specification::drive::Stripe;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {

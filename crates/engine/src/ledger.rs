@@ -3,6 +3,7 @@
 //! Programmed and read units are mapping units; a drive that reduces data counts them finer, in units of
 //! `Capacity::counted_unit_bytes`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, Sub};
 
@@ -34,7 +35,7 @@ impl Times for u64 {
 macro_rules! counters {
     ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct $name { $($(#[$field_meta])* pub $field: $type),+ }
 

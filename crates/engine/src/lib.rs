@@ -1,6 +1,7 @@
 //! The simulated drive. Pure: no input or output, no clock, no environment, no Python.
 
 pub mod chunks;
+pub mod description;
 mod divisor;
 pub mod error;
 pub mod ftl;
@@ -14,4 +15,5 @@ pub mod specification;
 pub mod steady_state;
 pub mod table;
 pub mod timing;
+pub mod units;
 pub mod workload;

@@ -2,9 +2,13 @@
 //!
 //! These tables are far larger than any cache and are hit at random, so a step of the simulation costs about one
 //! cache miss an access. Huge pages keep the second miss, that of the address translation, away; prefetching overlaps
-//! the first. The only `unsafe` code of the engine is in this file.
+//! the first. WebAssembly maps no memory: there a table lies in a vector. The only `unsafe` code of the engine is in
+//! this file.
 
-use memmap2::MmapMut;
+#![allow(unsafe_code)]
+
+use memory::Memory;
+use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 
 /// Plain integers for which a page of zero bytes is a page of zeroes.
@@ -20,25 +24,31 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
+/// Words of a table that are written or read at a time.
+const AT_ONCE: usize = 1 << 14;
+
+/// A table of whatever words, as little-endian bytes.
+pub trait TableBytes {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()>;
+    /// Takes up what was written of a table as long. False when a word is neither up to `most` nor `except`.
+    fn read(&mut self, input: &mut dyn Read, most: u64, except: Option<u64>) -> io::Result<bool>;
+}
+
 /// A fixed number of words, all zero at first. Memory is taken from the system only where it is touched.
 pub struct Table<T: Word> {
-    memory: MmapMut,
+    memory: Memory,
     len: usize,
     word: PhantomData<T>,
 }
 
 impl<T: Word> Table<T> {
     /// Errors when the system has not enough address space or memory.
-    pub fn zeroed(len: usize) -> std::io::Result<Self> {
+    pub fn zeroed(len: usize) -> io::Result<Self> {
         let bytes = (len * size_of::<T>()).max(1);
-        let memory = MmapMut::map_anon(bytes)?;
-        // Only a hint: without huge pages the table works as well, more slowly.
-        #[cfg(target_os = "linux")]
-        let _ = memory.advise(memmap2::Advice::HugePage);
-        Ok(Self { memory, len, word: PhantomData })
+        Ok(Self { memory: memory::zeroed(bytes)?, len, word: PhantomData })
     }
 
-    pub fn filled(len: usize, value: T) -> std::io::Result<Self> {
+    pub fn filled(len: usize, value: T) -> io::Result<Self> {
         let mut table = Self::zeroed(len)?;
         table.as_mut_slice().fill(value);
         Ok(table)
@@ -52,19 +62,28 @@ impl<T: Word> Table<T> {
         self.len == 0
     }
 
+    /// Panics if there is no such word.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
-        debug_assert!(index < self.len);
-        // SAFETY: callers hold index < len as the invariant of their own numbers (checked above in debug builds);
-        // the mapping is page-aligned, so every word is aligned, and any bit pattern is a valid word.
-        unsafe { *self.memory.as_ptr().cast::<T>().add(index) }
+        match self.as_slice().get(index) {
+            Some(&word) => word,
+            None => no_such_word(),
+        }
     }
 
+    /// Panics if there is no such word.
     #[inline(always)]
     pub fn set(&mut self, index: usize, value: T) {
-        debug_assert!(index < self.len);
-        // SAFETY: as in `get`, and `&mut self` makes the access exclusive.
-        unsafe { *self.memory.as_mut_ptr().cast::<T>().add(index) = value }
+        *self.word(index) = value;
+    }
+
+    /// Panics if there is no such word.
+    #[inline(always)]
+    pub fn word(&mut self, index: usize) -> &mut T {
+        match self.as_mut_slice().get_mut(index) {
+            Some(word) => word,
+            None => no_such_word(),
+        }
     }
 
     /// Asks the processor to bring the word near; never faults, so any index is allowed.
@@ -73,11 +92,14 @@ impl<T: Word> Table<T> {
         prefetch(self.memory.as_ptr().cast::<T>().wrapping_add(index));
     }
 
+    #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: the mapping holds `len` initialised, aligned words and lives as long as `self`.
+        // SAFETY: the memory holds `len` words and lives as long as `self`. It is aligned to 8 bytes at least, so every
+        // word is aligned; it is filled with zeroes at first, and any bit pattern is a valid word.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 
+    #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
@@ -88,6 +110,46 @@ impl<T: Word> Table<T> {
         self.memory.len()
     }
 }
+
+/// Says neither the word nor the length: the check before each access then is a comparison with memory, and takes no
+/// register.
+#[cold]
+#[inline(never)]
+fn no_such_word() -> ! {
+    panic!("a table has no such word");
+}
+
+macro_rules! table_bytes {
+    ($($word:ty),*) => {
+        $(impl TableBytes for Table<$word> {
+            fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+                let mut bytes = Vec::with_capacity(AT_ONCE * size_of::<$word>());
+                for words in self.as_slice().chunks(AT_ONCE) {
+                    bytes.clear();
+                    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+                    out.write_all(&bytes)?;
+                }
+                Ok(())
+            }
+
+            fn read(&mut self, input: &mut dyn Read, most: u64, except: Option<u64>) -> io::Result<bool> {
+                let mut bytes = vec![0; AT_ONCE * size_of::<$word>()];
+                let mut is_possible = true;
+                for words in self.as_mut_slice().chunks_mut(AT_ONCE) {
+                    let part = &mut bytes[..size_of_val(words)];
+                    input.read_exact(part)?;
+                    for (word, its_bytes) in words.iter_mut().zip(part.chunks_exact(size_of::<$word>())) {
+                        *word = <$word>::from_le_bytes(its_bytes.try_into().expect("as many bytes as the word has"));
+                        is_possible &= u64::from(*word) <= most || Some(u64::from(*word)) == except;
+                    }
+                }
+                Ok(is_possible)
+            }
+        })*
+    };
+}
+
+table_bytes!(u8, u32, u64);
 
 /// Brings `words[index]` near; any index is allowed.
 #[inline(always)]
@@ -105,6 +167,52 @@ fn prefetch<T>(address: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// Zeroed bytes, aligned for any word.
+#[cfg(not(target_family = "wasm"))]
+mod memory {
+    use std::io;
+
+    pub type Memory = memmap2::MmapMut;
+
+    pub fn zeroed(bytes: usize) -> io::Result<Memory> {
+        let memory = Memory::map_anon(bytes)?;
+        // Only a hint: without huge pages the table works as well, more slowly.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        Ok(memory)
+    }
+}
+
+/// The same in a vector.
+#[cfg(target_family = "wasm")]
+mod memory {
+    use std::io;
+
+    pub struct Memory(Vec<u64>);
+
+    pub fn zeroed(bytes: usize) -> io::Result<Memory> {
+        let words = bytes.div_ceil(size_of::<u64>());
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(words).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        memory.resize(words, 0);
+        Ok(Memory(memory))
+    }
+
+    impl Memory {
+        pub fn as_ptr(&self) -> *const u8 {
+            self.0.as_ptr().cast()
+        }
+
+        pub fn as_mut_ptr(&mut self) -> *mut u8 {
+            self.0.as_mut_ptr().cast()
+        }
+
+        pub fn len(&self) -> usize {
+            size_of_val(self.0.as_slice())
+        }
+    }
 }
 
 #[cfg(test)]

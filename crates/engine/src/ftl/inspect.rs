@@ -1,15 +1,17 @@
 //! Looking at a drive from outside: capacity, wear, and the identities that must always hold.
 
 use super::Ftl;
-use super::numbers::{EraseUnit, Lpn, Ppn};
-use super::occupancy::State;
+use super::layer::Layer;
+use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
 use crate::specification::drive::SpareArea;
 use crate::timing::Clock;
+use crate::units::{Lpn, Ppn};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much there is, in mapping units unless the name says otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Capacity {
     pub mapping_unit_bytes: u32,
     /// T: all of the flash but what is held out of it.
@@ -28,7 +30,7 @@ pub struct Capacity {
 }
 
 /// How the erases are spread over the blocks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
     pub erase_count: Spread,
     pub histogram: Vec<WearBin>,
@@ -36,7 +38,7 @@ pub struct Wear {
     pub bad_blocks_grown: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     pub min: u32,
     pub mean: f64,
@@ -45,7 +47,7 @@ pub struct Spread {
 }
 
 /// Blocks whose erase count lies in a range, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WearBin {
     pub erase_count_min: u32,
     pub erase_count_max: u32,
@@ -79,30 +81,32 @@ impl Wear {
     }
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     pub fn capacity(&self) -> Capacity {
-        let places_per_unit = self.layout.places_per_unit();
+        let layout = &self.space.layout;
+        let places_per_unit = layout.places_per_unit();
         Capacity {
             mapping_unit_bytes: 1 << self.mapping_unit_shift,
-            physical_units: self.geometry.physical_units()
-                - u64::from(self.held_out_erase_units) * u64::from(self.layout.units_per_erase_unit()),
+            physical_units: self.space.array.geometry().physical_units()
+                - u64::from(self.space.margins.held_out_erase_units)
+                    * u64::from(self.space.layout.units_per_erase_unit()),
             user_units: u64::from(self.map.user_units()),
-            erase_units: self.erase_units_left,
-            units_per_erase_unit: self.layout.units_per_erase_unit() / places_per_unit,
-            data_units_per_erase_unit: self.layout.data_units_per_erase_unit() / places_per_unit,
+            erase_units: self.space.wear.erase_units_left,
+            units_per_erase_unit: self.space.layout.units_per_erase_unit() / places_per_unit,
+            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / places_per_unit,
             counted_unit_bytes: (1 << self.mapping_unit_shift) / places_per_unit,
-            live_units: self.mapped_units,
+            live_units: self.books.mapped_units(),
             effective_over_provisioning: self.effective_over_provisioning(),
         }
     }
 
     /// Retired ones too.
     pub fn erase_units(&self) -> u32 {
-        self.streams.len() as u32
+        self.space.erase_units()
     }
 
     pub fn free_erase_units(&self) -> u32 {
-        self.free.len()
+        self.space.free.len()
     }
 
     pub fn effective_over_provisioning(&self) -> Option<f64> {
@@ -112,23 +116,24 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// What cleaning really has, and what is live, in places.
     pub fn room_and_live(&self) -> (f64, f64) {
-        let data_units = f64::from(self.layout.data_units_per_erase_unit());
-        let mut held_back = f64::from(self.reserve_erase_units) + 0.5 * f64::from(self.open_erase_units);
+        let (margins, layout) = (&self.space.margins, &self.space.layout);
+        let data_units = f64::from(layout.data_units_per_erase_unit());
+        let mut held_back = f64::from(margins.reserve_erase_units) + 0.5 * f64::from(margins.open_erase_units);
         if C::PACED {
             // What is kept in hand, and half of the victim: until it is erased its units stand in two places.
-            held_back += f64::from(self.in_hand_erase_units) + 0.5;
+            held_back += f64::from(margins.in_hand_erase_units) + 0.5;
         }
-        let mut usable = (f64::from(self.erase_units_left) - held_back) * data_units;
-        if self.spare_area == SpareArea::Static {
-            let empty = f64::from(self.map.user_units()) - self.mapped_units as f64;
-            usable -= empty * f64::from(self.layout.places_per_unit());
+        let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
+        if margins.spare_area == SpareArea::Static {
+            let empty = f64::from(self.map.user_units()) - self.books.mapped_units() as f64;
+            usable -= empty * f64::from(self.space.layout.places_per_unit());
         }
-        usable -= self.map_pages_in_flash() as f64;
-        let live = self.live_places() as f64;
+        usable -= self.layer.map_pages_in_flash() as f64;
+        let live = self.layer.live_places(self.books.mapped_units()) as f64;
         let mut in_t = live;
         if let Some(cache) = &self.slc_cache {
             // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
-            let lost = self.layout.data_units_per_erase_unit() - cache.layout().data_units_per_erase_unit();
+            let lost = layout.data_units_per_erase_unit() - self.space.data_units_in_slc_mode();
             usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
             in_t -= self.live_units_kept_apart() as f64;
         }
@@ -136,67 +141,72 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     pub fn wear(&self) -> Wear {
-        Wear::of(&self.array.erase_counts(), self.array.bad_blocks_factory(), self.array.bad_blocks_grown())
+        Wear::of(
+            &self.space.array.erase_counts(),
+            self.space.array.bad_blocks_factory(),
+            self.space.array.bad_blocks_grown(),
+        )
     }
 
     /// By block.
     pub fn erase_counts(&self) -> Vec<u32> {
-        self.array.erase_counts()
+        self.space.array.erase_counts()
     }
 
     /// Bytes of the tables that grow with the drive.
     pub fn memory_bytes(&self) -> usize {
-        self.map.bytes() + self.reduction.as_ref().map_or(0, |reduction| reduction.bytes())
+        self.map.bytes() + self.layer.table_bytes()
     }
 
     /// The cheap identities, checked at the end of every run: each is a sum over erase units.
     pub fn check_accounts(&self) -> Result<(), String> {
         let mut live = 0u64;
         let mut programmed_places = 0u64;
-        let units = u64::from(self.layout.units_per_erase_unit());
-        for erase_unit in (0..self.streams.len() as u32).map(EraseUnit) {
-            match self.occupancy.state(erase_unit) {
+        let units = u64::from(self.space.layout.units_per_erase_unit());
+        for erase_unit in self.space.each_erase_unit() {
+            match self.space.occupancy.state(erase_unit) {
                 State::Closed => {
                     programmed_places += units;
-                    live += u64::from(self.occupancy.live_units(erase_unit));
+                    live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
-                State::Open if self.in_progress_victim() == Some(erase_unit) => {
+                State::Open if self.gc.victim_under_way() == Some(erase_unit) => {
                     programmed_places += units;
-                    live += u64::from(self.occupancy.live_units(erase_unit));
+                    live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open if self.slc_cache.as_ref().is_some_and(|cache| cache.holds(erase_unit)) => {
-                    programmed_places += u64::from(self.layout_of(erase_unit).units_per_erase_unit());
-                    live += u64::from(self.occupancy.live_units(erase_unit));
+                    programmed_places += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
+                    live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open => {
-                    let written = self.written_places(erase_unit);
+                    let written = self.space.written_places(erase_unit);
                     programmed_places += u64::from(written);
-                    let unwritten = self.layout_of(erase_unit).data_units_from(written);
-                    live += u64::from(self.occupancy.live_units(erase_unit) - unwritten);
+                    let unwritten = self.space.layout_of(erase_unit).data_units_from(written);
+                    live += u64::from(self.space.occupancy.live_units(erase_unit) - unwritten);
                 }
                 State::Free | State::Retired => {}
             }
         }
-        let ledger = &self.ledger;
+        let ledger = self.books.ledger();
         let programs = ledger.programmed_units;
         let cache = self.slc_cache.as_ref();
         let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
-        let slc_units = cache.map_or(0, |cache| u64::from(cache.layout().units_per_erase_unit()));
-        let free = (0..self.streams.len() as u32).filter(|&unit| self.occupancy.state(EraseUnit(unit)) == State::Free);
+        let slc_mode = self.space.slc_mode.as_ref();
+        let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
+        let free = self.space.each_erase_unit().filter(|&unit| self.space.occupancy.state(unit) == State::Free);
         // Where data is reduced, a mapping unit is read for all or for a part of what it holds.
-        let gc_reads = if self.reduction.is_none() { ledger.read_units.gc } else { programs.gc };
+        let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
         let identities = [
             (
                 "live units of all erase units",
                 live,
                 "mapped units as they are stored and map pages",
-                self.live_places() + self.map_pages_in_flash(),
+                self.layer.live_places(self.books.mapped_units()) + self.layer.map_pages_in_flash(),
             ),
             (
                 "programs",
-                programs.total().wrapping_add_signed(self.unexplained_programs),
+                programs.total().wrapping_add_signed(self.books.unexplained_programs()),
                 "erases x units + places programmed since",
-                (ledger.erased_erase_units - erased_in_slc_mode) * units
+                ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units
                     + programmed_places,
             ),
@@ -206,7 +216,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 "free erase units by state",
                 free.count() as u64,
                 "free erase units in the pool",
-                u64::from(self.free.len() + cache.map_or(0, |cache| cache.static_free())),
+                u64::from(self.space.free.len() + cache.map_or(0, |cache| cache.static_free())),
             ),
         ];
         for (left, left_value, right, right_value) in identities {
@@ -219,9 +229,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// The dear identities: every entry of the map against its opposite.
     pub fn check_map(&self) -> Result<(), String> {
-        if self.reduction.is_some() {
-            return self.check_stored();
-        }
+        L::check_map(self)
+    }
+
+    /// The map's two directions against each other, where units take a place each.
+    pub(super) fn check_links(&self) -> Result<(), String> {
         let mut mapped = 0;
         for lpn in (0..self.map.units()).map(Lpn) {
             let ppn = self.map.physical(lpn);
@@ -236,33 +248,22 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
             }
         }
-        let counted = self.mapped_units + self.map_pages_in_flash();
+        let counted = self.books.mapped_units() + self.layer.map_pages_in_flash();
         if mapped != counted {
             return Err(format!("{mapped} addresses are mapped, but {counted} were counted"));
         }
-        if self.read_only.is_some() { Ok(()) } else { self.check_map_cache() }
-    }
-
-    fn map_pages_in_flash(&self) -> u64 {
-        self.map_cache.as_ref().map_or(0, |cache| cache.pages_in_flash())
+        Ok(())
     }
 
     fn live_units_kept_apart(&self) -> u64 {
         let Some(cache) = &self.slc_cache else { return 0 };
-        let own = (0..self.streams.len() as u32).map(EraseUnit).filter(|&erase_unit| cache.is_static(erase_unit));
-        own.filter(|&erase_unit| self.occupancy.state(erase_unit) == State::Open)
+        let space = &self.space;
+        let own = space.each_erase_unit().filter(|&erase_unit| cache.is_static(erase_unit));
+        own.filter(|&erase_unit| space.occupancy.state(erase_unit) == State::Open)
             .map(|erase_unit| {
-                let unwritten = if cache.holds(erase_unit) {
-                    0
-                } else {
-                    cache.layout().data_units_from(self.written_places(erase_unit))
-                };
-                u64::from(self.occupancy.live_units(erase_unit) - unwritten)
+                let unwritten = if cache.holds(erase_unit) { 0 } else { space.unwritten_data_units(erase_unit) };
+                u64::from(space.occupancy.live_units(erase_unit) - unwritten)
             })
             .sum()
-    }
-
-    pub(super) fn written_places(&self, open: EraseUnit) -> u32 {
-        self.frontier_at(open).map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
     }
 }

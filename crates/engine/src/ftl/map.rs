@@ -3,9 +3,9 @@
 //! Four bytes a logical unit, four bytes and one bit a physical one, and nothing more: the bit map is small enough to
 //! stay in the cache where the other two tables do not.
 
-use super::layout::Layout;
-use super::numbers::{EraseUnit, Lpn, Ppn};
+use super::space::Layout;
 use crate::table::Table;
+use crate::units::{EraseUnit, Lpn, Ppn};
 use std::io;
 
 pub struct Map {
@@ -55,6 +55,38 @@ impl Map {
         self.logical.set(ppn.index(), lpn.0);
     }
 
+    /// Links an address with a place, and returns the place that it pointed at before.
+    #[inline(always)]
+    pub fn relink(&mut self, lpn: Lpn, ppn: Ppn) -> Ppn {
+        self.logical.set(ppn.index(), lpn.0);
+        Ppn(std::mem::replace(self.physical.word(lpn.index()), ppn.0))
+    }
+
+    /// Links moved units with places in a row, from `to` on. The tables are looked up once for the run, and the loop goes
+    /// on by four units, which takes a fifth of its instructions away.
+    #[inline]
+    pub fn link_run(&mut self, units: &[(Lpn, Ppn)], to: Ppn) {
+        let physical = self.physical.as_mut_slice();
+        let logical = &mut self.logical.as_mut_slice()[to.index()..][..units.len()];
+        let (fours, rest) = units.as_chunks::<4>();
+        let (logical_fours, logical_rest) = logical.as_chunks_mut::<4>();
+        let mut link = |lpn: Lpn, logical: &mut u32, to: u32| {
+            physical[lpn.index()] = to;
+            *logical = lpn.0;
+        };
+        let mut to = to.0;
+        for (four, logical) in fours.iter().zip(logical_fours) {
+            link(four[0].0, &mut logical[0], to);
+            link(four[1].0, &mut logical[1], to + 1);
+            link(four[2].0, &mut logical[2], to + 2);
+            link(four[3].0, &mut logical[3], to + 3);
+            to += 4;
+        }
+        for ((&(lpn, _), logical), to) in rest.iter().zip(logical_rest).zip(to..) {
+            link(lpn, logical, to);
+        }
+    }
+
     /// Lets one more address point at what another has stored.
     pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
         self.physical.set(lpn.index(), ppn.0);
@@ -71,13 +103,11 @@ impl Map {
 
     #[inline(always)]
     pub fn mark_stale(&mut self, ppn: Ppn) {
-        let word = ppn.index() / 64;
-        self.live.set(word, self.live.get(word) & !(1 << (ppn.index() % 64)));
+        *self.live.word(ppn.index() / 64) &= !(1 << (ppn.index() % 64));
     }
 
     pub fn mark_live(&mut self, ppn: Ppn) {
-        let word = ppn.index() / 64;
-        self.live.set(word, self.live.get(word) | 1 << (ppn.index() % 64));
+        *self.live.word(ppn.index() / 64) |= 1 << (ppn.index() % 64);
     }
 
     pub fn is_live(&self, ppn: Ppn) -> bool {
@@ -112,6 +142,14 @@ impl Map {
         self.write_bits(self.layout.first(erase_unit), self.layout.units_per_erase_unit(), false);
     }
 
+    /// Marks all places from one to another stale, both included, of one erase unit.
+    pub fn mark_range_stale(&mut self, first: Ppn, last: Ppn) {
+        if first == last {
+            return self.mark_stale(first);
+        }
+        self.write_bits(first.0, last.0 - first.0 + 1, false);
+    }
+
     fn write_bits(&mut self, first: u32, units: u32, live: bool) {
         let first = first as usize;
         let end = first + units as usize;
@@ -132,21 +170,40 @@ impl Map {
     pub fn gather_live(&self, erase_unit: EraseUnit, from: u32, count_max: usize, out: &mut Vec<(Lpn, Ppn)>) -> u32 {
         let first = self.layout.first(erase_unit) as usize;
         let end = first + self.layout.units_per_erase_unit() as usize;
+        let mut found = [(Lpn(0), Ppn(0)); 64];
         let mut at = first + from as usize;
         while at < end && out.len() + 64 <= count_max.max(64) {
-            let word_end = ((at / 64 + 1) * 64).min(end);
+            let word = at / 64;
+            let word_end = ((word + 1) * 64).min(end);
             let mask = (u64::MAX >> (64 - (word_end - at))) << (at % 64);
-            let mut bits = self.live.get(at / 64) & mask;
-            while bits != 0 {
-                let ppn = Ppn((at / 64 * 64) as u32 + bits.trailing_zeros());
-                let lpn = self.logical(ppn);
-                self.prefetch_physical(lpn);
-                out.push((lpn, ppn));
-                bits &= bits - 1;
-            }
+            out.extend_from_slice(self.live_of_word(word, self.live.get(word) & mask, &mut found));
             at = word_end;
         }
         (at - first) as u32
+    }
+
+    /// The units whose bits are set in a word of live bits. Arrays of the word's size need no check of each place.
+    #[inline(always)]
+    fn live_of_word<'a>(&self, word: usize, mut bits: u64, found: &'a mut [(Lpn, Ppn); 64]) -> &'a [(Lpn, Ppn)] {
+        let first = word * 64;
+        let rest = &self.logical.as_slice()[first..];
+        let last;
+        let logical = match rest.first_chunk() {
+            Some(logical) => logical,
+            None => {
+                last = padded(rest);
+                &last
+            }
+        };
+        let found = &mut found[..bits.count_ones() as usize];
+        for slot in found.iter_mut() {
+            let place = bits.trailing_zeros() % 64;
+            let lpn = Lpn(logical[place as usize]);
+            self.prefetch_physical(lpn);
+            *slot = (lpn, Ppn(first as u32 + place));
+            bits &= bits.wrapping_sub(1);
+        }
+        found
     }
 
     /// Addresses to places, places to addresses, and which places are live.
@@ -157,4 +214,12 @@ impl Map {
     pub fn bytes(&self) -> usize {
         self.physical.bytes() + self.logical.bytes() + self.live.bytes()
     }
+}
+
+/// The words of a table's end, filled up.
+#[cold]
+fn padded(words: &[u32]) -> [u32; 64] {
+    let mut padded = [0; 64];
+    padded[..words.len()].copy_from_slice(words);
+    padded
 }

@@ -1,142 +1,84 @@
-//! The flash translation layer: a page-level map, frontiers, cleaning, trim, wear levelling.
+//! The flash translation layer: a page-level map, frontiers, garbage collection, trim, wear levelling.
 //!
-//! It decides and counts; what it costs in time is the clock's business. It never allocates in its loops.
+//! It decides and counts; the clock turns its decisions into time. It never allocates in its loops.
+//!
+//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `books` count, `gc` moves
+//! and erases, and the layer says where a unit lies and how it is read, written and moved.
 
-mod beside;
-mod cleaning;
-mod free_pool;
-mod frontier;
-mod housekeeping;
+mod background;
+mod books;
+mod gc;
 mod inspect;
-mod lanes;
-mod layout;
+mod layer;
 mod map;
-mod map_cache;
-pub mod numbers;
 mod observed;
-pub mod occupancy;
 mod order;
-mod pacing;
 pub mod picture;
 pub mod recovery;
-mod reduction;
 mod refresh;
 mod slc_cache;
-mod slc_fold;
+mod space;
 mod state;
 mod timed;
-mod write;
 
-use crate::error::{ReadOnly, SpecificationError};
-use crate::ledger::Ledger;
+use crate::error::{ReadOnly, Refused, SpecificationError};
+use crate::ledger::{Cause, Ledger};
+use crate::nand::occupancy::Occupancy;
 use crate::nand::{Array, Geometry};
-use crate::policies::pacing::Pacing;
-use crate::policies::placement::{PlacementPolicy, PoolState, Resident};
-use crate::policies::victim::Victim;
-use crate::policies::wear::WearLeveling;
+use crate::policies::placement::{PlacementPolicy, Resident};
+use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, SpareArea};
 use crate::timing::Clock;
-use free_pool::FreePool;
-use frontier::Frontier;
-use housekeeping::Upkeep;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+use background::Background;
+use books::Books;
+use gc::Gc;
 pub use inspect::{Capacity, Spread, Wear, WearBin};
-use lanes::Lanes;
-use layout::Layout;
+pub use layer::reduced::contents;
+pub use layer::{Layer, MapCached, Plain, Reduced, is_map_cached, is_reduced};
 use map::Map;
-use map_cache::MapCache;
-use numbers::{EraseUnit, Lpn, Ppn, StreamId};
 use observed::Observed;
-use occupancy::Occupancy;
-use pacing::InProgress;
-use reduction::Reduction;
-pub use reduction::contents;
 use slc_cache::SlcCache;
+use space::{Filled, FreePool, Frontier, Lanes, Layout, Margins, Space};
 pub use state::StateError;
+use std::ops::Range;
 
-/// Live units of a victim that are moved at a time: enough to overlap their cache misses, few enough to stay in the
-/// innermost cache until they are written.
-const MOVED_AT_ONCE: usize = 256;
+/// How many requests ahead the bits of the old copies are asked for; map entries twice as far.
+const AHEAD: usize = 24;
 
-pub struct Ftl<P: PlacementPolicy, C: Clock> {
+pub struct Ftl<P, L, C> {
     mapping_unit_shift: u32,
-    layout: Layout,
-    geometry: Geometry,
-    /// Not part of T: the drive's own, and the SLC cache's.
-    held_out_erase_units: u32,
-    /// How many may stand open at a time.
-    open_erase_units: u32,
-    array: Array,
     map: Map,
-    /// Only for a drive that does not hold the whole map in memory.
-    map_cache: Option<Box<MapCache>>,
-    /// Only for a drive that reduces data; its places are then smaller than a mapping unit.
-    reduction: Option<Box<Reduction>>,
-    occupancy: Occupancy,
-    frontiers: Vec<Frontier>,
-    /// Only for a drive whose streams have a block open on every die.
-    lanes: Option<Box<Lanes>>,
-    free: FreePool,
-    reserve_erase_units: u32,
-    /// Erased erase units beyond the reserve below which cleaning runs; only with a clock.
-    in_hand_erase_units: u32,
-    spare_area: SpareArea,
+    space: Space,
+    books: Books<P>,
     placement: P,
-    victim: Victim,
-    wear_leveling: WearLeveling,
-    pacing: Pacing,
-    clock: C,
-    ledger: Ledger,
-    /// Units that the host has written and not trimmed.
-    mapped_units: u64,
-    erase_units_left: u32,
-    erase_count_max: u32,
-    closings: u64,
-    read_only: Option<ReadOnly>,
-    /// Programs that the ledger does not know of, because the process that made them was killed.
-    unexplained_programs: i64,
-    // By erase unit.
-    streams: Vec<StreamId>,
-    /// When the host wrote what it holds, on average.
-    born_at: Vec<u64>,
-    closed_at: Vec<u64>,
-    erase_counts: Vec<u32>,
-    /// By stream; kept only for pooled placements.
-    pools: Vec<PoolState>,
-    /// Live units of the victim that are on their way.
-    moving: Vec<(Lpn, Ppn)>,
-    /// The victim that is being emptied while the host goes on; never any without a clock.
-    in_progress: Option<InProgress>,
-    /// What idle time is used for, if for anything; never without a clock.
-    upkeep: Option<Box<Upkeep>>,
+    layer: L,
+    gc: Gc,
+    /// Only for a drive that has one.
     slc_cache: Option<Box<SlcCache>>,
+    /// What idle time is used for, if for anything; never without a clock.
+    background: Option<Box<Background>>,
     /// Only for a drive that someone watches.
     observed: Option<Box<Observed>>,
+    clock: C,
+    read_only: Option<ReadOnly>,
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
-    /// Errors name the key of the drive file. Memory for the whole map is taken here and never grows.
+impl<P: PlacementPolicy, C: Clock> Ftl<P, Plain, C> {
+    /// A drive with its whole map in memory that stores units as they are. Errors name the key of the drive file.
     pub fn new(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
+        assert!(!is_reduced(drive) && !is_map_cached(drive), "such a drive has another layer");
+        Self::with_layer(drive, placement, clock, seed)
+    }
+}
+
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Errors name the key of the drive file. Memory for the whole map is taken here and never grows.
+    pub fn with_layer(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let ftl = &drive.ftl;
         let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
         let mut array = Array::new(geometry, &drive.faults, drive.nand.endurance_cycles, seed);
-        if geometry.units_per_erase_unit() < 2 {
-            let allowed = "so many that an erase unit holds at least two mapping units";
-            return Err(SpecificationError::new("nand.pages_per_block", drive.nand.pages_per_block, allowed));
-        }
-        let stripe = drive.parity.units_per_stripe;
-        if stripe == 1 || stripe > geometry.units_per_erase_unit() {
-            let allowed =
-                format!("0 for none, or from 2 to the {} units of an erase unit", geometry.units_per_erase_unit());
-            return Err(SpecificationError::new("parity.units_per_stripe", stripe, allowed));
-        }
-        reduction::check(drive)?;
-        let places_per_unit = reduction::places_per_unit(drive);
-        if geometry.physical_units() * u64::from(places_per_unit) >= u64::from(u32::MAX) {
-            let allowed = "so large that all of the flash has fewer than 2^32 of them";
-            let value = drive.data_reduction.packing_bytes;
-            return Err(SpecificationError::new("data_reduction.packing_bytes", value, allowed));
-        }
-        let layout = Layout::new(geometry.units_per_erase_unit(), stripe, places_per_unit);
+        let layout = layout_of::<L>(drive, &geometry)?;
         let reserved_erase_units = reserved_erase_units(ftl.reserved_bytes, &geometry)?;
         array.hold_out(reserved_erase_units);
         let (static_erase_units, slc_units) = slc_cache::static_erase_units(drive, &geometry)?;
@@ -146,89 +88,72 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             let allowed = "1 or more: cleaning needs an erased unit to move live data to";
             return Err(SpecificationError::new("ftl.reserve_erase_units", 0, allowed));
         }
-        let reduction = Reduction::new(drive, user_units, placement.streams(), seed)?;
-        // A host may write what cannot be reduced to all of its addresses, and every unit has its index entry.
-        let user_places = reduction.as_ref().map_or(u64::from(user_units), |reduction| reduction.places_of_all());
+        let layer = L::new(drive, user_units, placement.streams(), seed)?;
         // Those of T, and with those of the SLC cache.
         let erase_units = array.erase_units();
         let all_erase_units = erase_units + static_erase_units;
-        let map_cache = MapCache::new(&drive.map_cache, ftl.mapping_unit_bytes, user_units)?;
-        let map_pages = map_cache.as_ref().map_or(0, MapCache::pages);
+        let map_pages = layer.map_pages();
         if user_units.checked_add(map_pages).is_none() {
             let allowed = "fewer than 2^32 mapping units with the map pages";
             return Err(SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed));
         }
-        let places = user_places + u64::from(map_pages);
-        let open_blocks = lanes::open_blocks_per_stream(drive, &geometry)?;
-        let open_erase_units = u32::from(placement.streams()) * open_blocks + slc_cache::open_erase_units(drive);
-        let needed = erase_units_needed(places, &layout, ftl.reserve_erase_units, open_erase_units);
+        let open_blocks = space::open_blocks_per_stream(drive, &geometry)?;
+        let mut margins = Margins {
+            reserve_erase_units: ftl.reserve_erase_units,
+            in_hand_erase_units: 0,
+            open_erase_units: u32::from(placement.streams()) * open_blocks + slc_cache::open_erase_units(drive),
+            held_out_erase_units: reserved_erase_units + static_erase_units,
+            spare_area: ftl.spare_area,
+        };
+        // A host may write what cannot be reduced to all of its addresses, and every unit has its index entry.
+        let places = layer.places_of_all(user_units + map_pages);
+        let needed = space::erase_units_needed(places, &layout, &margins);
         if u64::from(erase_units) < needed {
-            let units_max = u64::from(layout.data_units_per_erase_unit())
-                * u64::from(erase_units).saturating_sub(needed - data_erase_units(places, &layout))
-                / u64::from(places_per_unit);
-            let allowed = format!(
-                "at most {} bytes: {erase_units} good erase units, less the reserve of {} and {} open ones, must hold it all",
-                units_max.saturating_sub(u64::from(map_pages)) * u64::from(ftl.mapping_unit_bytes),
-                ftl.reserve_erase_units,
-                open_erase_units
-            );
-            return Err(SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed));
+            return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, places, map_pages));
         }
-        let wear_leveling = WearLeveling::new(&ftl.wear_leveling)?;
+        margins.in_hand_erase_units = space::in_hand(open_blocks, u64::from(erase_units) - needed);
+        let gc = Gc::new(ftl, all_erase_units, seed)?;
         let die_of = if open_blocks > 1 { array.dies_of_erase_units() } else { Vec::new() };
+        let occupancy = Occupancy::new(all_erase_units).with_dies(&die_of);
         let lanes = (open_blocks > 1).then(|| Lanes::new(drive, &geometry, placement.streams(), &die_of, seed));
-        let mut free = FreePool::new(wear_leveling.prefers_least_worn(), open_blocks, die_of);
+        let mut free = FreePool::new(gc.wear_leveling.prefers_least_worn(), open_blocks, die_of);
         (0..erase_units).for_each(|erase_unit| free.put(EraseUnit(erase_unit), 0));
         let map = Map::new(layout, all_erase_units, user_units, map_pages).map_err(|error| {
             SpecificationError::new("ftl.user_bytes", ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
+        let has_slc_cache = drive.slc_cache.is_on();
+        let slc_mode = has_slc_cache.then(|| Box::new(slc_cache::slc_mode(drive, slc_units, all_erase_units)));
+        let slc_cache =
+            slc_mode.as_ref().map(|mode| SlcCache::new(drive, &mode.layout, all_erase_units, static_erase_units));
         Ok(Self {
             mapping_unit_shift: ftl.mapping_unit_bytes.trailing_zeros(),
-            layout,
-            geometry,
-            held_out_erase_units: reserved_erase_units + static_erase_units,
-            open_erase_units,
             map,
-            map_cache: map_cache.map(Box::new),
-            reduction: reduction.map(Box::new),
-            occupancy: Occupancy::new(all_erase_units),
-            frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(drive.slc_cache.is_on())],
-            lanes,
-            free,
-            reserve_erase_units: ftl.reserve_erase_units,
-            in_hand_erase_units: pacing::in_hand(open_blocks, u64::from(erase_units) - needed),
-            spare_area: ftl.spare_area,
-            victim: Victim::new(&ftl.victim, all_erase_units, seed)?,
-            wear_leveling,
-            pacing: Pacing::new(&ftl.pacing)?,
-            clock,
-            ledger: Ledger::default(),
-            mapped_units: 0,
-            erase_units_left: erase_units,
-            erase_count_max: 0,
-            closings: 0,
-            read_only: None,
-            unexplained_programs: 0,
-            streams: vec![StreamId(0); all_erase_units as usize],
-            born_at: vec![0; all_erase_units as usize],
-            closed_at: vec![0; all_erase_units as usize],
-            erase_counts: vec![0; all_erase_units as usize],
-            pools: vec![PoolState::default(); usize::from(placement.streams())],
-            moving: Vec::with_capacity(MOVED_AT_ONCE + 64),
-            in_progress: None,
-            upkeep: if C::PACED { Upkeep::new(drive, &geometry, all_erase_units, open_blocks)? } else { None },
-            slc_cache: drive
-                .slc_cache
-                .is_on()
-                .then(|| SlcCache::new(drive, slc_units, all_erase_units, static_erase_units)),
-            observed: None,
-            array,
+            space: Space {
+                layout,
+                margins,
+                occupancy,
+                free,
+                frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
+                lanes,
+                slc_mode,
+                filled: Filled::new(all_erase_units),
+                wear: space::Wear::new(all_erase_units, erase_units),
+                array,
+            },
+            books: Books::new(placement.streams()),
             placement,
+            layer,
+            gc,
+            slc_cache,
+            background: if C::PACED { Background::new(drive, &geometry, all_erase_units, open_blocks)? } else { None },
+            observed: None,
+            clock,
+            read_only: None,
         })
     }
 
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.books.ledger()
     }
 
     pub fn read_only(&self) -> Option<ReadOnly> {
@@ -243,15 +168,536 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         &mut self.clock
     }
 
-    /// Host units written since the drive was new: the time that placement and ages go by.
+    /// Host units written since the drive was new: the clock of placement policies and ages.
     fn now(&self) -> u64 {
-        self.reduction.as_ref().map_or(self.ledger.programmed_units.host, |reduction| reduction.host_units())
+        self.layer.host_units(self.books.ledger())
     }
 
     fn resident(&self, erase_unit: EraseUnit) -> Resident {
-        let age = self.now().saturating_sub(self.born_at[erase_unit.index()]);
-        Resident { stream: self.streams[erase_unit.index()], age }
+        let age = self.now().saturating_sub(self.space.filled.born_at[erase_unit.index()]);
+        Resident { stream: self.space.stream_of(erase_unit), age }
     }
+}
+
+/// What the host asks for: requests, split into mapping units.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Carries out requests in order. Each must lie within the drive. Stops when the drive turns read-only: the request
+    /// that found it so was carried out in part at most, those after it not at all.
+    pub fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
+        // The map is far larger than the cache, so entries are asked for ahead of their use: first those of the map,
+        // then the bits of the old copies that they point at.
+        for request in &requests[..requests.len().min(2 * AHEAD)] {
+            self.prefetch_map(request);
+        }
+        for request in &requests[..requests.len().min(AHEAD)] {
+            self.prefetch_old(request);
+        }
+        for (index, request) in requests.iter().enumerate() {
+            if let Some(far) = requests.get(index + 2 * AHEAD) {
+                self.prefetch_map(far);
+            }
+            if let Some(near) = requests.get(index + AHEAD) {
+                self.prefetch_old(near);
+            }
+            if let Err(reason) = L::execute_one(self, request) {
+                return Err(Refused { executed: index, reason });
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
+        L::execute_one(self, request)
+    }
+
+    /// A request to a drive whose units take a place each. Nearly all of a workload that is bound by this loop are writes
+    /// of a unit; all else is a call, so that the loop keeps what it needs in registers.
+    #[inline(always)]
+    fn execute_units(&mut self, request: &Request) -> Result<(), ReadOnly> {
+        let unit_bytes = 1u64 << self.mapping_unit_shift;
+        let is_unit = request.offset_bytes & (unit_bytes - 1) == 0 && u64::from(request.length_bytes) == unit_bytes;
+        if request.operation != Operation::Write || !is_unit {
+            return self.execute_parts(request);
+        }
+        self.write_unit(self.lpn_of(request.offset_bytes), request.content.identifier)?;
+        self.books.host_wrote(unit_bytes);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn execute_parts(&mut self, request: &Request) -> Result<(), ReadOnly> {
+        match request.operation {
+            Operation::Write => {
+                self.write_range(request.offset_bytes, request.length_bytes, request.content.identifier)
+            }
+            Operation::Read => {
+                self.count_read(request);
+                self.read_units(request.offset_bytes, request.length_bytes);
+                Ok(())
+            }
+            Operation::Trim => self.trim_range(request.offset_bytes, request.length_bytes),
+            // What waits in a buffer is a matter of time, and so of the host in time.
+            Operation::Flush => Ok(()),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_map(&self, request: &Request) {
+        self.map.prefetch_physical(self.lpn_of(request.offset_bytes));
+    }
+
+    #[inline(always)]
+    fn prefetch_old(&self, request: &Request) {
+        let old = self.map.physical(self.lpn_of(request.offset_bytes));
+        self.map.prefetch_live(old);
+        self.space.occupancy.prefetch(self.space.layout.erase_unit_of(old));
+    }
+
+    #[inline(always)]
+    fn lpn_of(&self, offset_bytes: u64) -> Lpn {
+        Lpn((offset_bytes >> self.mapping_unit_shift) as u32)
+    }
+
+    #[inline(always)]
+    fn write_unit(&mut self, lpn: Lpn, identifier: u8) -> Result<(), ReadOnly> {
+        let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+        if self.space.is_stopped(stream) {
+            self.make_room_for_host(stream)?;
+            // Garbage collection may have moved the old copy, and with it what the policy goes by.
+            stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+            if self.space.is_stopped(stream) {
+                self.make_room_for_host(stream)?;
+            }
+        }
+        let ppn = self.space.frontier(stream).take();
+        let old = self.map.relink(lpn, ppn);
+        self.books.host(stream, 1);
+        self.clock.program(ppn, Cause::Host);
+        if old == Ppn::UNMAPPED {
+            self.books.mapped();
+        } else {
+            self.lose(old);
+        }
+        if C::PACED { self.pace_gc(1) } else { Ok(()) }
+    }
+
+    /// What a write to `lpn` makes stale; nothing is looked up for a policy that does not ask.
+    #[inline(always)]
+    fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
+        if !P::LOOKS_AT_OLD {
+            return None;
+        }
+        let old = self.map.physical(lpn);
+        (old != Ppn::UNMAPPED).then(|| self.resident(self.space.layout.erase_unit_of(old)))
+    }
+
+    /// A unit that takes one place goes stale.
+    #[inline(always)]
+    fn lose(&mut self, ppn: Ppn) {
+        let erase_unit = self.space.layout.erase_unit_of(ppn);
+        self.map.mark_stale(ppn);
+        self.space.occupancy.lose_one(erase_unit);
+        self.books.lost(|| self.space.stream_of(erase_unit), 1);
+    }
+
+    fn write_range(&mut self, offset_bytes: u64, length_bytes: u32, identifier: u8) -> Result<(), ReadOnly> {
+        let unit_bytes = 1u64 << self.mapping_unit_shift;
+        let end = offset_bytes + u64::from(length_bytes);
+        let mut at = offset_bytes;
+        while at < end {
+            let unit_start = at & !(unit_bytes - 1);
+            let part_end = end.min(unit_start + unit_bytes);
+            let lpn = self.lpn_of(at);
+            if part_end - at < unit_bytes {
+                self.read_modify(lpn);
+            }
+            self.write_unit(lpn, identifier)?;
+            self.books.host_wrote(part_end - at);
+            at = part_end;
+        }
+        Ok(())
+    }
+
+    /// A unit of which the host writes a part is read first, if it holds anything, and programmed whole.
+    fn read_modify(&mut self, lpn: Lpn) {
+        self.books.modified();
+        let old = self.map.physical(lpn);
+        if old != Ppn::UNMAPPED {
+            L::read_to_modify(self, lpn, old);
+        }
+    }
+
+    /// Ahead of the host's request, which `count_read` counts.
+    fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
+        L::read(self, offset_bytes, length_bytes);
+    }
+
+    fn count_read(&mut self, request: &Request) {
+        self.books.host_read(u64::from(request.length_bytes));
+    }
+
+    fn read_units(&mut self, offset_bytes: u64, length_bytes: u32) {
+        let last = self.lpn_of(offset_bytes + u64::from(length_bytes) - 1);
+        for lpn in (self.lpn_of(offset_bytes).0..=last.0).map(Lpn) {
+            let ppn = self.map.physical(lpn);
+            // What was never written reads as zeroes, which takes no flash operation.
+            if ppn != Ppn::UNMAPPED {
+                let takes_flash = self.clock.read(ppn, Cause::Host);
+                self.books.read(Cause::Host, u64::from(takes_flash));
+                if let Some(background) = &mut self.background {
+                    background.refresh.read(ppn.0, takes_flash);
+                }
+            }
+        }
+        if let Some(background) = &mut self.background {
+            background.refresh.end_request();
+        }
+    }
+
+    /// Only whole units can be forgotten; the parts at both ends stay as they are.
+    fn trim_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
+        if let Some(reason) = self.read_only {
+            return Err(reason);
+        }
+        self.books.host_trimmed(u64::from(length_bytes));
+        let unit_bytes = 1u64 << self.mapping_unit_shift;
+        let first = offset_bytes.div_ceil(unit_bytes);
+        let end = (offset_bytes + u64::from(length_bytes)) / unit_bytes;
+        for lpn in (first..end).map(|unit| Lpn(unit as u32)) {
+            let old = self.map.physical(lpn);
+            if old != Ppn::UNMAPPED {
+                L::release(self, lpn, old);
+                self.map.unmap(lpn);
+                self.books.trimmed();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Room at the frontiers.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Leaves the stream's frontier with room for a unit, collecting garbage first if opening an erase unit for the host
+    /// would leave fewer free than the reserve.
+    #[cold]
+    #[inline(never)]
+    fn make_room_for_host(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
+        if let Some(reason) = self.read_only {
+            return Err(reason);
+        }
+        if self.space.lanes.is_some() {
+            return self.make_room_on_dies(stream);
+        }
+        loop {
+            let has_room = self.go_on(stream);
+            if has_room && !self.lacks_reserve() {
+                return Ok(());
+            }
+            if !has_room && self.slc_cache.is_some() && self.make_room_in_cache()? {
+                continue;
+            }
+            self.make_space(Some(stream))?;
+            // Garbage collection may have opened it, where the host shares it, or made room in the cache.
+            let goes_past_cache = self.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
+            if goes_past_cache && self.space.frontier(stream).erase_unit.is_none() {
+                self.open(stream);
+            }
+        }
+    }
+
+    /// The same on a drive with an open block on each die.
+    fn make_room_on_dies(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
+        loop {
+            let has_room = self.go_on(stream);
+            if has_room && !self.lacks_reserve() {
+                return Ok(());
+            }
+            if has_room || !self.host_may_open() {
+                self.make_space(Some(stream))?;
+            } else if !self.open_on_its_die(stream) {
+                self.turn_to_one_with_room(stream);
+            }
+        }
+    }
+
+    /// Whether an erase unit that was lost has left fewer free than the reserve. Where host and garbage collection share a
+    /// frontier nobody else would notice: garbage collection leaves it with room, and each loss would take one from the
+    /// reserve for good.
+    fn lacks_reserve(&self) -> bool {
+        self.space.free.len() < self.space.margins.reserve_erase_units && self.gc.under_way.is_none()
+    }
+
+    fn host_may_open(&self) -> bool {
+        self.space.free.len() > self.space.margins.reserve_erase_units + self.set_aside_erase_units()
+    }
+
+    /// With a static spare area the space of addresses that hold nothing stays set aside for them.
+    fn set_aside_erase_units(&self) -> u32 {
+        match self.space.margins.spare_area {
+            SpareArea::Dynamic => 0,
+            SpareArea::Static => {
+                let layout = &self.space.layout;
+                let empty_units = u64::from(self.map.user_units()) - self.books.mapped_units();
+                let empty = empty_units * u64::from(layout.places_per_unit());
+                (empty / u64::from(layout.data_units_per_erase_unit())) as u32
+            }
+        }
+    }
+
+    /// Moves the frontier to the next run of places: past parity, and to another die when a group is full. Returns whether
+    /// there is any room.
+    #[inline]
+    fn go_on(&mut self, stream: StreamId) -> bool {
+        self.space.go_round(stream) || self.go_on_in_turn(stream, false)
+    }
+
+    fn go_on_in_turn(&mut self, stream: StreamId, mut has_turn_begun: bool) -> bool {
+        loop {
+            match self.space.step(stream, has_turn_begun) {
+                space::Step::Room => return true,
+                space::Step::Shut => return false,
+                space::Step::Parity(unit) => {
+                    self.program_parity(unit);
+                    has_turn_begun = false;
+                    continue;
+                }
+                space::Step::Full(erase_unit) => self.close(stream, erase_unit),
+                space::Step::TurnOver => {}
+            }
+            if self.space.lanes.is_none() {
+                return false;
+            }
+            let may_open = self.host_may_open();
+            self.space.turn(stream, may_open, C::PACED);
+            has_turn_begun = true;
+        }
+    }
+
+    /// The same within what the frontier has open: a full group ends no turn.
+    fn go_on_in_block(&mut self, stream: StreamId) -> bool {
+        loop {
+            match self.space.step(stream, true) {
+                space::Step::Room => return true,
+                space::Step::Shut | space::Step::TurnOver => return false,
+                space::Step::Parity(unit) => self.program_parity(unit),
+                space::Step::Full(erase_unit) => {
+                    self.close(stream, erase_unit);
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn program_parity(&mut self, unit: Ppn) {
+        self.clock.program(unit, Cause::Parity);
+        self.books.parity(self.space.layout.places_per_unit());
+    }
+
+    /// The frontier has filled its erase unit, which becomes a candidate for garbage collection or folding.
+    fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit) {
+        let now = self.now();
+        self.space.close(frontier, erase_unit, now);
+        if self.space.is_slc(erase_unit) {
+            if let Some(cache) = &mut self.slc_cache {
+                cache.closed(erase_unit);
+            }
+            return;
+        }
+        if let Some(background) = &mut self.background {
+            background.refresh.closed(erase_unit);
+        }
+        self.gc.victim.closed(erase_unit, self.space.stream_of(erase_unit), self.space.filled.closings);
+    }
+
+    /// Opens an erased erase unit at a frontier; on a drive with an open block on each die, on the one whose turn it is or
+    /// the next that has room.
+    fn open(&mut self, frontier: StreamId) {
+        const KEPT: &str = "the reserve keeps an erase unit free for garbage collection";
+        if self.space.lanes.is_some() {
+            if !self.open_on_its_die(frontier) {
+                assert!(self.turn_to_one_with_room(frontier), "{KEPT}");
+                if self.space.frontier(frontier).erase_unit.is_none() {
+                    self.open_on_its_die(frontier);
+                }
+            }
+            return;
+        }
+        let erase_unit = self.space.free.take().expect(KEPT);
+        // The frontier after those of the placement belongs to the SLC cache, and takes data of the host.
+        let is_of_placement = frontier.index() < usize::from(self.placement.streams());
+        self.open_as(frontier, if is_of_placement { frontier } else { StreamId(0) }, erase_unit);
+    }
+
+    /// Opens an erased block on the die whose turn it is. False when it has none.
+    fn open_on_its_die(&mut self, stream: StreamId) -> bool {
+        let die = self.space.lanes.as_ref().expect("there are lanes").active(stream);
+        let Some(erase_unit) = self.space.free.take_on(die) else { return false };
+        self.open_as(stream, stream, erase_unit);
+        true
+    }
+
+    /// The next die with an open or an erased block has its turn. Returns whether there is one.
+    fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
+        let has_turned = self.space.turn_to_one_with_room(stream);
+        if has_turned {
+            // Its turn begins, though the group before may have been full.
+            self.go_on_in_turn(stream, true);
+        }
+        has_turned
+    }
+
+    /// Opens an erased erase unit at a frontier, for the data of a stream.
+    fn open_as(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit) {
+        let now = self.now();
+        if self.slc_cache.is_some() {
+            self.clock.open(erase_unit, self.space.is_slc(erase_unit));
+        }
+        self.space.open(frontier, stream, erase_unit, now);
+        if !L::IS_PACKED {
+            self.map.mark_all_live(erase_unit, self.space.layout_of(erase_unit));
+        }
+        if let Some(background) = &mut self.background {
+            background.opened(erase_unit);
+        }
+        self.books.opened(stream);
+    }
+
+    /// Units are read and programmed at the stream's frontier; the map follows, and erase units are opened as it fills up.
+    #[inline]
+    fn copy_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
+        loop {
+            units = &units[self.deal_out(units, stream, born_at, cause)..];
+            if units.is_empty() {
+                return;
+            }
+            if self.space.is_stopped(stream) && !self.go_on(stream) {
+                self.open(stream);
+                continue;
+            }
+            let frontier = &mut self.space.frontiers[stream.index()];
+            let (now, later) = units.split_at(units.len().min(frontier.run_length() as usize));
+            let first = frontier.take_many(now.len() as u32);
+            self.map.link_run(now, first);
+            for (&(_, from), to) in now.iter().zip(first.0..) {
+                self.clock.copy(from, Ppn(to), cause);
+            }
+            frontier.note_moved(now.len() as u64, born_at);
+            self.observe_move(now, stream);
+            units = later;
+        }
+    }
+
+    /// The same for as many of the first as the dies take in turn without a decision. Returns how many those were.
+    #[inline]
+    fn deal_out(&mut self, units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) -> usize {
+        // The observer sees each erase unit that is moved to.
+        if self.observed.is_some() {
+            return 0;
+        }
+        let Self { space, map, clock, .. } = self;
+        let mut dealt = units.iter();
+        space.deal_out(stream, units.len(), born_at, |to| {
+            let &(lpn, from) = dealt.next().expect("no more places than units");
+            map.link(lpn, to);
+            clock.copy(from, to, cause);
+        })
+    }
+
+    /// Units that are moved together come from one erase unit.
+    #[inline]
+    fn observe_move(&mut self, moved: &[(Lpn, Ppn)], stream: StreamId) {
+        if let (Some(observed), Some(&(_, from)), Some(to)) =
+            (&mut self.observed, moved.first(), self.space.frontiers[stream.index()].erase_unit)
+        {
+            observed.moved(self.space.layout.erase_unit_of(from), to, moved.len() as u32);
+        }
+    }
+
+    /// Fills program groups, which are given by their mapping units, up with padding, so that what waits in them can be
+    /// programmed.
+    pub fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
+        for stream in (0..self.space.frontiers.len()).map(|stream| StreamId(stream as u8)) {
+            while self.space.go_within(stream, groups) && self.go_on(stream) {
+                // Parity may have been written up to the end of the group.
+                if self.space.stands_within(stream, groups) {
+                    L::pad(self, stream, 1);
+                }
+            }
+        }
+        self.keep_room_for_victim()
+    }
+}
+
+/// The end of a drive's life.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// A drive that can no longer promise room for all of its addresses stops taking writes, before it runs dry.
+    fn check_spare_blocks(&mut self) -> Result<(), ReadOnly> {
+        let enough = u64::from(self.space.wear.erase_units_left) >= self.erase_units_needed();
+        if enough { Ok(()) } else { Err(self.turn_read_only()) }
+    }
+
+    fn turn_read_only(&mut self) -> ReadOnly {
+        let reason = ReadOnly::OutOfSpareBlocks {
+            erase_units_left: self.space.wear.erase_units_left,
+            erase_units_needed: self.erase_units_needed() as u32,
+        };
+        self.read_only = Some(reason);
+        reason
+    }
+
+    fn find_nothing_to_reclaim(&mut self) -> ReadOnly {
+        self.read_only = Some(ReadOnly::NothingToReclaim);
+        ReadOnly::NothingToReclaim
+    }
+
+    fn erase_units_needed(&self) -> u64 {
+        let places = self.layer.places_of_all(self.map.units());
+        space::erase_units_needed(places, &self.space.layout, &self.space.margins)
+    }
+}
+
+/// Where things lie in an erase unit.
+fn layout_of<L: Layer>(drive: &Drive, geometry: &Geometry) -> Result<Layout, SpecificationError> {
+    if geometry.units_per_erase_unit() < 2 {
+        let allowed = "so many that an erase unit holds at least two mapping units";
+        return Err(SpecificationError::new("nand.pages_per_block", drive.nand.pages_per_block, allowed));
+    }
+    let stripe = drive.parity.units_per_stripe;
+    if stripe == 1 || stripe > geometry.units_per_erase_unit() {
+        let allowed =
+            format!("0 for none, or from 2 to the {} units of an erase unit", geometry.units_per_erase_unit());
+        return Err(SpecificationError::new("parity.units_per_stripe", stripe, allowed));
+    }
+    let places_per_unit = L::places_per_unit(drive)?;
+    if geometry.physical_units() * u64::from(places_per_unit) >= u64::from(u32::MAX) {
+        let allowed = "so large that all of the flash has fewer than 2^32 of them";
+        let value = drive.data_reduction.packing_bytes;
+        return Err(SpecificationError::new("data_reduction.packing_bytes", value, allowed));
+    }
+    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, places_per_unit))
+}
+
+/// The good erase units do not hold what is needed: `needed` of them for `places` and what is kept from the host.
+fn too_little_space(
+    ftl: &crate::specification::drive::Ftl,
+    layout: &Layout,
+    margins: &Margins,
+    erase_units: u32,
+    needed: u64,
+    places: u64,
+    map_pages: u32,
+) -> SpecificationError {
+    let units_max = u64::from(layout.data_units_per_erase_unit())
+        * u64::from(erase_units).saturating_sub(needed - space::data_erase_units(places, layout))
+        / u64::from(layout.places_per_unit());
+    let allowed = format!(
+        "at most {} bytes: {erase_units} good erase units, less the reserve of {} and {} open ones, must hold it all",
+        units_max.saturating_sub(u64::from(map_pages)) * u64::from(ftl.mapping_unit_bytes),
+        ftl.reserve_erase_units,
+        margins.open_erase_units
+    );
+    SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed)
 }
 
 fn user_units(user_bytes: u64, mapping_unit_bytes: u32) -> Result<u32, SpecificationError> {
@@ -275,13 +721,4 @@ fn reserved_erase_units(reserved_bytes: u64, geometry: &Geometry) -> Result<u32,
     }
     let allowed = format!("less than the {erase_units} erase units of {bytes} bytes that the flash makes");
     Err(SpecificationError::new("ftl.reserved_bytes", reserved_bytes, allowed))
-}
-
-fn data_erase_units(user_places: u64, layout: &Layout) -> u64 {
-    user_places.div_ceil(u64::from(layout.data_units_per_erase_unit()))
-}
-
-/// Erase units without which a drive whose every address is live cannot clean: the data, the reserve, the open ones.
-fn erase_units_needed(user_places: u64, layout: &Layout, reserve: u32, open: u32) -> u64 {
-    data_erase_units(user_places, layout) + u64::from(reserve) + u64::from(open)
 }

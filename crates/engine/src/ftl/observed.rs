@@ -1,9 +1,9 @@
-//! What has happened lately, for someone who watches: erase units that were cleaned, and moves from one to another.
+//! Recent events for an observer: erase units that were collected, and moves from one to another.
 //!
-//! Kept only by a drive that is watched. It is told of runs of units and of erases, never of a single unit of the host,
-//! and keeps no more than the latest.
+//! Kept only by a drive that is observed. It receives runs of units and erases, never a single unit of the host, and
+//! keeps the latest only.
 
-use super::numbers::EraseUnit;
+use crate::units::EraseUnit;
 use std::collections::VecDeque;
 
 /// More nobody can follow between two looks.

@@ -4,9 +4,9 @@
 //! grow with the drive. The addresses are judged in segments. A unit follows its neighbour when it lies in the next place
 //! for data, or when one ends a page and the other begins one.
 
-use super::layout::Layout;
 use super::map::Map;
-use super::numbers::{EraseUnit, Lpn, Ppn};
+use super::space::Layout;
+use crate::units::{EraseUnit, Lpn, Ppn};
 use std::collections::VecDeque;
 
 /// Addresses that are judged and rewritten together: 256 KiB of units of 4 KiB.

@@ -3,15 +3,16 @@
 //! All of it is read from what the translation layer keeps anyway, in one pass over the erase units. Ages go by the
 //! drive's own time, units that the host has written, in drive writes of what is live.
 
-use super::numbers::{EraseUnit, Lpn, Ppn, StreamId};
+use super::layer::Layer;
 use super::observed::Observed;
-use super::occupancy::State;
 use super::{Ftl, Spread};
+use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
 use crate::timing::Clock;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 
-/// What the bytes of a picture tell.
+/// What the bytes of a picture mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellsBy {
@@ -23,8 +24,8 @@ pub enum CellsBy {
     Age,
     /// The stream that filled it or fills it; 255 when it is free, 254 when it is retired.
     Stream,
-    /// How often its units are overwritten or trimmed: `255 r / (1 + r)` where `r` is the rate that its stale share and
-    /// its age tell, 1 and so 128 under uniform writes. 128 when it was just filled, 0 while it is open or free.
+    /// How often its units are overwritten or trimmed: `255 r / (1 + r)` where `r` is the rate estimated from its stale
+    /// share and its age, 1 and so 128 under uniform writes. 128 when it was just filled, 0 while it is open or free.
     Temperature,
     /// 0 free, 1 open, 2 closed, 3 being emptied, 4 full in SLC mode, 5 retired.
     State,
@@ -91,35 +92,36 @@ pub trait Pictured {
     fn erase_count(&self) -> Spread;
 }
 
-impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
+impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
     fn observe(&mut self) {
         self.observed.get_or_insert_default();
     }
 
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         out.clear();
-        let erase_units = (0..self.streams.len() as u32).map(EraseUnit);
+        let (space, wear) = (&self.space, &self.space.wear);
+        let erase_units = space.each_erase_unit();
         match by {
             CellsBy::Valid => out.extend(erase_units.map(|unit| share_byte(self.valid_share(unit)))),
             CellsBy::EraseCount => {
-                let least = self.erase_counts.iter().copied().min().unwrap_or(0);
-                let scale = 1.0 / (self.erase_count_max.saturating_sub(least)).max(1) as f32;
-                out.extend(self.erase_counts.iter().map(|&count| share_byte((count - least) as f32 * scale)));
+                let least = wear.erase_counts.iter().copied().min().unwrap_or(0);
+                let scale = 1.0 / (wear.erase_count_max.saturating_sub(least)).max(1) as f32;
+                out.extend(wear.erase_counts.iter().map(|&count| share_byte((count - least) as f32 * scale)));
             }
             CellsBy::Age => {
                 let scale = self.drive_writes_per_unit();
                 out.extend(erase_units.map(|unit| self.age(unit, scale).map_or(0, ratio_byte)));
             }
-            CellsBy::Stream => out.extend(erase_units.map(|unit| match self.occupancy.state(unit) {
+            CellsBy::Stream => out.extend(erase_units.map(|unit| match self.space.occupancy.state(unit) {
                 State::Free => 255,
                 State::Retired => 254,
-                State::Open | State::Closed => self.streams[unit.index()].0,
+                State::Open | State::Closed => space.stream_of(unit).0,
             })),
             CellsBy::Temperature => {
                 let scale = self.drive_writes_per_unit();
                 // Where that is less, a logarithm for each number of live places rather than for each erase unit.
-                let data_units = self.layout.data_units_per_erase_unit();
-                let is_less = self.slc_cache.is_none() && (data_units as usize) < self.streams.len();
+                let data_units = self.space.layout.data_units_per_erase_unit();
+                let is_less = self.slc_cache.is_none() && data_units < space.erase_units();
                 let heats: Vec<f32> =
                     (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
                 out.extend(erase_units.map(|unit| {
@@ -138,11 +140,11 @@ impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
 
     fn marks(&mut self) -> Marks {
         let (victims, moves) = self.observed.as_deref_mut().map(Observed::take).unwrap_or_default();
-        let open = self.open_frontiers().map(|(stream, erase_unit, _)| (erase_unit.0, self.stream_name(stream)));
-        let folding = self.slc_cache.as_ref().and_then(|cache| cache.folding.as_ref()).map(|folding| folding.victim());
+        let open = self.space.open_frontiers().map(|(stream, erase_unit, _)| (erase_unit.0, self.stream_name(stream)));
+        let folding = self.slc_cache.as_ref().and_then(|cache| cache.victim());
         Marks {
             open: open.collect(),
-            emptying: self.in_progress_victim().into_iter().chain(folding).map(|erase_unit| erase_unit.0).collect(),
+            emptying: self.gc.victim_under_way().into_iter().chain(folding).map(|erase_unit| erase_unit.0).collect(),
             victims: victims.into_iter().map(|erase_unit| erase_unit.0).collect(),
             moves: moves.into_iter().map(|one| (one.from.0, one.to.0, one.units)).collect(),
         }
@@ -150,15 +152,15 @@ impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
 
     fn close_up(&self, erase_unit: u32) -> Option<Close> {
         let erase_unit = EraseUnit(erase_unit);
-        let &stream = self.streams.get(erase_unit.index())?;
+        let &stream = self.space.filled.streams.get(erase_unit.index())?;
         let state = self.standing(erase_unit);
         let holds_data = !matches!(state, Standing::Free | Standing::Retired);
         let scale = f64::from(self.drive_writes_per_unit());
-        let since_filled = self.now().saturating_sub(self.closed_at[erase_unit.index()]) as f64 * scale;
+        let since_filled = self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f64 * scale;
         Some(Close {
             state,
             stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
-            erase_count: self.erase_counts[erase_unit.index()],
+            erase_count: self.space.wear.erase_counts[erase_unit.index()],
             valid: self.valid_places(erase_unit),
             units: self.units_of_erase_unit(erase_unit, holds_data),
             age: (holds_data && state != Standing::Open).then_some(since_filled),
@@ -168,8 +170,8 @@ impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
 
     fn erase_count(&self) -> Spread {
         let (mut erase_units, mut min, mut max, mut sum, mut squares) = (0u32, u32::MAX, 0, 0u64, 0.0);
-        for (erase_unit, &count) in (0..).map(EraseUnit).zip(&self.erase_counts) {
-            if self.occupancy.state(erase_unit) == State::Retired {
+        for (erase_unit, &count) in (0..).map(EraseUnit).zip(&self.space.wear.erase_counts) {
+            if self.space.occupancy.state(erase_unit) == State::Retired {
                 continue;
             }
             erase_units += 1;
@@ -185,25 +187,25 @@ impl<P: PlacementPolicy, C: Clock> Pictured for Ftl<P, C> {
     }
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// What a unit that the host writes is in drive writes of what is live.
     fn drive_writes_per_unit(&self) -> f32 {
-        1.0 / self.live_places().max(1) as f32
+        1.0 / self.layer.live_places(self.books.mapped_units()).max(1) as f32
     }
 
     fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {
-        self.open_frontiers().find(|&(_, open, _)| open == erase_unit).map(|(stream, _, _)| stream)
+        self.space.open_frontiers().find(|&(_, open, _)| open == erase_unit).map(|(stream, _, _)| stream)
     }
 
     fn standing(&self, erase_unit: EraseUnit) -> Standing {
-        match self.occupancy.state(erase_unit) {
+        match self.space.occupancy.state(erase_unit) {
             State::Free => Standing::Free,
             State::Retired => Standing::Retired,
             State::Closed => Standing::Closed,
             State::Open if self.frontier_of(erase_unit).is_some() => Standing::Open,
-            State::Open if self.in_progress_victim() == Some(erase_unit) => Standing::Emptying,
-            State::Open => match self.slc_cache.as_ref().and_then(|cache| cache.folding.as_ref()) {
-                Some(folding) if folding.victim() == erase_unit => Standing::Emptying,
+            State::Open if self.gc.victim_under_way() == Some(erase_unit) => Standing::Emptying,
+            State::Open => match self.slc_cache.as_ref().and_then(|cache| cache.victim()) {
+                Some(folding) if folding == erase_unit => Standing::Emptying,
                 _ => Standing::Slc,
             },
         }
@@ -211,51 +213,51 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
 
     /// Places that are written and live: while an erase unit is open, those to come count as live elsewhere.
     fn valid_places(&self, erase_unit: EraseUnit) -> u32 {
-        match self.occupancy.state(erase_unit) {
+        match self.space.occupancy.state(erase_unit) {
             State::Free | State::Retired => 0,
-            State::Closed => self.occupancy.live_units(erase_unit),
+            State::Closed => self.space.occupancy.live_units(erase_unit),
             State::Open => {
                 let unwritten = match self.frontier_of(erase_unit) {
-                    Some(_) => self.layout_of(erase_unit).data_units_from(self.written_places(erase_unit)),
+                    Some(_) => self.space.unwritten_data_units(erase_unit),
                     None => 0,
                 };
-                self.occupancy.live_units(erase_unit) - unwritten
+                self.space.occupancy.live_units(erase_unit) - unwritten
             }
         }
     }
 
     fn valid_share(&self, erase_unit: EraseUnit) -> f32 {
-        let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
+        let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
         self.valid_places(erase_unit) as f32 / data_units as f32
     }
 
     /// Nothing while the erase unit is open or free.
     fn age(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
-        let is_full = match self.occupancy.state(erase_unit) {
+        let is_full = match self.space.occupancy.state(erase_unit) {
             State::Closed => true,
             State::Open => self.frontier_of(erase_unit).is_none(),
             State::Free | State::Retired => false,
         };
-        is_full.then(|| self.now().saturating_sub(self.closed_at[erase_unit.index()]) as f32 * scale)
+        is_full.then(|| self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f32 * scale)
     }
 
     /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share over the
     /// age is 1. Little age says little, and is filled up with that.
     fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let age = self.age(erase_unit, scale)?;
-        let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
+        let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
         Some(heat(self.valid_places(erase_unit), data_units) / (AGE_THAT_TELLS + age))
     }
 
     fn units_of_erase_unit(&self, erase_unit: EraseUnit, holds_data: bool) -> String {
-        let places = self.layout_of(erase_unit);
+        let places = self.space.layout_of(erase_unit);
         let units = places.units_per_erase_unit();
         let written = match self.frontier_of(erase_unit) {
             _ if !holds_data => 0,
-            Some(_) => self.written_places(erase_unit),
+            Some(_) => self.space.written_places(erase_unit),
             None => units,
         };
-        let first = self.layout.first(erase_unit);
+        let first = self.space.layout.first(erase_unit);
         let letter = |place: u32| match Ppn(first + place) {
             _ if place >= written => '.',
             _ if places.is_parity(place) => 'p',
@@ -263,13 +265,15 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             ppn if self.map.logical(ppn) >= Lpn(self.map.user_units()) => 'p',
             _ => 'v',
         };
-        let Some(reduction) = &self.reduction else { return (0..units).map(letter).collect() };
+        if !L::IS_PACKED {
+            return (0..units).map(letter).collect();
+        }
         // Only the first of the places that a stored unit takes is marked live.
         let mut left = 0;
         let places = (0..units).map(|place| {
             let ppn = Ppn(first + place);
             if place < written && self.map.is_live(ppn) {
-                left = reduction.places_of(self.map.logical(ppn));
+                left = self.layer.places_of(self.map.logical(ppn));
             }
             let is_live = left > 0;
             left -= u32::from(is_live);

@@ -3,10 +3,10 @@
 //! The translation layer knows the time only when it is idle, so data counts as written when the last idle time ended: it
 //! is never taken for younger than it is.
 
-use super::numbers::EraseUnit;
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
-use crate::specification::housekeeping::Housekeeping;
+use crate::specification::drive::Housekeeping;
+use crate::units::EraseUnit;
 
 const DAY_NS: f64 = 86_400e9;
 
@@ -83,10 +83,11 @@ impl Refresh {
         }
     }
 
-    /// The host reads a unit; those of one page that follow each other are one read of the flash.
-    pub fn read(&mut self, ppn: u32) {
+    /// The host reads a unit; those of one page that follow each other are one read of the flash, or none where the page
+    /// is still in the controller's memory.
+    pub fn read(&mut self, ppn: u32, takes_flash: bool) {
         let page = ppn / self.units_per_page;
-        if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page {
+        if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page || !takes_flash {
             return;
         }
         let erase_unit = self.erase_unit_of(page);
@@ -95,22 +96,6 @@ impl Refresh {
         *reads = reads.saturating_add(1);
         if *reads == self.reads_max && !self.disturbed.contains(&erase_unit) {
             self.disturbed.push(erase_unit);
-        }
-    }
-
-    /// A read of a page that was counted did not take place.
-    pub fn unread(&mut self, ppn: u32) {
-        let page = ppn / self.units_per_page;
-        if self.reads_max == 0 {
-            return;
-        }
-        let block = self.block_of(page);
-        self.reads[block] -= 1;
-        let erase_unit = self.erase_unit_of(page);
-        let first = erase_unit.index() * self.blocks_per_erase_unit as usize;
-        let blocks = &self.reads[first..first + self.blocks_per_erase_unit as usize];
-        if self.reads[block] + 1 == self.reads_max && blocks.iter().all(|&reads| reads < self.reads_max) {
-            self.disturbed.retain(|&disturbed| disturbed != erase_unit);
         }
     }
 

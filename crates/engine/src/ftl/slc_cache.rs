@@ -9,15 +9,17 @@
 //! back than any cleaning; and, where the drive file says so, when the cache is full.
 
 use super::Ftl;
-use super::layout::Layout;
-use super::numbers::{EraseUnit, Lpn, Ppn, StreamId};
-use super::pacing::InProgress;
+use super::gc::Move;
+use super::layer::Layer;
+use super::space::{Layout, SlcMode, Space};
 use crate::error::{ReadOnly, SpecificationError};
+use crate::ledger::Cause;
 use crate::nand::Geometry;
+use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
-use crate::specification::drive::{Cell, Drive};
-use crate::specification::slc_cache::WhenFull;
+use crate::specification::drive::{Cell, Drive, WhenFull};
 use crate::timing::Clock;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -27,24 +29,27 @@ pub(super) const HOST: StreamId = StreamId(0);
 const LEFT_TO_OTHERS: u32 = 1;
 
 pub(super) struct SlcCache {
-    /// Where things lie in an erase unit in SLC mode; only for places within it.
-    pub(super) layout: Layout,
     /// Erase units from here on are the cache's own.
-    pub(super) static_first: u32,
+    static_first: u32,
     static_free: VecDeque<EraseUnit>,
     dynamic_max: u32,
     dynamic_in_use: u32,
     free_share: f64,
-    pub(super) folds_when_full: bool,
-    /// By erase unit.
-    is_slc: Vec<bool>,
+    folds_when_full: bool,
     /// Those that are full, the oldest first.
-    pub(super) full: VecDeque<EraseUnit>,
+    full: VecDeque<EraseUnit>,
     /// Whether the host's frontier is in the cache now; the other one waits in the last place.
     takes_host: bool,
-    pub(super) folding: Option<InProgress>,
-    pub(super) moving: Vec<(Lpn, Ppn)>,
+    folding: Option<Move>,
+    /// Memory for the next folding.
+    list: Vec<(Lpn, Ppn)>,
     erased_erase_units: u64,
+}
+
+/// Where things lie in an erase unit in SLC mode that holds so many units.
+pub(super) fn slc_mode(drive: &Drive, units: u32, erase_units: u32) -> SlcMode {
+    let layout = Layout::new(units, drive.parity.units_per_stripe, 1);
+    SlcMode { layout, is_slc: vec![false; erase_units as usize] }
 }
 
 /// Erase units that a drive has for the cache alone, and how many mapping units one holds in SLC mode.
@@ -102,11 +107,9 @@ pub(super) fn open_erase_units(drive: &Drive) -> u32 {
 pub(super) struct Holding {
     static_free: VecDeque<EraseUnit>,
     dynamic_in_use: u32,
-    is_slc: Vec<bool>,
     full: VecDeque<EraseUnit>,
     takes_host: bool,
-    folding: Option<InProgress>,
-    moving: Vec<(Lpn, Ppn)>,
+    folding: Option<Move>,
     erased_erase_units: u64,
 }
 
@@ -115,53 +118,47 @@ impl SlcCache {
         Holding {
             static_free: self.static_free.clone(),
             dynamic_in_use: self.dynamic_in_use,
-            is_slc: self.is_slc.clone(),
             full: self.full.clone(),
             takes_host: self.takes_host,
             folding: self.folding.clone(),
-            moving: self.moving.clone(),
             erased_erase_units: self.erased_erase_units,
         }
     }
 
-    /// Takes up what one of the same drive held. False when it is not one of the same drive.
-    pub fn hold(&mut self, held: Holding) -> bool {
-        let known = |erase_unit: EraseUnit| erase_unit.index() < self.is_slc.len();
-        let folding = held.folding.as_ref().map(InProgress::victim);
-        let named = held.static_free.iter().chain(&held.full).copied().chain(folding);
-        if held.is_slc.len() != self.is_slc.len() || !named.into_iter().all(known) {
-            return false;
+    /// Takes up what one of the same drive held: `states` are those of its erase units, and `is_within` says whether a move
+    /// names only what the drive has. False when it is not one of the same drive.
+    pub fn hold(&mut self, held: Holding, states: &[State], is_within: impl Fn(&Move) -> bool) -> bool {
+        let is = |erase_unit: &EraseUnit, state| states.get(erase_unit.index()) == Some(&state);
+        let fits = held.full.iter().all(|full| is(full, State::Open))
+            && held.static_free.iter().all(|free| is(free, State::Free) && self.is_static(*free))
+            && held.folding.as_ref().is_none_or(is_within);
+        if fits {
+            self.static_free = held.static_free;
+            self.dynamic_in_use = held.dynamic_in_use;
+            self.full = held.full;
+            self.takes_host = held.takes_host;
+            self.folding = held.folding;
+            self.erased_erase_units = held.erased_erase_units;
         }
-        self.static_free = held.static_free;
-        self.dynamic_in_use = held.dynamic_in_use;
-        self.is_slc = held.is_slc;
-        self.full = held.full;
-        self.takes_host = held.takes_host;
-        self.folding = held.folding;
-        self.moving = held.moving;
-        self.erased_erase_units = held.erased_erase_units;
-        true
+        fits
     }
 
     /// `erase_units` are all, the last `static_count` of them the cache's own.
-    pub fn new(drive: &Drive, units_in_slc_mode: u32, erase_units: u32, static_count: u32) -> Box<Self> {
+    pub fn new(drive: &Drive, layout: &Layout, erase_units: u32, static_count: u32) -> Box<Self> {
         let said = &drive.slc_cache;
-        let layout = Layout::new(units_in_slc_mode, drive.parity.units_per_stripe, 1);
         let bytes = u64::from(layout.data_units_per_erase_unit()) * u64::from(drive.ftl.mapping_unit_bytes);
         let static_first = erase_units - static_count;
         Box::new(Self {
-            layout,
             static_first,
             static_free: (static_first..erase_units).map(EraseUnit).collect(),
             dynamic_max: u32::try_from(said.dynamic_bytes_max.div_ceil(bytes)).unwrap_or(u32::MAX),
             dynamic_in_use: 0,
             free_share: said.dynamic_free_share,
             folds_when_full: said.when_full == WhenFull::Fold,
-            is_slc: vec![false; erase_units as usize],
             full: VecDeque::new(),
             takes_host: true,
             folding: None,
-            moving: Vec::with_capacity(128),
+            list: Vec::new(),
             erased_erase_units: 0,
         })
     }
@@ -174,7 +171,6 @@ impl SlcCache {
 
     /// An erase unit in SLC mode was found that holds something, perhaps because its erase was not carried out.
     pub fn found(&mut self, erase_unit: EraseUnit, is_erase_undone: bool) {
-        self.is_slc[erase_unit.index()] = true;
         self.dynamic_in_use += u32::from(!self.is_static(erase_unit));
         self.erased_erase_units -= u64::from(is_erase_undone);
     }
@@ -189,20 +185,17 @@ impl SlcCache {
         self.static_free.retain(|&free| free != erase_unit);
     }
 
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    pub fn is_slc(&self, erase_unit: EraseUnit) -> bool {
-        self.is_slc[erase_unit.index()]
-    }
-
     pub fn is_static(&self, erase_unit: EraseUnit) -> bool {
         erase_unit.0 >= self.static_first
     }
 
     pub fn static_free(&self) -> u32 {
         self.static_free.len() as u32
+    }
+
+    /// Whether it counts those in SLC mode that are not its own.
+    pub fn has_dynamic(&self, in_slc_mode: impl Iterator<Item = EraseUnit>) -> bool {
+        in_slc_mode.filter(|&erase_unit| !self.is_static(erase_unit)).count() == self.dynamic_in_use as usize
     }
 
     pub fn dynamic_in_use(&self) -> u32 {
@@ -218,26 +211,50 @@ impl SlcCache {
         self.takes_host
     }
 
-    pub fn has_full(&self) -> bool {
-        !self.full.is_empty()
+    fn is_folding(&self) -> bool {
+        self.folding.is_some()
     }
 
-    pub fn is_folding(&self) -> bool {
-        self.folding.is_some()
+    /// The one that is being folded.
+    pub fn victim(&self) -> Option<EraseUnit> {
+        self.folding.as_ref().map(|folding| folding.victim)
     }
 
     /// Whether it is full, being folded or not.
     pub fn holds(&self, erase_unit: EraseUnit) -> bool {
-        self.full.contains(&erase_unit) || self.folding.as_ref().is_some_and(|folding| folding.victim() == erase_unit)
+        self.full.contains(&erase_unit) || self.victim() == Some(erase_unit)
     }
 
     pub fn closed(&mut self, erase_unit: EraseUnit) {
         self.full.push_back(erase_unit);
     }
 
+    /// Takes one that is full out of the list, because its block has failed.
+    fn take_failed(&mut self, failed: EraseUnit) {
+        self.full.retain(|&full| full != failed);
+    }
+
+    /// Takes the next to fold: one that holds nothing, or the one that has been full longest.
+    fn take_next(&mut self, space: &Space, only_dynamic: bool) -> Option<EraseUnit> {
+        let candidates = self.full.iter().enumerate().filter(|(_, full)| !only_dynamic || full.0 < self.static_first);
+        let next = candidates.min_by_key(|&(place, &full)| (space.occupancy.live_units(full) > 0, place));
+        let place = next.map(|(place, _)| place)?;
+        self.full.remove(place)
+    }
+
+    /// Takes one that holds nothing any more.
+    fn take_dead(&mut self, space: &Space) -> Option<EraseUnit> {
+        let place = self.full.iter().position(|&full| space.occupancy.live_units(full) == 0)?;
+        self.full.remove(place)
+    }
+
+    /// Takes an erased one of the cache's own.
+    fn take_free(&mut self) -> Option<EraseUnit> {
+        self.static_free.pop_front()
+    }
+
     /// It is erased; one of the cache's own comes back to it. Returns whether it was one of those.
     pub fn erased(&mut self, erase_unit: EraseUnit) -> bool {
-        self.is_slc[erase_unit.index()] = false;
         self.erased_erase_units += 1;
         if self.is_static(erase_unit) {
             self.put_free(erase_unit);
@@ -248,43 +265,35 @@ impl SlcCache {
     }
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
-    /// Where the places of an erase unit lie, which depends on its mode.
-    pub(super) fn layout_of(&self, erase_unit: EraseUnit) -> &Layout {
-        match &self.slc_cache {
-            Some(cache) if cache.is_slc(erase_unit) => &cache.layout,
-            _ => &self.layout,
-        }
-    }
-
-    pub(super) fn is_slc(&self, erase_unit: EraseUnit) -> bool {
-        self.slc_cache.as_ref().is_some_and(|cache| cache.is_slc(erase_unit))
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    fn cache(&mut self) -> &mut SlcCache {
+        self.slc_cache.as_mut().expect("there is a cache")
     }
 
     /// The frontier that writes past the cache, and takes what is folded.
     pub(super) fn frontier_past_cache(&self) -> StreamId {
         let waits = self.slc_cache.as_ref().is_some_and(|cache| cache.takes_host);
-        if waits { StreamId(self.frontiers.len() as u8 - 1) } else { HOST }
+        if waits { StreamId(self.space.frontiers.len() as u8 - 1) } else { HOST }
     }
 
     /// Erase units that the cache may not leave fewer than.
     fn left_to_others(&self) -> u32 {
-        let in_hand = if C::PACED { self.in_hand_erase_units } else { 0 };
-        self.reserve_erase_units + self.set_aside_erase_units() + in_hand + LEFT_TO_OTHERS
+        let margins = &self.space.margins;
+        let in_hand = if C::PACED { margins.in_hand_erase_units } else { 0 };
+        margins.reserve_erase_units + self.set_aside_erase_units() + in_hand + LEFT_TO_OTHERS
     }
 
-    fn may_open_dynamic(&self) -> bool {
-        let Some(cache) = &self.slc_cache else { return false };
+    fn may_open_dynamic(&self, cache: &SlcCache) -> bool {
         let mut most = cache.dynamic_max;
         if cache.free_share > 0.0 {
-            let empty = f64::from(self.map.user_units()) - self.mapped_units as f64;
-            most = most.min((empty * cache.free_share / f64::from(cache.layout.data_units_per_erase_unit())) as u32);
+            let empty = f64::from(self.map.user_units()) - self.books.mapped_units() as f64;
+            most = most.min((empty * cache.free_share / f64::from(self.space.data_units_in_slc_mode())) as u32);
         }
-        cache.dynamic_in_use < most && self.free.len() > self.left_to_others()
+        cache.dynamic_in_use < most && self.space.free.len() > self.left_to_others()
     }
 
-    pub(super) fn has_room_in_cache(&self) -> bool {
-        self.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0) || self.may_open_dynamic()
+    fn has_room_in_cache(&self) -> bool {
+        self.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0 || self.may_open_dynamic(cache))
     }
 
     /// The host's frontier is full: opens another one in the cache, or sees to it that the host writes past it. False when
@@ -299,8 +308,8 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
             }
             return Ok(true);
         }
-        let cache = self.slc_cache.as_ref().expect("there is a cache");
-        if cache.folds_when_full && (cache.is_folding() || cache.has_full()) {
+        let cache = self.cache();
+        if cache.folds_when_full && (cache.is_folding() || !cache.full.is_empty()) {
             self.fold_one()?;
             return Ok(true);
         }
@@ -310,36 +319,171 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     /// Exchanges the two frontiers that the host may write to, if it writes to the other one now.
-    pub(super) fn turn_host(&mut self, to_cache: bool) {
-        let last = self.frontiers.len() - 1;
-        let cache = self.slc_cache.as_mut().expect("there is a cache");
-        if std::mem::replace(&mut cache.takes_host, to_cache) != to_cache {
-            self.frontiers.swap(HOST.index(), last);
+    fn turn_host(&mut self, to_cache: bool) {
+        let last = self.space.frontiers.len() - 1;
+        if std::mem::replace(&mut self.cache().takes_host, to_cache) != to_cache {
+            self.space.frontiers.swap(HOST.index(), last);
         }
     }
 
     fn open_in_cache(&mut self) {
-        let own = self.slc_cache.as_mut().and_then(|cache| cache.static_free.pop_front());
-        let erase_unit = match own {
+        let erase_unit = match self.cache().take_free() {
             Some(own) => own,
             None => {
-                let taken = self.free.take().expect("there is room for the cache");
-                self.slc_cache.as_mut().expect("there is a cache").dynamic_in_use += 1;
-                taken
+                self.cache().dynamic_in_use += 1;
+                self.space.free.take().expect("there is room for the cache")
             }
         };
-        self.slc_cache.as_mut().expect("there is a cache").is_slc[erase_unit.index()] = true;
+        self.space.set_slc(erase_unit, true);
         self.open_as(HOST, HOST, erase_unit);
     }
 
     /// What holds nothing any more need not be folded, at any time. Returns whether there was such an erase unit.
     fn erase_dead(&mut self) -> Result<bool, ReadOnly> {
         let cache = self.slc_cache.as_mut().expect("there is a cache");
-        let occupancy = &self.occupancy;
-        let dead = cache.full.iter().position(|&full| occupancy.live_units(full) == 0);
-        match dead.and_then(|place| cache.full.remove(place)) {
+        match cache.take_dead(&self.space) {
             Some(dead) => self.erase(dead).map(|()| true),
             None => Ok(false),
         }
+    }
+}
+
+/// Folding: what is live in a full erase unit of the cache moves to the others, in idle time or in step with the host.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    fn next_to_fold(&mut self, only_dynamic: bool) -> Option<EraseUnit> {
+        self.slc_cache.as_mut()?.take_next(&self.space, only_dynamic)
+    }
+
+    /// With a clock, and where the drive waits for room: begins to fold so early that the next erase unit of the cache is
+    /// ready when the one just opened is full.
+    pub(super) fn fold_ahead(&mut self) -> Result<(), ReadOnly> {
+        let cache = self.cache();
+        if !cache.folds_when_full || cache.is_folding() {
+            return Ok(());
+        }
+        let host_units = u64::from(self.space.data_units_in_slc_mode());
+        match self.next_to_fold(false) {
+            Some(oldest) => self.start_folding(oldest, host_units),
+            None => Ok(()),
+        }
+    }
+
+    /// Folds an erase unit of the cache at once, or ends the folding that is under way.
+    pub(super) fn fold_one(&mut self) -> Result<(), ReadOnly> {
+        if !self.cache().is_folding() {
+            let Some(oldest) = self.next_to_fold(false) else { return Ok(()) };
+            self.start_folding(oldest, 1)?;
+        }
+        self.go_on_folding(u64::MAX)
+    }
+
+    /// Folds one that is full at once, because its block has failed.
+    pub(super) fn fold_failed(&mut self, failed: EraseUnit) -> Result<(), ReadOnly> {
+        self.cache().take_failed(failed);
+        self.start_folding(failed, 1)?;
+        self.go_on_folding(u64::MAX)
+    }
+
+    /// Where erased space runs short, one of the cache's erase units gives more of it back than any victim: returns
+    /// whether there was one. `paced` over so many units of the host that what it gives back is there in time.
+    pub(super) fn fold_for_space(&mut self, paced: bool) -> Result<bool, ReadOnly> {
+        let Some(cache) = &self.slc_cache else { return Ok(false) };
+        if !cache.is_folding() {
+            let Some(oldest) = self.next_to_fold(true) else { return Ok(false) };
+            let live_units = self.space.occupancy.live_units(oldest);
+            let gained_units = self.space.layout.data_units_per_erase_unit() - live_units;
+            self.start_folding(oldest, u64::from(gained_units))?;
+        }
+        if !paced {
+            self.go_on_folding(u64::MAX)?;
+        }
+        Ok(true)
+    }
+
+    /// Idle time: folds so many units. False when nothing in the cache is full, or there is no room to fold to.
+    pub(super) fn fold_in_idle(&mut self, units: u64) -> Result<bool, ReadOnly> {
+        let Some(cache) = &self.slc_cache else { return Ok(false) };
+        if !cache.is_folding() {
+            if cache.full.is_empty() {
+                return Ok(false);
+            }
+            let has_space = self.host_may_open();
+            let Some(oldest) = self.next_to_fold(!has_space) else { return Ok(false) };
+            self.start_folding(oldest, 1)?;
+        }
+        self.go_on_folding(units)?;
+        Ok(true)
+    }
+
+    /// Spreads folding over the next `host_units` of the host.
+    fn start_folding(&mut self, erase_unit: EraseUnit, host_units: u64) -> Result<(), ReadOnly> {
+        let live_units = u64::from(self.space.occupancy.live_units(erase_unit));
+        let room = self.make_room_to_fold(erase_unit, live_units);
+        if room.is_err() {
+            self.cache().full.push_front(erase_unit);
+            return room;
+        }
+        let born_at = self.space.filled.born_at[erase_unit.index()];
+        let amounts = (live_units, host_units);
+        let cache = self.cache();
+        let list = std::mem::take(&mut cache.list);
+        cache.folding = Some(Move::new(erase_unit, Cause::SlcFold, HOST, born_at, amounts, list));
+        Ok(())
+    }
+
+    /// A dynamic erase unit gives back more than folding it takes, so that it may take of the reserve as cleaning does;
+    /// one of the cache's own gives nothing to the others.
+    fn make_room_to_fold(&mut self, erase_unit: EraseUnit, live_units: u64) -> Result<(), ReadOnly> {
+        if self.room_past_cache() >= live_units {
+            return Ok(());
+        }
+        if self.space.free.len() <= self.space.margins.reserve_erase_units {
+            self.finish_gc()?;
+        }
+        if self.cache().is_static(erase_unit) {
+            self.make_space(None)?;
+        }
+        let stream = self.frontier_past_cache();
+        self.check_room_to_move(stream, live_units)
+    }
+
+    /// Places for data that are left in the frontier past the cache.
+    fn room_past_cache(&self) -> u64 {
+        u64::from(self.space.places_left(self.frontier_past_cache()))
+    }
+
+    /// For each unit that the host writes.
+    #[inline]
+    pub(super) fn pace_folding(&mut self) -> Result<(), ReadOnly> {
+        let Some(cache) = &mut self.slc_cache else { return Ok(()) };
+        let Some(folding) = &mut cache.folding else { return Ok(()) };
+        let units = folding.owe();
+        self.go_on_folding(units)
+    }
+
+    fn go_on_folding(&mut self, budget: u64) -> Result<(), ReadOnly> {
+        let Some(mut folding) = self.cache().folding.take() else { return Ok(()) };
+        let is_empty = self.advance(&mut folding, budget);
+        if !matches!(is_empty, Ok(true)) {
+            self.cache().folding = Some(folding);
+            return is_empty.map(|_| ());
+        }
+        self.cache().list = folding.gathered;
+        self.erase(folding.victim)?;
+        self.note_room();
+        Ok(())
+    }
+
+    /// Room in the cache is used at once.
+    fn note_room(&mut self) {
+        if self.has_room_in_cache() {
+            // The frontier past the cache may be half full; it waits, and takes what is folded.
+            self.turn_host(true);
+        }
+    }
+
+    /// Ends the folding under way, if there is one.
+    pub(super) fn finish_folding(&mut self) -> Result<(), ReadOnly> {
+        if self.slc_cache.is_some() { self.go_on_folding(u64::MAX) } else { Ok(()) }
     }
 }

@@ -1,31 +1,41 @@
-//! The state of a drive at rest, to be written out and taken up again: the map, what each erase unit holds, the open
-//! ones, the free ones, wear, counters, and what policies remember.
+//! Saving and restoring the state of a drive at rest: the map, what each erase unit holds, the open ones, the free ones,
+//! wear, counters, and what policies remember.
 //!
-//! Only the map is large; it follows a header of JSON as plain numbers. What the map tells (which places are live, which
-//! address a place holds) is not written, but for drives that keep more beside it (`beside.rs`). A state may be taken up
-//! by a drive whose erase units are a whole number of times larger, if the map is all: each address and place then stands
-//! for so many.
+//! Only the map is large; it follows a header of JSON as plain numbers. What follows from the map (which places are live,
+//! which address a place holds) is not written. The exception are drives with extra state: an SLC cache, cached map pages,
+//! reduced data, a victim that is half emptied, progress of background operations. That does not follow from the map, so
+//! the tables of such a drive are written whole. A state without extra state can be restored on a drive whose erase units
+//! are a whole number of times larger: each address and place then stands for that many.
 //!
-//! A drive with a clock is saved when nothing is asked of it any more. What its flash and its buffer have yet to do then
-//! is decided already, and counts as done: the clock's state at rest is none but this. Units that wait for others to fill
-//! a program with go as programmed. The time that the drive has run is not kept, so one that remembers times (ages of
-//! data, read disturb) cannot be saved.
+//! A drive with a clock is saved when no request is outstanding. What its flash and its buffer have yet to do is decided
+//! by then and counts as done, so the clock has no state of its own. Units that wait for a program group to fill count as
+//! programmed. The simulated time is not saved, so a drive that remembers times (ages of data, read disturb) cannot be
+//! saved.
+//!
+//! A file may be damaged in any way. Every number in it is checked against the drive before it is used, and every count
+//! against what is counted, so that a damaged file is either refused or harmless.
 
 use super::Ftl;
-use super::beside::Beside;
-use super::frontier::Frontier;
-use super::lanes::LanesState;
-use super::numbers::{EraseUnit, Lpn, Ppn, StreamId};
-use super::occupancy::State;
+use super::gc::Move;
+use super::layer::Layer;
+use super::slc_cache::Holding;
+use super::space::{Frontier, LanesState, Layout};
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::nand::array::Worn;
+use crate::nand::occupancy::State;
 use crate::policies::placement::{PlacementPolicy, PoolState};
+use crate::random::Random;
+use crate::table::TableBytes;
 use crate::timing::Clock;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 use std::io::{self, Read, Write};
 
+/// Of the form that is written here.
+const VERSION: u32 = 2;
 /// Numbers of the map that are written or read at a time.
 const AT_ONCE: usize = 1 << 14;
 
@@ -43,19 +53,23 @@ pub enum StateError {
 
 #[derive(Serialize, Deserialize)]
 struct Header {
+    version: u32,
     erase_units: u32,
     units_per_erase_unit: u32,
     user_units: u32,
     states: Vec<u8>,
     frontiers: Vec<Frontier>,
     /// Only of a drive whose streams have a block open on every die.
-    #[serde(default)]
     lanes: Option<LanesState>,
     /// In the order in which they will be taken.
     free: Vec<u32>,
     worn: Worn,
-    victim: serde_json::Value,
-    wear_leveling: serde_json::Value,
+    victim: Value,
+    random: Random,
+    leveled_to: u32,
+    /// Only of a drive that moves units in batches.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    owed_units: u64,
     ledger: Ledger,
     mapped_units: u64,
     erase_units_left: u32,
@@ -65,48 +79,107 @@ struct Header {
     born_at: Vec<u64>,
     closed_at: Vec<u64>,
     pools: Vec<PoolState>,
-    #[serde(default)]
     beside: Option<Box<Beside>>,
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
+/// What some drives keep beside the map.
+#[derive(Serialize, Deserialize)]
+struct Beside {
+    live_units: Vec<u32>,
+    under_way: Option<Move>,
+    slc_cache: Option<Holding>,
+    /// By erase unit, whether it is in SLC mode.
+    is_slc: Option<Vec<bool>>,
+    /// The layer's own.
+    layer: Value,
+    /// Of idle work.
+    level_at_erases: Option<u64>,
+}
+
+fn is_zero(units: &u64) -> bool {
+    *units == 0
+}
+
+fn damaged(what: &str) -> StateError {
+    StateError::Damaged(format!("{what} cannot be"))
+}
+
+/// Where things lie on the drive that was saved, whose erase units may be smaller.
+fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
+    let units = header.units_per_erase_unit / own.places_per_unit();
+    own.of_units(units).ok_or_else(|| damaged("the size of an erase unit"))
+}
+
+fn other_beside() -> StateError {
+    StateError::OtherDrive("it keeps other things beside its map".into())
+}
+
+/// Writing it out.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Writes the state. The drive must be at rest: nothing is asked of it.
     pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         let beside = self.beside()?;
-        let has_tables = beside.is_some();
-        let erase_units = self.streams.len() as u32;
+        let space = &self.space;
         let header = Header {
-            erase_units,
-            units_per_erase_unit: self.layout.units_per_erase_unit(),
+            version: VERSION,
+            erase_units: space.erase_units(),
+            units_per_erase_unit: space.layout.units_per_erase_unit(),
             user_units: self.map.user_units(),
-            states: (0..erase_units).map(|erase_unit| self.occupancy.state(EraseUnit(erase_unit)) as u8).collect(),
-            frontiers: self.frontiers.clone(),
-            lanes: self.lanes.as_ref().map(|lanes| lanes.state()),
-            free: self.free.in_order().into_iter().map(|erase_unit| erase_unit.0).collect(),
-            worn: self.array.worn(),
-            victim: self.victim.state(),
-            wear_leveling: self.wear_leveling.state(),
-            ledger: self.ledger,
-            mapped_units: self.mapped_units,
-            erase_units_left: self.erase_units_left,
-            closings: self.closings,
+            states: space.each_erase_unit().map(|erase_unit| space.occupancy.state(erase_unit) as u8).collect(),
+            frontiers: space.frontiers.clone(),
+            lanes: space.lanes.as_ref().map(|lanes| lanes.state()),
+            free: space.free.in_order().into_iter().map(|erase_unit| erase_unit.0).collect(),
+            worn: space.array.worn(),
+            victim: self.gc.victim.state(),
+            random: self.gc.random.clone(),
+            leveled_to: self.gc.leveled_to,
+            owed_units: self.gc.owed_units,
+            ledger: *self.books.ledger(),
+            mapped_units: self.books.mapped_units(),
+            erase_units_left: space.wear.erase_units_left,
+            closings: space.filled.closings,
             read_only: self.read_only,
-            streams: self.streams.iter().map(|stream| stream.0).collect(),
-            born_at: self.born_at.clone(),
-            closed_at: self.closed_at.clone(),
-            pools: self.pools.clone(),
+            streams: space.filled.streams.iter().map(|stream| stream.0).collect(),
+            born_at: space.filled.born_at.clone(),
+            closed_at: space.filled.closed_at.clone(),
+            pools: self.books.pools().to_vec(),
             beside,
         };
         let text = serde_json::to_vec(&header).expect("plain numbers become JSON");
         out.write_all(&(text.len() as u64).to_le_bytes())?;
         out.write_all(&text)?;
-        if has_tables {
-            return self.write_tables(out);
+        if header.beside.is_some() { self.write_tables(out) } else { self.write_map(out) }
+    }
+
+    /// What is to be written beside the map; nothing for a drive that keeps nothing there. The error names what cannot be
+    /// kept: times run by a clock that begins anew.
+    fn beside(&self) -> Result<Option<Box<Beside>>, StateError> {
+        if self.background.as_ref().is_some_and(|background| background.remembers()) {
+            return Err(StateError::Unsaved("housekeeping.retention_days, .read_disturb_reads or .defragment"));
         }
+        let layer = serde_json::to_value(self.layer.kept()).expect("plain numbers become JSON");
+        let is_map_all =
+            layer.is_null() && self.slc_cache.is_none() && self.background.is_none() && self.gc.under_way.is_none();
+        if is_map_all {
+            return Ok(None);
+        }
+        let space = &self.space;
+        Ok(Some(Box::new(Beside {
+            live_units: space.each_erase_unit().map(|erase_unit| space.occupancy.live_units(erase_unit)).collect(),
+            under_way: self.gc.under_way.clone(),
+            slc_cache: self.slc_cache.as_ref().map(|cache| cache.holding()),
+            is_slc: space.slc_mode.as_ref().map(|mode| mode.is_slc.clone()),
+            layer,
+            level_at_erases: self.background.as_ref().map(|background| background.level_at_erases),
+        })))
+    }
+
+    fn write_map(&self, out: &mut dyn Write) -> Result<(), StateError> {
         let mut bytes = Vec::with_capacity(4 * AT_ONCE);
-        for lpns in (0..header.user_units).step_by(AT_ONCE) {
+        let user_units = self.map.user_units();
+        for lpns in (0..user_units).step_by(AT_ONCE) {
             bytes.clear();
-            for lpn in lpns..header.user_units.min(lpns + AT_ONCE as u32) {
+            for lpn in lpns..user_units.min(lpns + AT_ONCE as u32) {
                 bytes.extend_from_slice(&self.map.physical(Lpn(lpn)).0.to_le_bytes());
             }
             out.write_all(&bytes)?;
@@ -114,81 +187,79 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
         Ok(())
     }
 
+    fn write_tables(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        let (physical, logical, live) = self.map.tables();
+        let tables: [&dyn TableBytes; 3] = [physical, logical, live];
+        tables.into_iter().try_for_each(|table| table.write(out))?;
+        let units = self.map.units();
+        for (table, _) in self.layer.tables(units) {
+            table.write(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Taking it up.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Takes up a state that was written by a drive like this new one, or by one whose erase units are `times` smaller.
+    /// After an error the drive is of no use.
     pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         let mut header = read_header(input)?;
         self.check(&header, times)?;
-        let damaged = |what: &str| StateError::Damaged(format!("{what} cannot be"));
+        let states = header.states.iter().map(|&state| known_state(state)).collect::<Result<Vec<_>, _>>()?;
         let times = u64::from(times.max(1));
         self.take_up_counters(&header, times);
-        if let (Some(lanes), Some(state)) = (&mut self.lanes, &header.lanes) {
-            lanes.restore(state, times).map_err(StateError::Damaged)?;
+        self.take_up_open(&header, &states, times)?;
+        self.take_up_policies(&mut header)?;
+        self.take_up_wear(&header, &states)?;
+        match header.beside.take() {
+            Some(beside) => self.take_up_beside(input, &header, *beside, &states)?,
+            None => self.take_up_alone(input, &header, &states, times)?,
         }
-        self.victim.restore(header.victim.take()).map_err(|_| damaged("what the victim policy remembers"))?;
-        self.wear_leveling
-            .restore(header.wear_leveling.take())
-            .map_err(|_| damaged("what wear levelling remembers"))?;
-        self.array.wear_as(header.worn.clone()).map_err(StateError::Damaged)?;
-        self.erase_counts = (0..header.erase_units).map(|erase_unit| self.array.erase_count(erase_unit)).collect();
-        self.erase_count_max = self.erase_counts.iter().copied().max().unwrap_or(0);
-        self.free.clear();
-        for &erase_unit in &header.free {
-            let count = *self.erase_counts.get(erase_unit as usize).ok_or_else(|| damaged("a free erase unit"))?;
-            self.free.put(EraseUnit(erase_unit), count);
-        }
-        if let Some(beside) = header.beside.take() {
-            let states = header.states.iter().map(|&state| known_state(state)).collect::<Result<Vec<_>, _>>()?;
-            self.pools = header.pools.clone();
-            self.mapped_units = header.mapped_units;
-            self.take_up_beside(input, *beside, &states)?;
-            self.check_accounts().map_err(StateError::Damaged)?;
-            return self.come_to_rest();
-        }
-        if self.map_cache.is_some() || self.reduction.is_some() || self.slc_cache.is_some() {
-            return Err(StateError::OtherDrive("it keeps nothing beside its map".into()));
-        }
-        let live = self.take_up_map(input, &header, times)?;
-        if times == 1 && self.mapped_units != header.mapped_units {
-            return Err(damaged("its number of live units"));
-        }
-        self.take_up_occupancy(&header, &live)?;
-        self.check_accounts().map_err(StateError::Damaged)
-    }
-
-    /// Without a clock a victim is always emptied at once.
-    fn come_to_rest(&mut self) -> Result<(), StateError> {
-        if C::PACED || self.in_progress.is_none() || self.read_only.is_some() {
-            return Ok(());
-        }
-        // A drive that cannot any more has noted it, and says so at the first request.
-        let _ = self.finish_cleaning();
+        self.check_times()?;
+        self.check_places().map_err(StateError::Damaged)?;
+        self.check_map().map_err(StateError::Damaged)?;
+        self.check_accounts().map_err(StateError::Damaged)?;
+        self.come_to_rest();
         Ok(())
     }
 
+    /// Without a clock a victim is always emptied at once.
+    fn come_to_rest(&mut self) {
+        if !C::PACED && self.read_only.is_none() {
+            // A drive that cannot any more has noted it, and says so at the first request.
+            let _ = self.finish_gc();
+        }
+    }
+
     fn check(&self, header: &Header, times: u32) -> Result<(), StateError> {
-        let own = self.layout.units_per_erase_unit();
-        let fits = header.erase_units as usize == self.streams.len()
+        let space = &self.space;
+        let (own, erase_units) = (space.layout.units_per_erase_unit(), space.erase_units());
+        let fits = header.erase_units == erase_units
             && header.units_per_erase_unit.checked_mul(times.max(1)) == Some(own)
-            && header.frontiers.len() == self.frontiers.len()
-            && header.lanes.is_some() == self.lanes.is_some()
-            && header.pools.len() == self.pools.len();
+            && header.frontiers.len() == space.frontiers.len()
+            && header.lanes.is_some() == space.lanes.is_some()
+            && header.pools.len() == self.books.pools().len();
         if !fits {
             return Err(StateError::OtherDrive(format!(
-                "it has {} erase units of {} mapping units, the drive {} of {own}",
-                header.erase_units,
-                header.units_per_erase_unit,
-                self.streams.len()
+                "it has {} erase units of {} mapping units, the drive {erase_units} of {own}",
+                header.erase_units, header.units_per_erase_unit,
             )));
         }
         if times > 1 && header.beside.is_some() {
             return Err(StateError::OtherDrive("what it keeps beside its map stands for no larger drive".into()));
         }
-        if times > 1 && self.layout.data_units_per_erase_unit() != own {
-            return Err(StateError::Unsaved("parity.units_per_stripe"));
+        let data_units = layout_of(header, &space.layout)?.data_units_per_erase_unit();
+        if data_units.checked_mul(times.max(1)) != Some(space.layout.data_units_per_erase_unit()) {
+            let wrong = "its erase units end within a stripe of parity, and stand for no larger ones";
+            return Err(StateError::OtherDrive(wrong.into()));
         }
         let lengths = [header.states.len(), header.streams.len(), header.born_at.len(), header.closed_at.len()];
-        if lengths.iter().any(|&length| length != self.streams.len()) {
+        if lengths.iter().any(|&length| length != erase_units as usize) {
             return Err(StateError::Damaged("its lists are not as long as it has erase units".into()));
+        }
+        if header.streams.iter().any(|&stream| usize::from(stream) >= header.pools.len()) {
+            return Err(damaged("the stream of an erase unit"));
         }
         if times == 1 && header.user_units != self.map.user_units() {
             return Err(StateError::OtherDrive(format!("it has {} mapping units for the host", header.user_units)));
@@ -197,30 +268,124 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
     }
 
     fn take_up_counters(&mut self, header: &Header, times: u64) {
-        self.ledger = header.ledger.magnified(times);
-        self.erase_units_left = header.erase_units_left;
-        self.closings = header.closings;
+        self.books.take_up_ledger(header.ledger.magnified(times));
+        self.books.take_up_pools(header.pools.iter().map(|pool| pool.times(times)).collect());
         self.read_only = header.read_only;
-        self.streams = header.streams.iter().map(|&stream| StreamId(stream)).collect();
-        self.born_at = header.born_at.iter().map(|born_at| born_at * times).collect();
-        self.closed_at = header.closed_at.iter().map(|closed_at| closed_at * times).collect();
-        self.frontiers = header.frontiers.iter().map(|frontier| frontier.times(times)).collect();
-        self.pools = header
-            .pools
-            .iter()
-            .map(|pool| PoolState { live_units: 0, recent_units: pool.recent_units * times, ..*pool })
-            .collect();
+        let filled = &mut self.space.filled;
+        filled.closings = header.closings;
+        filled.streams = header.streams.iter().map(|&stream| StreamId(stream)).collect();
+        filled.born_at = header.born_at.iter().map(|born_at| born_at.wrapping_mul(times)).collect();
+        filled.closed_at = header.closed_at.iter().map(|closed_at| closed_at.wrapping_mul(times)).collect();
+    }
+
+    /// The frontiers and what is parked. Each must be an open erase unit of its own, and stand inside it.
+    fn take_up_open(&mut self, header: &Header, states: &[State], times: u64) -> Result<(), StateError> {
+        let own = self.space.layout;
+        let smaller = layout_of(header, &own)?;
+        let is_there = |frontier: &Frontier| frontier.erase_unit.is_none_or(|unit| unit.index() < states.len());
+        let larger =
+            |frontier: &Frontier| if is_there(frontier) { frontier.times(times, &smaller, &own) } else { None };
+        let frontiers: Option<Vec<Frontier>> = header.frontiers.iter().map(larger).collect();
+        self.space.frontiers = frontiers.ok_or_else(|| damaged("the place that is written next"))?;
+        if let (Some(lanes), Some(state)) = (&mut self.space.lanes, &header.lanes) {
+            lanes.restore(state, larger).map_err(StateError::Damaged)?;
+        }
+        let mut is_taken = vec![false; states.len()];
+        for (_, erase_unit, frontier) in self.space.open_frontiers() {
+            let is_open = states.get(erase_unit.index()) == Some(&State::Open);
+            if !is_open || std::mem::replace(&mut is_taken[erase_unit.index()], true) {
+                return Err(damaged("an open erase unit"));
+            }
+            let first = self.space.layout.first(erase_unit);
+            if !frontier.is_within(first, self.space.layout.units_per_erase_unit()) {
+                return Err(damaged("the place that is written next"));
+            }
+        }
+        if times > 1 {
+            self.count_parity_of_open(header, &smaller, times);
+        }
+        Ok(())
+    }
+
+    /// The parity of an open erase unit covers what was written up to its last full stripe, which on the smaller drive ended
+    /// earlier: what lies between has parity on the larger one alone.
+    fn count_parity_of_open(&mut self, header: &Header, smaller: &Layout, times: u64) {
+        let parity = |layout: &Layout, erase_unit: EraseUnit, frontier: &Frontier| {
+            let place = frontier.next().0 - layout.first(erase_unit);
+            u64::from(place - layout.data_units_before(place))
+        };
+        let parked = header.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked());
+        let of_smaller: u64 = (header.frontiers.iter().chain(parked))
+            .filter_map(|frontier| Some(times * parity(smaller, frontier.erase_unit?, frontier)))
+            .sum();
+        let layout = &self.space.layout;
+        let of_own: u64 =
+            self.space.open_frontiers().map(|(_, erase_unit, frontier)| parity(layout, erase_unit, frontier)).sum();
+        self.books.parity((of_own - of_smaller) as u32);
+    }
+
+    fn take_up_policies(&mut self, header: &mut Header) -> Result<(), StateError> {
+        if header.leveled_to >= self.space.erase_units() {
+            return Err(damaged("what wear levelling remembers"));
+        }
+        self.gc.leveled_to = header.leveled_to;
+        self.gc.owed_units = header.owed_units;
+        self.gc.random = header.random.clone();
+        let victim = header.victim.take();
+        self.gc.victim.restore(victim).map_err(|_| damaged("what the victim policy remembers"))
+    }
+
+    fn take_up_wear(&mut self, header: &Header, states: &[State]) -> Result<(), StateError> {
+        let space = &mut self.space;
+        space.array.wear_as(header.worn.clone()).map_err(StateError::Damaged)?;
+        for erase_unit in space.each_erase_unit() {
+            space.wear.note(erase_unit, space.array.erase_count(erase_unit.0));
+        }
+        space.wear.erase_units_left = header.erase_units_left;
+        if header.erase_units_left > header.erase_units {
+            return Err(damaged("its number of erase units"));
+        }
+        space.free.clear();
+        let mut is_taken = vec![false; states.len()];
+        for &erase_unit in &header.free {
+            let is_free = states.get(erase_unit as usize) == Some(&State::Free);
+            if !is_free || std::mem::replace(&mut is_taken[erase_unit as usize], true) {
+                return Err(damaged("a free erase unit"));
+            }
+            space.free.put(EraseUnit(erase_unit), space.wear.erase_counts[erase_unit as usize]);
+        }
+        Ok(())
+    }
+
+    /// A drive of which the map is all.
+    fn take_up_alone(
+        &mut self,
+        input: &mut dyn Read,
+        header: &Header,
+        states: &[State],
+        times: u64,
+    ) -> Result<(), StateError> {
+        let has_layer = serde_json::to_value(self.layer.kept()).is_ok_and(|kept| !kept.is_null());
+        if has_layer || self.slc_cache.is_some() {
+            return Err(StateError::OtherDrive("it keeps nothing beside its map".into()));
+        }
+        let live = self.take_up_map(input, header, times)?;
+        if times == 1 && self.books.mapped_units() != header.mapped_units {
+            return Err(damaged("its number of live units"));
+        }
+        self.take_up_occupancy(states, &live)
     }
 
     /// Links addresses and places, and counts what is live in each erase unit.
     fn take_up_map(&mut self, input: &mut dyn Read, header: &Header, times: u64) -> Result<Vec<u32>, StateError> {
-        let mut live = vec![0u32; self.streams.len()];
+        let mut live = vec![0u32; header.states.len()];
+        let (own, smaller) = (self.space.layout, layout_of(header, &self.space.layout)?);
         let physical_units = u64::from(header.erase_units) * u64::from(header.units_per_erase_unit);
         let user_units = u64::from(self.map.user_units());
         let mut bytes = vec![0; 4 * AT_ONCE];
-        self.mapped_units = 0;
-        for erase_unit in 0..header.erase_units {
-            self.map.mark_all_stale(EraseUnit(erase_unit));
+        let mut mapped_units = 0;
+        for erase_unit in self.space.each_erase_unit() {
+            self.map.mark_all_stale(erase_unit);
         }
         for lpns in (0..header.user_units).step_by(AT_ONCE) {
             let count = (header.user_units - lpns).min(AT_ONCE as u32) as usize;
@@ -233,55 +398,200 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, C> {
                 if u64::from(ppn) >= physical_units {
                     return Err(StateError::Damaged(format!("its map names place {ppn}, which is not there")));
                 }
+                let erase_unit = smaller.erase_unit_of(Ppn(ppn));
+                let within = ppn - smaller.first(erase_unit);
+                if smaller.is_parity(within) {
+                    return Err(StateError::Damaged(format!("its map names place {ppn}, which holds parity")));
+                }
+                // A place of the smaller drive is so many neighbours of the larger one.
+                let number = smaller.data_units_before(within) * times as u32;
                 let first = (u64::from(lpns) + place as u64) * times;
                 for part in 0..times.min(user_units.saturating_sub(first)) {
-                    // A place of the smaller drive is so many neighbours of the larger one.
-                    let to = Ppn((u64::from(ppn) * times + part) as u32);
+                    let to = Ppn(own.first(erase_unit) + own.place_of_data(number + part as u32));
                     if self.map.is_live(to) {
                         return Err(StateError::Damaged(format!("its map names place {ppn} twice")));
                     }
                     self.map.link(Lpn((first + part) as u32), to);
                     self.map.mark_live(to);
-                    self.mapped_units += 1;
-                    let erase_unit = self.layout.erase_unit_of(to);
+                    mapped_units += 1;
                     live[erase_unit.index()] += 1;
-                    if P::POOLED {
-                        self.pools[self.streams[erase_unit.index()].index()].live_units += 1;
-                    }
+                    self.books.found(self.space.stream_of(erase_unit), 1);
                 }
             }
         }
+        self.books.take_up_mapped(mapped_units);
         Ok(live)
     }
 
-    fn take_up_occupancy(&mut self, header: &Header, live: &[u32]) -> Result<(), StateError> {
-        for (index, &state) in header.states.iter().enumerate() {
-            let erase_unit = EraseUnit(index as u32);
-            let state = known_state(state)?;
-            let mut count = live[index];
-            if state == State::Open {
-                count += self.mark_unwritten_live(erase_unit);
-            } else if live[index] > 0 && state != State::Closed {
-                return Err(StateError::Damaged(format!("erase unit {index} is free and holds data")));
+    fn take_up_occupancy(&mut self, states: &[State], live: &[u32]) -> Result<(), StateError> {
+        for (erase_unit, (&state, &live)) in (0..).map(EraseUnit).zip(states.iter().zip(live)) {
+            let unwritten = if state == State::Open { self.mark_unwritten_live(erase_unit)? } else { 0 };
+            if live > 0 && matches!(state, State::Free | State::Retired) {
+                return Err(StateError::Damaged(format!("erase unit {} is free and holds data", erase_unit.0)));
             }
-            self.occupancy.put(erase_unit, state, count);
+            self.space.occupancy.put(erase_unit, state, live + unwritten);
         }
         Ok(())
     }
 
     /// Places of an open erase unit that are not yet written count as live, as `mark_all_live` has it.
-    fn mark_unwritten_live(&mut self, erase_unit: EraseUnit) -> u32 {
-        let frontier = self.frontier_at(erase_unit);
-        let first = self.layout.first(erase_unit);
-        let from = frontier.map_or(first, |frontier| frontier.next().0);
+    fn mark_unwritten_live(&mut self, erase_unit: EraseUnit) -> Result<u32, StateError> {
+        let layout = self.space.layout;
+        let first = layout.first(erase_unit);
         let mut count = 0;
-        for place in from - first..self.layout.units_per_erase_unit() {
-            if !self.layout.is_parity(place) {
-                self.map.mark_live(Ppn(first + place));
+        for place in self.space.written_places(erase_unit)..layout.units_per_erase_unit() {
+            let ppn = Ppn(first + place);
+            if self.map.is_live(ppn) {
+                return Err(StateError::Damaged(format!("its map names place {}, which is not yet written", ppn.0)));
+            }
+            if !layout.is_parity(place) {
+                self.map.mark_live(ppn);
                 count += 1;
             }
         }
-        count
+        Ok(count)
+    }
+
+    /// The tables and what was kept beside them.
+    fn take_up_beside(
+        &mut self,
+        input: &mut dyn Read,
+        header: &Header,
+        beside: Beside,
+        states: &[State],
+    ) -> Result<(), StateError> {
+        let (units, erase_units) = (self.map.units(), self.space.erase_units());
+        let units_per_erase_unit = self.space.layout.units_per_erase_unit();
+        let places = u64::from(erase_units) * u64::from(units_per_erase_unit);
+        let slc_length = beside.is_slc.as_ref().map(Vec::len);
+        let is_alike = beside.slc_cache.is_some() == self.slc_cache.is_some()
+            && slc_length == self.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
+            && beside.live_units.len() == states.len();
+        if !is_alike {
+            return Err(other_beside());
+        }
+        let layer = serde_json::from_value(beside.layer).map_err(|_| other_beside())?;
+        if !self.layer.take_up(layer) {
+            return Err(other_beside());
+        }
+        self.read_tables(input, units, places)?;
+        if beside.live_units.iter().any(|&live_units| live_units > units_per_erase_unit) {
+            return Err(damaged("its number of live units"));
+        }
+        for (erase_unit, (&state, &live)) in (0..).map(EraseUnit).zip(states.iter().zip(&beside.live_units)) {
+            self.space.occupancy.put(erase_unit, state, live);
+        }
+        let is_within = |under_way: &Move| {
+            states.get(under_way.victim.index()) == Some(&State::Open)
+                && under_way.is_within(&self.space, self.map.units())
+        };
+        if !beside.under_way.as_ref().is_none_or(is_within) {
+            return Err(damaged("its victim"));
+        }
+        if let (Some(cache), Some(held)) = (&mut self.slc_cache, beside.slc_cache)
+            && !cache.hold(held, states, is_within)
+        {
+            return Err(other_beside());
+        }
+        if let (Some(mode), Some(is_slc)) = (&mut self.space.slc_mode, beside.is_slc) {
+            mode.is_slc = is_slc;
+        }
+        let in_slc_mode = self.space.each_erase_unit().filter(|&erase_unit| self.space.is_slc(erase_unit));
+        if self.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode)) {
+            return Err(damaged("the number of erase units in SLC mode"));
+        }
+        if let (Some(background), Some(erases)) = (&mut self.background, beside.level_at_erases) {
+            background.level_at_erases = erases;
+        }
+        self.gc.under_way = beside.under_way;
+        self.books.take_up_mapped(header.mapped_units);
+        self.books.take_up_pools(header.pools.clone());
+        Ok(())
+    }
+
+    fn read_tables(&mut self, input: &mut dyn Read, units: u32, places: u64) -> Result<(), StateError> {
+        let wild = || StateError::Damaged("a table names what is not there".into());
+        let (physical, logical, live) = self.map.tables();
+        let is_possible = physical.read(input, places - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
+            && logical.read(input, u64::from(units) - 1, None)?
+            && live.read(input, u64::MAX, None)?;
+        if !is_possible {
+            return Err(wild());
+        }
+        for (table, most) in self.layer.tables(units) {
+            if !table.read(input, most, None)? {
+                return Err(wild());
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is younger than the drive.
+    fn check_times(&self) -> Result<(), StateError> {
+        let now = self.now();
+        let filled = &self.space.filled;
+        let opened_at = self.space.open_frontiers().map(|(_, _, frontier)| frontier.opened_at());
+        let times = filled.born_at.iter().chain(&filled.closed_at).copied().chain(opened_at);
+        if times.into_iter().all(|time| time <= now) { Ok(()) } else { Err(damaged("a time after the last write")) }
+    }
+
+    /// Every live place against the address that it holds, and their numbers against what each erase unit and each stream is
+    /// known to hold.
+    fn check_places(&self) -> Result<(), String> {
+        let space = &self.space;
+        let mut pools = vec![PoolState::default(); self.books.pools().len()];
+        for erase_unit in space.each_erase_unit() {
+            let live = self.check_places_of(erase_unit)?;
+            if !matches!(space.occupancy.state(erase_unit), State::Free | State::Retired) {
+                let pool = &mut pools[space.stream_of(erase_unit).index()];
+                pool.erase_units += 1;
+                pool.live_units += u64::from(live);
+            }
+        }
+        for (stream, (pool, known)) in pools.iter().zip(self.books.pools()).enumerate() {
+            if pool.erase_units != known.erase_units || (P::POOLED && pool.live_units != known.live_units) {
+                return Err(format!("stream {stream} has {pool:?}, but {known:?} were counted"));
+            }
+        }
+        let is_usable = |&erase_unit: &EraseUnit| {
+            let is_own = self.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+            !is_own && space.occupancy.state(erase_unit) != State::Retired
+        };
+        let left = space.each_erase_unit().filter(is_usable).count() as u32;
+        if left != space.wear.erase_units_left {
+            return Err(format!("{left} erase units are left, but {} were counted", space.wear.erase_units_left));
+        }
+        Ok(())
+    }
+
+    /// Returns the live places of an erase unit that are written.
+    fn check_places_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
+        let space = &self.space;
+        let places = space.layout_of(erase_unit);
+        let first = space.layout.first(erase_unit);
+        let (written, unwritten_data) = match space.frontier_at(erase_unit) {
+            Some(frontier) => (frontier.next().0 - first, places.data_units_from(frontier.next().0 - first)),
+            None => (space.layout.units_per_erase_unit(), 0),
+        };
+        let mut live = 0;
+        for place in (0..written).filter(|&place| self.map.is_live(Ppn(first + place))) {
+            let lpn = self.map.logical(Ppn(first + place));
+            let taken = self.layer.places_of(lpn);
+            let is_there = self.map.physical(lpn) == Ppn(first + place)
+                && place < places.units_per_erase_unit()
+                && !places.is_parity(place)
+                && (1..=written - place).contains(&taken);
+            if !is_there {
+                return Err(format!("place {} holds {lpn:?}, which lies elsewhere", first + place));
+            }
+            live += taken;
+        }
+        let known = space.occupancy.live_units(erase_unit);
+        if live + unwritten_data != known {
+            let all = live + unwritten_data;
+            return Err(format!("erase unit {} holds {all} live places, but {known} were counted", erase_unit.0));
+        }
+        Ok(live)
     }
 }
 
@@ -300,7 +610,16 @@ fn read_header(input: &mut dyn Read) -> Result<Header, StateError> {
     if text.len() as u64 != length {
         return Err(StateError::Damaged("it ends too early".into()));
     }
-    serde_json::from_slice(&text).map_err(|error| StateError::Damaged(error.to_string()))
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: Option<u32>,
+    }
+    let damaged = |error: serde_json::Error| StateError::Damaged(error.to_string());
+    let version = serde_json::from_slice::<Versioned>(&text).map_err(damaged)?.version.unwrap_or(1);
+    if version != VERSION {
+        return Err(StateError::Damaged(format!("it is of version {version}, and this one reads version {VERSION}")));
+    }
+    serde_json::from_slice(&text).map_err(damaged)
 }
 
 impl From<io::Error> for StateError {

@@ -114,6 +114,10 @@ impl Array {
         Ok(())
     }
 
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
     /// Erase units that could be formed, retired ones among them, without those kept apart.
     pub fn erase_units(&self) -> u32 {
         (self.blocks.len() / self.lanes()) as u32 - self.kept_apart

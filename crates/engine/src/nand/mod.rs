@@ -2,6 +2,7 @@
 
 pub mod array;
 pub mod geometry;
+pub mod occupancy;
 
 pub use array::{Array, Erased};
 pub use geometry::Geometry;

@@ -36,7 +36,7 @@ impl Random {
     }
 
     /// A standard normal number by the polar method (Marsaglia and Bray 1964). Its second number is not kept, so that
-    /// there is no state beside the generator's.
+    /// there is no state except the generator's.
     #[inline(always)]
     pub fn standard_normal(&mut self) -> f64 {
         loop {

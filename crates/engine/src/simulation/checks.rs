@@ -4,6 +4,7 @@
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
 use crate::policies::placement::heeded_identifiers;
+use crate::specification::drive::{Drive, check_microseconds};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::{Job, Specification};
 
@@ -94,7 +95,7 @@ pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
     Ok(())
 }
 
-/// A drive that goes by placement identifiers has so many and no more; others let them pass.
+/// A drive that honours placement identifiers has a limited number of them; other drives ignore them.
 pub fn check_identifiers(specification: &Specification) -> Result<(), SpecificationError> {
     let heeded = heeded_identifiers(&specification.drive.ftl.placement);
     let Some(identifiers) = heeded.map(u64::from) else { return Ok(()) };
@@ -112,33 +113,15 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
 
 /// What only a clock needs to be sensible.
 pub fn check_times(specification: &Specification) -> Result<(), SpecificationError> {
-    let nand = &specification.drive.nand;
-    let times = [
-        ("nand.read_us", nand.read_us, 0.0),
-        ("nand.program_us", nand.program_us, 0.0),
-        ("nand.erase_us", nand.erase_us, 0.0),
-        ("nand.program_suspend_us", nand.program_suspend_us, 0.0),
-        ("nand.erase_suspend_us", nand.erase_suspend_us, 0.0),
-        ("nand.resume_us", nand.resume_us, 0.0),
-        ("slc_cache.read_us", specification.drive.slc_cache.read_us, 0.0),
-        ("slc_cache.program_us", specification.drive.slc_cache.program_us, 0.0),
-        ("slc_cache.erase_us", specification.drive.slc_cache.erase_us, 0.0),
-        ("controller.command_us", specification.drive.controller.command_us, 0.0),
-    ];
-    for (key, value, least) in times {
-        if !(value >= least && value <= 1e9) {
-            return Err(SpecificationError::new(key, value, "microseconds from 0 to 10^9"));
-        }
+    if specification.interval_ns == Some(0) {
+        return Err(SpecificationError::new("interval_ns", 0, "1 ns or more, or null"));
     }
-    if nand.suspend && (nand.cache_program || nand.cache_read) {
-        let allowed =
-            "false with nand.cache_program or nand.cache_read: a cache register that is full is in the way of reads";
-        return Err(SpecificationError::new("nand.suspend", true, allowed));
-    }
-    if !(nand.channel_mb_s > 0.0 && nand.channel_mb_s <= 1e6) {
-        return Err(SpecificationError::new("nand.channel_mb_s", nand.channel_mb_s, "above 0 to 10^6 MB/s"));
-    }
-    Ok(())
+    let Drive { nand, slc_cache, controller, .. } = &specification.drive;
+    nand.check_times()?;
+    check_microseconds("slc_cache.read_us", slc_cache.read_us)?;
+    check_microseconds("slc_cache.program_us", slc_cache.program_us)?;
+    check_microseconds("slc_cache.erase_us", slc_cache.erase_us)?;
+    check_microseconds("controller.command_us", controller.command_us)
 }
 
 #[cfg(test)]

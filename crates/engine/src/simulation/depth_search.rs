@@ -2,19 +2,20 @@
 //!
 //! The job begins with one request at a time. After a window in which enough of its requests were in time the depth
 //! doubles, and once one was too deep, it goes half of the way there; after another window it goes half of the way back.
-//! A depth that follows itself is the one: what is outstanding ends, and the job counts anew for a last window at it.
+//! A depth that follows itself is the one: what is outstanding ends, and the job starts its counts again for a last window at it.
 //! Where every request must be in time, the first that is late ends its window.
 //!
 //! Other than in fio, what ends after its window decides nothing, and the largest depth counts as too deep once it was.
 
 use crate::specification::job::LatencyTarget;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Windows at a depth just below the least that was too deep, before that is tried again.
 const STEADY_WINDOWS: u32 = 3;
 
 /// What the search came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DepthFound {
     pub depth: u32,
     /// Whether the last window was at this depth and in time.
@@ -81,12 +82,12 @@ impl DepthSearch {
         DepthFound { depth: self.depth, is_final: self.is_done }
     }
 
-    /// Whether the job may issue one more beside those that are outstanding.
+    /// Whether the job may issue one more request while the others are outstanding.
     pub fn may_issue(&self, outstanding: u32) -> bool {
         !self.quiesces && outstanding < self.depth
     }
 
-    /// Nothing is outstanding. Returns whether the job counts anew, for its last window.
+    /// Nothing is outstanding. Returns whether the job starts its counts again, for its last window.
     pub fn rest(&mut self, now_ns: u64) -> bool {
         if !std::mem::replace(&mut self.quiesces, false) {
             return false;

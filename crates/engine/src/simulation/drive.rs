@@ -5,12 +5,12 @@ use crate::error::{Refused, SpecificationError};
 use crate::ftl::contents::Packs;
 use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
-use crate::ftl::{Capacity, Ftl, StateError, Wear};
+use crate::ftl::{Capacity, Ftl, Layer, MapCached, Plain, Reduced, StateError, Wear, is_map_cached, is_reduced};
 use crate::ledger::Ledger;
 use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use crate::request::Request;
 use crate::specification::Drive;
-use crate::timing::host::TimedDrive;
+use crate::timing::drive::TimedDrive;
 use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
 use std::io::{Read, Write};
@@ -41,7 +41,7 @@ pub trait SimulatedDrive: Pictured + Send {
     fn check_map(&self) -> Result<(), String>;
 }
 
-impl<P: PlacementPolicy + Send, C: Clock + Send> SimulatedDrive for Ftl<P, C> {
+impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive for Ftl<P, L, C> {
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         self.execute(requests)
     }
@@ -111,7 +111,14 @@ pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDri
         type Output = Result<Box<dyn TimedSimulatedDrive>, SpecificationError>;
 
         fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
-            Ok(Box::new(Ftl::new(self.drive, placement, Recorder::default(), self.seed)?))
+            let (drive, seed) = (self.drive, self.seed);
+            if is_reduced(drive) {
+                return Ok(Box::new(Ftl::<P, Reduced, _>::with_layer(drive, placement, Recorder::default(), seed)?));
+            }
+            if is_map_cached(drive) {
+                return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Recorder::default(), seed)?));
+            }
+            Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Recorder::default(), seed)?))
         }
     }
 
@@ -130,7 +137,14 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
         type Output = Result<Box<dyn SimulatedDrive>, SpecificationError>;
 
         fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
-            Ok(Box::new(Ftl::new(self.drive, placement, Untimed, self.seed)?))
+            let (drive, seed) = (self.drive, self.seed);
+            if is_reduced(drive) {
+                return Ok(Box::new(Ftl::<P, Reduced, _>::with_layer(drive, placement, Untimed, seed)?));
+            }
+            if is_map_cached(drive) {
+                return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Untimed, seed)?));
+            }
+            Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Untimed, seed)?))
         }
     }
 

@@ -6,14 +6,15 @@
 
 use crate::request::Operation;
 use crate::specification::job::{EndsOthers, JobLimits, PerDirection};
-use crate::timing::host::Completion;
+use crate::timing::front::Completion;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const SETTLING_NS: u64 = 2_000_000_000;
 const DIRECTIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Trim];
 
 /// Which limit a job did not keep to, and by how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFailure {
     pub limit: Limit,
     /// As fio numbers them: 0 reads, 1 writes, 2 trims.
@@ -33,7 +34,7 @@ impl JobFailure {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     BytesPerSecondMin,
@@ -172,7 +173,7 @@ mod tests {
         // The job's time begins at a second of the host's.
         let completed_ns = SECOND_NS + time_ns;
         let issued_ns = completed_ns - latency_ns;
-        Completion { job: 0, operation, length_bytes: 1000, offset_bytes: 7, issued_ns, completed_ns }
+        Completion { tag: 0, operation, length_bytes: 1000, offset_bytes: 7, issued_ns, completed_ns }
     }
 
     /// So many requests evenly over each second, and the first of the next one; when it failed, and by what.
@@ -248,7 +249,7 @@ mod tests {
             length_bytes: 1000,
         };
         assert_eq!(limited.failure(), Some(expected));
-        // The first failure is the one that is told.
+        // The first failure is the one that is reported.
         assert!(limited.add(&done(Operation::Trim, 0, 900), None));
         assert_eq!(limited.failure(), Some(expected));
     }

@@ -4,8 +4,9 @@
 //! Request by request it grows with the run, as fio's does; so it ends at a limit and counts what it left out.
 
 use crate::specification::job::LogPlan;
+use crate::timing::front::Completion;
 use crate::timing::histogram::{BINS, bin_of};
-use crate::timing::host::Completion;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A job's log of single requests holds no more than this; some 40 MB.
@@ -13,7 +14,7 @@ const ENTRIES_MAX: usize = 1 << 20;
 const DIRECTIONS: usize = 3;
 
 /// One row an entry: a request, or all requests of a direction within a window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LogColumns {
     /// When the request completed or the window ended.
     pub time_ns: Vec<u64>,
@@ -30,7 +31,7 @@ pub struct LogColumns {
     pub histograms: Vec<HistogramRow>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HistogramRow {
     pub time_ns: u64,
     pub direction: u8,
@@ -200,7 +201,7 @@ mod tests {
     use crate::request::Operation;
 
     fn completion(operation: Operation, issued_ns: u64, completed_ns: u64) -> Completion {
-        Completion { job: 0, operation, length_bytes: 4096, offset_bytes: 8192, issued_ns, completed_ns }
+        Completion { tag: 0, operation, length_bytes: 4096, offset_bytes: 8192, issued_ns, completed_ns }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 use crate::specification::job::{JobSteadyState, SteadyCriterion};
 use crate::steady_state::SteadyState;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 /// Rounds of a window of SNIA's rule; its duration is a whole number of seconds for each.
 pub const SNIA_ROUNDS: usize = 5;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobSteadyStateOutcome {
     pub attained: bool,
     /// Since the start of the job; null when it was not attained.

@@ -4,10 +4,12 @@ pub mod addresses;
 mod checks;
 mod depth_search;
 mod drive;
+mod intervals;
 mod job_limits;
 mod job_log;
 mod job_steady_state;
 pub mod live;
+mod memory;
 mod outcome;
 mod rounds;
 mod series;
@@ -30,7 +32,9 @@ use crate::workload::Stream;
 use checks::check_there_is_one;
 pub use depth_search::DepthFound;
 pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
+pub use intervals::Interval;
 pub use job_limits::{JobFailure, Limit};
+pub use memory::{Memory, memory_of, memory_of_drive};
 pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing};
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};
@@ -62,8 +66,8 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
     })
 }
 
-/// The rounds of the last stage, if the run goes on until the steady state. A stage that writes nothing would never end;
-/// what is given sees to that itself, when it starts over.
+/// The rounds of the last stage, if the run goes on until the steady state. A stage that writes nothing would never
+/// settle, so it has none; a given source, such as a trace, checks that itself when it starts over.
 fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rounds>, SpecificationError> {
     let Until::SteadyState { round_bytes, host_bytes_max } = specification.until else { return Ok(None) };
     if round_bytes == 0 {

@@ -1,6 +1,7 @@
 //! What a run has counted.
 
 use super::depth_search::DepthFound;
+use super::intervals::Interval;
 use super::job_limits::JobFailure;
 use super::job_log::LogColumns;
 use super::job_steady_state::JobSteadyStateOutcome;
@@ -11,11 +12,12 @@ use crate::ftl::{Capacity, Wear};
 use crate::ledger::Ledger;
 use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
+use crate::timing::front::read_counts::ReadCounts;
 use crate::timing::histogram::Latency;
-use crate::timing::read_counts::ReadCounts;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     pub jobs: Vec<JobOutcome>,
     pub ledger: Ledger,
@@ -31,7 +33,7 @@ pub struct Outcome {
     pub failure: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobOutcome {
     pub name: String,
     pub clone: u32,
@@ -47,15 +49,18 @@ pub struct JobOutcome {
     pub timing: Option<JobTiming>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Timing {
     pub simulated_ns: u64,
     /// The share of the time in which the dies were at work, on average.
     pub die_utilization: f64,
     pub series: TimeColumns,
+    /// Nothing unless the run was to count in intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Vec<Interval>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobTiming {
     pub start_ns: u64,
     pub end_ns: u64,
@@ -76,20 +81,20 @@ pub struct JobTiming {
 }
 
 /// Where the time of the requests went, a row for each bin of the direction's latency.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobBreakdown {
     pub read: BreakdownColumns,
     pub write: BreakdownColumns,
     pub trim: BreakdownColumns,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Requests {
     pub ios: u64,
     pub bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageOutcome {
     pub stage: u32,
     pub host_written_bytes_start: u64,
@@ -98,7 +103,7 @@ pub struct StageOutcome {
     pub read_ahead: Option<ReadCounts>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadyStateOutcome {
     pub reached: bool,
     /// Host bytes since the start of the run.

@@ -2,10 +2,11 @@
 
 use super::drive::SimulatedDrive;
 use crate::ledger::Ledger;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Columns of equal length: cumulative counters at the end of each step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Columns {
     pub host_written_bytes: Vec<u64>,
     pub stage: Vec<u32>,

@@ -2,7 +2,7 @@
 //!
 //! Not for what requests look like (`request`), nor for making them (`workload`).
 
-use crate::request::Request;
+use crate::request::{Operation, Request};
 use crate::workload::Stream;
 use std::error::Error;
 
@@ -15,6 +15,11 @@ pub trait RequestSource: Send {
     /// Appends the next requests, at most `count_max`, and says how many; 0 when there are no more. None is empty or
     /// leaves the drive. An error ends the run.
     fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError>;
+
+    /// The same for one request of this direction, of a source that mixes reads and writes.
+    fn fill_one(&mut self, _direction: Operation, out: &mut Vec<Request>) -> Result<usize, SourceError> {
+        self.fill(out, 1)
+    }
 
     /// The same with the time at which each request arrives, in nanoseconds since the source began, never falling and
     /// going on through `restart`. The requests of a source without times arrive together at its beginning.
@@ -39,6 +44,10 @@ pub trait RequestSource: Send {
 impl RequestSource for Stream {
     fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
         Ok(self.fill(out, count_max))
+    }
+
+    fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> Result<usize, SourceError> {
+        Ok(self.fill_one(direction, out))
     }
 
     fn restart(&mut self) {

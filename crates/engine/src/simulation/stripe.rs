@@ -1,5 +1,5 @@
-//! Several translation layers as one drive: what the host asks for goes to them in parts, what is told of them is told of
-//! the whole. Its clock is `timing::host::StripedHost`.
+//! Several translation layers as one drive: the host's requests go to them in parts, what is reported of them is reported of
+//! the whole. Its clock is `timing::front::StripedFront`.
 
 #[cfg(test)]
 mod tests;
@@ -12,8 +12,9 @@ use crate::ftl::{Capacity, Spread, StateError, Wear};
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::specification::Drive;
-use crate::specification::stripe::devices_of;
-use crate::timing::host::{Devices, TimedDrive};
+use crate::specification::drive::devices_of;
+use crate::timing::drive::TimedDrive;
+use crate::timing::front::Devices;
 use std::io::{Read, Write};
 
 pub struct Stripe<D: ?Sized> {
@@ -138,7 +139,7 @@ impl<D: SimulatedDrive + ?Sized> SimulatedDrive for Stripe<D> {
     fn wear(&self) -> Wear {
         let bad_blocks = self
             .each()
-            .map(|device| device.wear())
+            .map(super::drive::SimulatedDrive::wear)
             .fold((0, 0), |(factory, grown), wear| (factory + wear.bad_blocks_factory, grown + wear.bad_blocks_grown));
         Wear::of(&self.erase_counts(), bad_blocks.0, bad_blocks.1)
     }

@@ -13,8 +13,8 @@ fn drive() -> Drive {
         name: "tiny".into(),
         nand: Nand {
             cell: Cell::Slc,
-            read_us: 25.0,
-            program_us: 200.0,
+            read_us: 25.0.into(),
+            program_us: 200.0.into(),
             erase_us: 1500.0,
             channel_mb_s: 200.0,
             ..textbook.nand
@@ -52,7 +52,7 @@ fn job(stage: u32, sequential: bool, direction: Direction, passes: u64) -> Job {
 }
 
 fn specification(jobs: Vec<Job>, until: Until) -> Specification {
-    Specification { seed: 1, timed: false, drive: drive(), until, series_points_max: 64, jobs }
+    Specification { seed: 1, timed: false, drive: drive(), until, series_points_max: 64, interval_ns: None, jobs }
 }
 
 fn run(simulation: Result<Simulation, SpecificationError>) -> Result<Outcome, SourceError> {

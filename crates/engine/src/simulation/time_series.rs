@@ -1,8 +1,9 @@
 //! The course of a run over simulated time, in a bounded number of even intervals with their latencies.
 
 use crate::request::Operation;
+use crate::timing::front::Completion;
 use crate::timing::histogram::Histogram;
-use crate::timing::host::Completion;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Each interval keeps two histograms of 15 KB, so that intervals can be merged without losing percentiles.
@@ -10,7 +11,7 @@ const INTERVALS_MAX: usize = 512;
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 
 /// Columns of equal length, an entry an interval; counts are those of the interval unless the name says otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TimeColumns {
     /// End of the interval.
     pub time_ns: Vec<u64>,

@@ -5,6 +5,7 @@ mod client;
 mod machine;
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one, check_times};
+use super::intervals::Intervals;
 use super::outcome::Timing;
 use super::rounds::Rounds;
 use super::series::Series;
@@ -31,6 +32,8 @@ pub struct TimedSimulation {
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
+    /// Nothing unless the run is to count in intervals.
+    intervals: Option<Intervals>,
     /// Until the next look at the drive, which is the same in whatever steps the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
@@ -108,6 +111,7 @@ impl TimedSimulation {
             last_stage,
             counted_unit_bytes,
             series: Series::new(specification.series_points_max, drive_specification.ftl.user_bytes),
+            intervals: specification.interval_ns.map(Intervals::new),
             events_to_look: EVENTS_AT_ONCE,
             failure: None,
         })
@@ -136,10 +140,11 @@ impl TimedSimulation {
             panic!("the ledger does not add up: {broken}");
         }
         let simulated_ns = self.machine.now_ns();
-        let (stages, series, time_series) = (self.stages, self.series, self.jobs.time_series);
+        let (stages, series, time_series, intervals) =
+            (self.stages, self.series, self.jobs.time_series, self.intervals);
         let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
         let steady_state = self.rounds.map(Rounds::into_outcome);
-        let books = Books { stages, series, time_series, jobs, steady_state, failure: self.failure };
+        let books = Books { stages, series, time_series, intervals, jobs, steady_state, failure: self.failure };
         books.close(&self.machine)
     }
 
@@ -159,6 +164,7 @@ impl TimedSimulation {
             stages,
             series,
             time_series: self.jobs.time_series.clone(),
+            intervals: self.intervals.clone(),
             jobs: self.jobs.jobs.iter().map(|job| job.outcome_at(simulated_ns)).collect(),
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             failure: self.failure,
@@ -195,6 +201,9 @@ impl TimedSimulation {
         let stage = self.stage();
         let ledger = *self.ledger();
         self.series.note(stage, self.machine.drive());
+        if let Some(intervals) = &mut self.intervals {
+            intervals.note(self.machine.now_ns(), &ledger);
+        }
         self.jobs.time_series.sample(Sample {
             stage,
             host_written_bytes: ledger.host_written_bytes,
@@ -275,6 +284,7 @@ struct Books {
     stages: Vec<StageOutcome>,
     series: Series,
     time_series: TimeSeries,
+    intervals: Option<Intervals>,
     jobs: Vec<JobOutcome>,
     steady_state: Option<SteadyStateOutcome>,
     failure: Option<ReadOnly>,
@@ -294,6 +304,7 @@ impl Books {
                 simulated_ns,
                 die_utilization: machine.die_utilization(),
                 series: self.time_series.into_columns(simulated_ns),
+                intervals: self.intervals.map(|intervals| intervals.into_rows(simulated_ns, drive.ledger())),
             }),
             failure: self.failure.map(|reason| reason.to_string()),
             jobs: self.jobs,
@@ -302,6 +313,30 @@ impl Books {
 }
 
 impl Jobs {
+    /// Lets a job draw; it starts over where it goes on by time, or until the steady state.
+    fn draw_by(
+        &mut self,
+        job: u32,
+        count_max: usize,
+        mut draw: impl FnMut(&mut dyn RequestSource, usize) -> Result<usize, SourceError>,
+    ) {
+        let job = &mut self.jobs[job as usize];
+        let count_max = count_max.min(usize::try_from(job.left).unwrap_or(usize::MAX));
+        if count_max == 0 {
+            return;
+        }
+        let mut drawn = draw(&mut *job.source, count_max);
+        if matches!(drawn, Ok(0)) && (job.time_based || self.repeats_stage == Some(job.stage)) {
+            job.source.restart();
+            job.restarts += 1;
+            drawn = draw(&mut *job.source, count_max);
+        }
+        let count = *drawn.as_ref().unwrap_or(&0) as u64;
+        job.drawn += count;
+        job.left -= count;
+        self.note_error(drawn);
+    }
+
     fn note_error(&mut self, drawn: Result<usize, SourceError>) {
         if let Err(error) = drawn {
             self.source_error = Some(error);

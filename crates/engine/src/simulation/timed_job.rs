@@ -46,9 +46,9 @@ pub struct RunningJob {
     pub rounds: Option<Box<JobRounds>>,
     pub limits: Option<Box<LimitedJob>>,
     pub search: Option<Box<DepthSearch>>,
-    /// A request that was too late where none outstanding beside it would have helped.
+    /// A request that was too late although it was the only one outstanding.
     pub too_late: Option<JobFailure>,
-    /// What it counted before it counted anew, for those who watch.
+    /// What it counted before its counts were started again, for observers.
     pub before: Option<Box<Counted>>,
     pub outcome: JobOutcome,
 }

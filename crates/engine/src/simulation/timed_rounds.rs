@@ -3,8 +3,9 @@
 use super::Requests;
 use crate::request::Operation;
 use crate::steady_state::{SteadyState, Verdict};
+use crate::timing::front::Completion;
 use crate::timing::histogram::{Histogram, Latency};
-use crate::timing::host::Completion;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -41,7 +42,7 @@ impl RoundTimes {
     }
 }
 
-/// SNIA's rule on requests a second; it asks for it beside that on write amplification, which a real drive does not tell.
+/// SNIA's rule on requests a second; it is used together with the one on write amplification, which a real drive does not report.
 #[derive(Clone, Default)]
 pub struct TimedRounds {
     rule: SteadyState,
@@ -52,7 +53,7 @@ pub struct TimedRounds {
 }
 
 /// The last five rounds together, or all of them if they were fewer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadyTiming {
     pub round_iops: Vec<f64>,
     pub range_share: Option<f64>,

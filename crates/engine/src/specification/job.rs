@@ -1,12 +1,9 @@
 //! One job as the host sees it: a resolved section of a fio job file. One clone of `numjobs` is one job here.
 
-pub use super::identifiers::{IdentifierRange, Identifiers};
-pub use super::job_limits::JobLimits;
-pub use super::job_steady_state::{JobSteadyState, SteadyCriterion};
-pub use super::latency_target::LatencyTarget;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     pub name: String,
@@ -51,7 +48,7 @@ pub struct Job {
     /// which is the whole of that.
     pub files: Option<Files>,
     pub seed: u64,
-    /// Requests outstanding at a time; without a clock, the job's share of the turns beside the other jobs of its stage.
+    /// Requests outstanding at a time; without a clock, the job's share of the turns among the jobs of its stage.
     pub iodepth: u32,
     /// The job ends after so much simulated time, if it has not ended before.
     #[serde(default)]
@@ -81,7 +78,7 @@ pub struct Job {
     /// It pauses whenever it has worked for so long, too; 0: only by requests.
     #[serde(default)]
     pub think_time_after_ns: u64,
-    /// The part of the think time that fio spends at work on the processor. The drive cannot tell.
+    /// The part of the think time that fio spends busy on the processor. It makes no difference to the drive.
     #[serde(default)]
     pub think_time_spin_ns: u64,
     /// The most that the job asks for in each direction. Null: as much as it can.
@@ -135,7 +132,7 @@ pub struct Job {
 }
 
 /// How a job is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogPlan {
     /// Averages over so long (fio's `log_avg_msec`). Null: every request is an entry.
@@ -215,8 +212,16 @@ fn one() -> u32 {
     1
 }
 
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// How the requests of a limited rate are spread (fio's `rate_process`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateProcess {
     /// Evenly; what is late is made up for.
@@ -226,7 +231,7 @@ pub enum RateProcess {
     Poisson,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsOthers {
     #[default]
@@ -237,7 +242,7 @@ pub enum EndsOthers {
     All,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Read,
@@ -248,7 +253,7 @@ pub enum Direction {
     TrimWrite,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerDirection<T> {
     pub read: T,
@@ -257,7 +262,7 @@ pub struct PerDirection<T> {
 }
 
 /// One entry of a distribution of sizes; the percentages of a list add up to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlockSize {
     pub bytes: u32,
@@ -265,7 +270,7 @@ pub struct BlockSize {
 }
 
 /// So many requests share one random place (fio's `rw=randread:8`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
     pub ios: u32,
@@ -273,7 +278,7 @@ pub struct Runs {
 }
 
 /// What the requests of a run after its first do (fio's `rw_sequencer`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sequencer {
     /// Each follows the last request of its direction.
@@ -284,7 +289,7 @@ pub enum Sequencer {
 
 /// Zones of equal extent with equal gaps between, one after the other and then the first again. The end of the job's part
 /// may cut the last short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StridedZones {
     /// What is transferred in a zone before the job goes on to the next; it may be more than a zone has.
@@ -293,7 +298,7 @@ pub struct StridedZones {
     pub skip_bytes: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
     pub ranges: Vec<FileRange>,
@@ -301,7 +306,7 @@ pub struct Files {
 }
 
 /// The part of one file that the job works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRange {
     pub offset_bytes: u64,
@@ -309,7 +314,7 @@ pub struct FileRange {
 }
 
 /// Which file comes next (fio's `file_service_type`). A file whose blocks have all been visited waits for the others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FileService {
     /// In turn, so many requests at a time.
@@ -326,7 +331,7 @@ pub enum FileService {
 ///
 /// Skewed ones draw a rank, and the ranks are scattered over all blocks by a permutation. A `center`, 0 to 1, says where
 /// in the part the most frequent block lies; null: anywhere.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
     Random,
@@ -334,6 +339,9 @@ pub enum Distribution {
     Zipf {
         theta: f64,
         center: Option<f64>,
+        /// So many ranks in a row fall on one block: a part of a drive made smaller keeps the skew of the whole.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        ranks_per_block: u32,
     },
     /// fio's pareto: rank = blocks x u^(log h / log (1 - h)) for uniform u.
     Pareto {
@@ -348,6 +356,9 @@ pub enum Distribution {
     /// So many percent of the accesses to so many percent of the range, in order; uniform within each zone.
     Zoned {
         zones: Vec<Zone>,
+        /// Whether the blocks of a zone lie scattered over the range instead of one behind another.
+        #[serde(default, skip_serializing_if = "is_false")]
+        scattered: bool,
     },
     /// The same with zones for each direction.
     ZonedByDirection {
@@ -365,7 +376,7 @@ pub enum Distribution {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FioLaw {
     Zipf { theta: f64 },
@@ -373,16 +384,117 @@ pub enum FioLaw {
     Normal { deviation_percent: f64 },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     pub access_percent: f64,
     pub span_percent: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZone {
     pub access_percent: f64,
     pub span_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "choose", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Identifiers {
+    /// In turn, one a write. An empty list stands for all that the drive has.
+    RoundRobin { among: Vec<u8> },
+    /// At random; the same of an empty list.
+    Random { among: Vec<u8> },
+    /// By where a write begins, in bytes of the drive: the first range that holds it, or identifier 0.
+    ByOffset { ranges: Vec<IdentifierRange> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdentifierRange {
+    pub start_bytes: u64,
+    pub end_bytes: u64,
+    pub identifier: u8,
+}
+
+impl Identifiers {
+    /// The largest that is named; `None` where none is.
+    pub fn largest(&self) -> Option<u8> {
+        match self {
+            Self::RoundRobin { among } | Self::Random { among } => among.iter().copied().max(),
+            Self::ByOffset { ranges } => ranges.iter().map(|range| range.identifier).max(),
+        }
+    }
+
+    /// With an empty list filled: all of a drive that has so many.
+    pub fn on_drive(&self, identifiers: u8) -> Self {
+        let all = || (0..identifiers.max(1)).collect();
+        match self {
+            Self::RoundRobin { among } if among.is_empty() => Self::RoundRobin { among: all() },
+            Self::Random { among } if among.is_empty() => Self::Random { among: all() },
+            other => other.clone(),
+        }
+    }
+}
+
+/// The job fails when its rate falls below the least that is asked of it, or when a request takes longer than it may; see
+/// `simulation/job_limits.rs`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobLimits {
+    /// The least rate over a window (fio's `rate_min`, `rate_iops_min`). Null: any. Bytes go before requests, as in fio.
+    pub bytes_per_second_min: PerDirection<Option<u64>>,
+    pub iops_min: PerDirection<Option<u64>>,
+    /// The least length of a window (fio's `rate_cycle`).
+    pub window_ns: u64,
+    /// The longest that a request may take (fio's `max_latency`). Null: as long as it likes.
+    pub latency_ns_max: PerDirection<Option<u64>>,
+    /// Which others end when the job fails.
+    pub ends_others: EndsOthers,
+}
+
+/// A rule for a job's steady state, fio's or SNIA's; see `simulation/job_steady_state.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobSteadyState {
+    pub criterion: SteadyCriterion,
+    /// In requests or bytes a second, or in percent of the mean. SNIA's rule has its own limits.
+    pub limit: f64,
+    pub is_percent: bool,
+    /// Seconds over which the rule looks.
+    pub duration_seconds: u32,
+    /// Before it begins to look.
+    pub ramp_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyCriterion {
+    Iops,
+    IopsSlope,
+    Bw,
+    BwSlope,
+    /// SNIA's rule over five rounds, each a fifth of the duration.
+    SniaPtsIops,
+    SniaPtsBw,
+}
+
+impl SteadyCriterion {
+    pub fn is_snia(self) -> bool {
+        matches!(self, Self::SniaPtsIops | Self::SniaPtsBw)
+    }
+}
+
+/// The job looks for the most requests outstanding at which it keeps to a latency (fio's `latency_target`), up to its
+/// `iodepth`; see `simulation/depth_search.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyTarget {
+    pub latency_ns: u64,
+    /// How long a depth is tried.
+    pub window_ns: u64,
+    /// So many of the requests must be in time, above 0 to 100.
+    pub percent: f64,
+    /// Whether the job goes on looking to its end, and does not end at the depth that it found.
+    pub goes_on: bool,
 }

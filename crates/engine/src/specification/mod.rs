@@ -3,27 +3,17 @@
 //! Defaults, percentages and units are resolved above the engine; here every value is said, so that a specification
 //! and its seed are enough to run again to the same bytes. The words are those of the drive file and the result.
 
-pub mod data_reduction;
 pub mod drive;
-pub mod host_link;
-pub mod housekeeping;
-pub mod identifiers;
 pub mod job;
-pub mod job_limits;
-pub mod job_steady_state;
-pub mod latency_target;
-pub mod read_path;
-pub mod slc_cache;
-pub mod stripe;
-pub mod textbook;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use drive::Drive;
 pub use job::Job;
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Specification {
     pub seed: u64,
@@ -33,12 +23,15 @@ pub struct Specification {
     pub until: Until,
     /// The most points that the time series may hold; it is thinned by halves when it would grow past this.
     pub series_points_max: u32,
+    /// What the drive did is counted in intervals of simulated time of this length too. Null: it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<u64>,
     /// Ordered by stage: all jobs of a stage run side by side, and a stage starts when the one before it has ended.
     pub jobs: Vec<Job>,
 }
 
 /// When the last stage ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Until {
     /// When its jobs have done what they ask for.

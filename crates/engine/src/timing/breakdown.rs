@@ -5,6 +5,7 @@
 //! Bins are made a doubling at a time, as latencies come to be so long: requests cost no memory.
 
 use super::histogram::{BINS, PER_DOUBLING, bin_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a request can be waiting for. `docs/time.md` says what counts as which.
@@ -41,7 +42,7 @@ pub struct Breakdown {
 }
 
 /// What leaves the engine: for each bin of a latency that holds anything, the nanoseconds of its requests together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BreakdownColumns {
     pub queueing: Vec<u64>,
     pub controller: Vec<u64>,

@@ -1,5 +1,6 @@
 //! Latencies counted in fio's own bins: 64 to each doubling, 1,856 in all, so that percentiles compare bin by bin.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Bins that are as wide as their distance to zero is large: 6 bits of a latency are kept.
@@ -19,7 +20,7 @@ pub struct Histogram {
 }
 
 /// What leaves the engine: moments, and the bins that hold anything.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     pub count: u64,
     pub min_ns: Option<u64>,

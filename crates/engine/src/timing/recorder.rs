@@ -1,13 +1,16 @@
 //! The clock of a timed drive: it writes down what the translation layer decides, for the flash to carry out in time.
 
 use super::Clock;
-use crate::ftl::numbers::{EraseUnit, Lpn, Ppn};
+use super::in_memory::InMemory;
 use crate::ledger::Cause;
+use crate::units::{EraseUnit, Lpn, Ppn};
 
 /// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Read(Ppn, Cause),
+    /// A read of what the controller still has in its memory, which takes no flash.
+    ReadFromMemory(Ppn, Cause),
     Program(Ppn, Cause),
     Erase(EraseUnit),
     /// What is written to it from now on is in SLC mode, or is not.
@@ -43,6 +46,8 @@ pub enum Packed {
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     pub decisions: Vec<Decision>,
+    /// What needs no flash to be read; lent to it for a decision.
+    pub memory: InMemory,
     /// Each with the number of decisions before it; only for a drive that keeps its contents.
     pub packed: Option<Vec<(u32, Packed)>>,
 }
@@ -51,8 +56,16 @@ impl Clock for Recorder {
     const PACED: bool = true;
 
     #[inline]
-    fn read(&mut self, ppn: Ppn, cause: Cause) {
-        self.decisions.push(Decision::Read(ppn, cause));
+    fn read(&mut self, ppn: Ppn, cause: Cause) -> bool {
+        // What cleaning moves it reads as usual.
+        let may_be_in_memory = matches!(cause, Cause::Host | Cause::ReadModifyWrite | Cause::Metadata);
+        let is_in_memory = may_be_in_memory && self.memory.holds(ppn);
+        self.decisions.push(if is_in_memory {
+            Decision::ReadFromMemory(ppn, cause)
+        } else {
+            Decision::Read(ppn, cause)
+        });
+        !is_in_memory
     }
 
     #[inline]

@@ -130,9 +130,13 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
                 _ => scattered!(Uniform, uniform::Uniform::new(counts)),
             }
         }
-        &Distribution::Zipf { theta, center } => {
+        &Distribution::Zipf { theta, center, ranks_per_block } => {
             check_law(FioLaw::Zipf { theta }, center)?;
-            scattered!(Zipf, zipf::Zipf::new(theta, center, counts, random.bits()))
+            check_ranks(ranks_per_block, &counts)?;
+            match u64::from(ranks_per_block) {
+                1 => scattered!(Zipf, zipf::Zipf::new(theta, center, counts, random.bits())),
+                ranks => scattered!(CoarseZipf, zipf::CoarseZipf::new(theta, center, counts, random.bits(), ranks)),
+            }
         }
         &Distribution::Pareto { h, center } => {
             check_law(FioLaw::Pareto { h }, center)?;
@@ -142,9 +146,12 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
             check_law(FioLaw::Normal { deviation_percent }, center)?;
             scattered!(Normal, normal::Normal::new(deviation_percent / 100.0, center, counts, random.bits()))
         }
-        Distribution::Zoned { zones } => {
+        Distribution::Zoned { zones, scattered: is_scattered } => {
             check_zones(zones)?;
-            scattered!(Zoned, zoned::Zoned::new([zones; LANES], counts))
+            match is_scattered {
+                false => scattered!(Zoned, zoned::Zoned::new([zones; LANES], counts)),
+                true => scattered!(ScatteredZones, zoned::ScatteredZones::new([zones; LANES], counts, random.bits())),
+            }
         }
         Distribution::ZonedByDirection { zones } => {
             let zones = lanes.each_ref().map(|lane| by_direction(zones, lane).as_slice());
@@ -170,6 +177,14 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
             }
             scattered!(LikeFio, like_fio::LikeFio::new(law, center, counts[0], seed))
         }
+    }
+}
+
+fn check_ranks(ranks_per_block: u32, counts: &[u64; LANES]) -> Result<(), StreamError> {
+    let blocks_max = counts.iter().max().copied().unwrap_or(1).max(1);
+    match u64::from(ranks_per_block) {
+        1.. if u64::from(ranks_per_block) <= (1 << 62) / blocks_max => Ok(()),
+        _ => Err(StreamError::new("distribution.ranks_per_block", ranks_per_block, "1 or more, 2^62 ranks at most")),
     }
 }
 

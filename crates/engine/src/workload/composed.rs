@@ -115,7 +115,7 @@ impl Composed {
         }
     }
 
-    /// Marks what the last request ended; when every file is over all begin anew.
+    /// Marks what the last request ended; when every file has ended, all start again.
     fn note_end(&mut self, lane: usize) {
         let file = &mut self.files[self.file];
         if matches!(self.service, Service::Weighted(_)) || !file.places.pass_is_over(lane) {

@@ -125,6 +125,16 @@ impl Stream {
         out.len() - start
     }
 
+    /// Appends the next request of a job that reads and writes, which is to be one of this direction. Returns 0 when the
+    /// job is done.
+    pub fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> usize {
+        let reads_below = if direction == Operation::Read { u64::MAX } else { 0 };
+        let kinds = std::mem::replace(&mut self.kinds, Kinds::Mixed { reads_below });
+        let count = self.fill(out, 1);
+        self.kinds = kinds;
+        count
+    }
+
     /// The job starts over, and goes on with the random numbers where it was.
     pub fn restart(&mut self) {
         self.amount.restart();

@@ -7,6 +7,7 @@
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
+use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -25,12 +26,12 @@ impl Named for LeastLoaded {
 impl DieChoicePolicy for LeastLoaded {
     const HEEDS_LOAD: bool = true;
 
-    fn new(_config: Config, _seed: u64) -> Result<Self, SpecificationError> {
+    fn new(_config: Config) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> u32 {
+    fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, _random: &mut Random) -> u32 {
         view.in_turn().min_by_key(|&die| view.free_at_ns[die as usize]).expect("a die has room")
     }
 }
@@ -41,8 +42,11 @@ mod tests {
 
     #[test]
     fn the_first_to_be_free_takes_the_group() {
-        let choose =
-            |last, has_room: &[bool], free_at_ns: &[u64]| LeastLoaded.choose(&View { last, has_room, free_at_ns });
+        let choose = |last, room: &[bool], free_at_ns: &[u64]| {
+            let has_room = |die| room[die as usize];
+            let view = View { last, dies: room.len() as u32, has_room, free_at_ns };
+            LeastLoaded.choose(&view, &mut Random::new(1))
+        };
         assert_eq!(choose(0, &[true; 3], &[30, 20, 10]), 2);
         assert_eq!(choose(0, &[true, true, false], &[30, 20, 10]), 1);
         assert_eq!(choose(0, &[true; 3], &[10, 10, 10]), 1, "of several, the one whose turn it is");

@@ -2,7 +2,7 @@
 //! (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
 //!
 //! The engine calls `choose` for a stream when the group that it last wrote is full. What is returned must be a die that
-//! has room. A superblock has its order of dies from its stripe, and nobody is asked.
+//! has room; random numbers come from the engine's generator. A superblock has its order of dies from its stripe, and nobody is asked.
 
 mod least_loaded;
 mod one_block;
@@ -11,26 +11,26 @@ mod round_robin;
 
 use super::registry::{self, Description};
 use crate::error::SpecificationError;
+use crate::random::Random as Generator;
 use crate::specification::drive::PolicyChoice;
-use serde_json::Value;
 
 /// What a die choice may look at.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct View<'a, R> {
     /// The die that took the stream's last group.
     pub last: u32,
-    /// By die: whether it has a block open for the stream, or one that can be opened. At least one has.
-    pub has_room: &'a [bool],
-    /// By die: when it will have done what is queued, in nanoseconds; kept only for policies that heed it, and
-    /// 0 without a clock.
+    pub dies: u32,
+    /// Of a die: whether it has a block open for the stream, or one that can be opened. At least one has.
+    pub has_room: R,
+    /// By die: when its queued work ends, in nanoseconds; kept only for policies that read it, and 0 without a clock.
     pub free_at_ns: &'a [u64],
 }
 
-impl View<'_> {
+impl<R: Fn(u32) -> bool> View<'_, R> {
     /// The dies with room, beginning behind the last.
+    #[inline(always)]
     pub fn in_turn(&self) -> impl Iterator<Item = u32> + '_ {
-        let dies = self.has_room.len() as u32;
-        (1..=dies).map(move |step| (self.last + step) % dies).filter(|&die| self.has_room[die as usize])
+        (self.last + 1..self.dies).chain(0..=self.last).filter(|&die| (self.has_room)(die))
     }
 }
 
@@ -41,17 +41,11 @@ pub trait DieChoicePolicy: registry::Named + Sized {
     const KEEPS_ONE_BLOCK: bool = false;
     /// Whether `choose` looks at what is queued.
     const HEEDS_LOAD: bool = false;
+    /// Whether `choose` always returns the next die with room; then it need not be called.
+    const TAKES_TURNS: bool = false;
 
-    fn new(config: Self::Config, seed: u64) -> Result<Self, SpecificationError>;
-    fn choose(&mut self, view: &View) -> u32;
-    /// What the policy remembers, for a state that is written out; null for nothing.
-    fn state(&self) -> Value {
-        Value::Null
-    }
-    /// Takes up what `state` gave.
-    fn restore(&mut self, _state: Value) -> Result<(), serde_json::Error> {
-        Ok(())
-    }
+    fn new(config: Self::Config) -> Result<Self, SpecificationError>;
+    fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32;
 }
 
 macro_rules! die_choices {
@@ -60,11 +54,11 @@ macro_rules! die_choices {
         pub enum DieChoice { $($policy($file::$policy)),+ }
 
         impl DieChoice {
-            pub fn new(choice: &PolicyChoice, seed: u64) -> Result<Self, SpecificationError> {
+            pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
                     let config = registry::config::<$file::$policy>("die_choice", choice)?;
-                    return Ok(Self::$policy($file::$policy::new(config, seed)?));
+                    return Ok(Self::$policy($file::$policy::new(config)?));
                 })+
                 Err(registry::unknown("die_choice", choice, &descriptions()))
             }
@@ -77,17 +71,13 @@ macro_rules! die_choices {
                 match self { $(Self::$policy(_) => $file::$policy::HEEDS_LOAD),+ }
             }
 
+            pub fn takes_turns(&self) -> bool {
+                match self { $(Self::$policy(_) => $file::$policy::TAKES_TURNS),+ }
+            }
+
             #[inline]
-            pub fn choose(&mut self, view: &View) -> u32 {
-                match self { $(Self::$policy(policy) => policy.choose(view)),+ }
-            }
-
-            pub fn state(&self) -> Value {
-                match self { $(Self::$policy(policy) => policy.state()),+ }
-            }
-
-            pub fn restore(&mut self, state: Value) -> Result<(), serde_json::Error> {
-                match self { $(Self::$policy(policy) => policy.restore(state)),+ }
+            pub fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32 {
+                match self { $(Self::$policy(policy) => policy.choose(view, random)),+ }
             }
         }
 

@@ -6,6 +6,7 @@
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
+use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -24,11 +25,11 @@ impl Named for OneBlock {
 impl DieChoicePolicy for OneBlock {
     const KEEPS_ONE_BLOCK: bool = true;
 
-    fn new(_config: Config, _seed: u64) -> Result<Self, SpecificationError> {
+    fn new(_config: Config) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
 
-    fn choose(&mut self, view: &View) -> u32 {
+    fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, _random: &mut Random) -> u32 {
         view.in_turn().next().expect("a die has room")
     }
 }

@@ -13,9 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
-pub struct Random {
-    random: random::Random,
-}
+pub struct Random;
 
 impl Named for Random {
     const NAME: &'static str = "random";
@@ -25,23 +23,14 @@ impl Named for Random {
 }
 
 impl DieChoicePolicy for Random {
-    fn new(_config: Config, seed: u64) -> Result<Self, SpecificationError> {
-        Ok(Self { random: random::Random::new(seed ^ 0x6469_6573) })
+    fn new(_config: Config) -> Result<Self, SpecificationError> {
+        Ok(Self)
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> u32 {
+    fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut random::Random) -> u32 {
         let with_room = view.in_turn().count() as u64;
-        view.in_turn().nth(self.random.below(with_room) as usize).expect("a die has room")
-    }
-
-    fn state(&self) -> serde_json::Value {
-        serde_json::json!(self.random)
-    }
-
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.random = serde_json::from_value(state)?;
-        Ok(())
+        view.in_turn().nth(random.below(with_room) as usize).expect("a die has room")
     }
 }
 
@@ -51,11 +40,11 @@ mod tests {
 
     #[test]
     fn all_with_room_are_chosen_alike() {
-        let mut policy = Random::new(Config::default(), 1).unwrap();
+        let mut random = random::Random::new(1);
         let mut chosen = [0; 4];
         for _ in 0..3000 {
-            let view = View { last: 1, has_room: &[true, true, false, true], free_at_ns: &[] };
-            chosen[policy.choose(&view) as usize] += 1;
+            let view = View { last: 1, dies: 4, has_room: |die| die != 2, free_at_ns: &[] };
+            chosen[Random.choose(&view, &mut random) as usize] += 1;
         }
         assert_eq!(chosen[2], 0);
         assert!([0, 1, 3].iter().all(|&die| (900..1100).contains(&chosen[die])), "{chosen:?}");

@@ -8,6 +8,7 @@
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
+use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -24,12 +25,14 @@ impl Named for RoundRobin {
 }
 
 impl DieChoicePolicy for RoundRobin {
-    fn new(_config: Config, _seed: u64) -> Result<Self, SpecificationError> {
+    const TAKES_TURNS: bool = true;
+
+    fn new(_config: Config) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> u32 {
+    fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, _random: &mut Random) -> u32 {
         view.in_turn().next().expect("a die has room")
     }
 }
@@ -40,7 +43,11 @@ mod tests {
 
     #[test]
     fn the_next_with_room_takes_the_group() {
-        let choose = |last, has_room: &[bool]| RoundRobin.choose(&View { last, has_room, free_at_ns: &[] });
+        let choose = |last, room: &[bool]| {
+            let has_room = |die| room[die as usize];
+            let view = View { last, dies: room.len() as u32, has_room, free_at_ns: &[] };
+            RoundRobin.choose(&view, &mut Random::new(1))
+        };
         assert_eq!(choose(0, &[true, true, true]), 1);
         assert_eq!(choose(2, &[true, true, true]), 0);
         assert_eq!(choose(0, &[true, false, true]), 2);

@@ -1,11 +1,12 @@
-//! How fast a victim is emptied while the host goes on writing. Only drives with a clock ask: without time nobody could
-//! tell.
+//! How fast a victim is emptied while the host goes on writing. Only drives with a clock ask: without time the pace has
+//! no effect.
 //!
-//! The engine calls `pace` for every write of the host while fewer erased units are in hand than there should be, with a
+//! The engine calls `pace` for every write of the host while fewer erased units are free than there should be, with a
 //! victim chosen. A policy that returns too little is never dangerous: when the host needs an erase unit and the reserve
 //! is reached, the engine empties the victim first.
 
 mod at_once;
+mod in_batches;
 mod proportional;
 
 use super::registry::{self, Description};
@@ -38,6 +39,10 @@ pub enum Pace {
 pub trait PacingPolicy: registry::Named + Sized {
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
     fn pace(&self, view: &View) -> Pace;
+    /// Nothing is moved before so many units are owed, which are then moved together.
+    fn batch_units(&self) -> u64 {
+        1
+    }
 }
 
 macro_rules! pacing_policies {
@@ -59,6 +64,11 @@ macro_rules! pacing_policies {
             pub fn pace(&self, view: &View) -> Pace {
                 match self { $(Self::$policy(policy) => policy.pace(view)),+ }
             }
+
+            #[inline]
+            pub fn batch_units(&self) -> u64 {
+                match self { $(Self::$policy(policy) => policy.batch_units()),+ }
+            }
         }
 
         pub fn descriptions() -> Vec<Description> {
@@ -70,4 +80,5 @@ macro_rules! pacing_policies {
 pacing_policies! {
     Proportional in proportional,
     AtOnce in at_once,
+    InBatches in in_batches,
 }

@@ -1,16 +1,16 @@
 //! Every class has an open erase unit and a spare area of its own.
 //!
-//! Each class is cleaned as if it were a drive by itself, with spare area in proportion to the square root of its share
+//! Garbage is collected in each class as if it were a drive of its own, with spare area in proportion to the square root of its share
 //! of the writes times its share of the space: the split for which write amplification is least. Wins under skew, where
-//! it lets the hot class go nearly empty before it is cleaned. Classes are learned, or, where the host tells them
-//! (namespaces, a partition for the log), given as borders in the address space.
+//! an erase unit of the hot class is nearly empty when it is collected. Classes are learned, or, where the host declares
+//! them (namespaces, a partition for the log), given as borders in the address space.
 
 use super::frequency::Classes;
 use super::{PlacementPolicy, PoolState, PoolView, Resident, STREAMS_MAX};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{Lpn, StreamId};
 use crate::policies::registry::Named;
 use crate::policies::victim::Pool;
+use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl PlacementPolicy for ClassSpare {
     }
 
     #[inline(always)]
-    fn host_stream(&mut self, lpn: Lpn, overwritten: Option<Resident>) -> StreamId {
+    fn host_stream(&self, lpn: Lpn, _identifier: u8, overwritten: Option<Resident>) -> StreamId {
         match (&self.assignment, overwritten) {
             (Assignment::Borders(borders), _) => StreamId(borders.iter().map(|&border| u8::from(lpn >= border)).sum()),
             (Assignment::Learned(classes), Some(old)) => StreamId(classes.after_update(old.stream.0, old.age)),

@@ -59,7 +59,7 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::numbers::StreamId;
+    use crate::units::StreamId;
 
     #[test]
     fn borders_lie_around_the_uniform_interval_and_moves_are_single_steps() {

@@ -7,8 +7,8 @@
 use super::frequency::Classes;
 use super::{PlacementPolicy, Resident, STREAMS_MAX};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{Lpn, StreamId};
 use crate::policies::registry::Named;
+use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl PlacementPolicy for FrequencyFrontiers {
     }
 
     #[inline(always)]
-    fn host_stream(&mut self, _lpn: Lpn, overwritten: Option<Resident>) -> StreamId {
+    fn host_stream(&self, _lpn: Lpn, _identifier: u8, overwritten: Option<Resident>) -> StreamId {
         match overwritten {
             Some(old) => StreamId(self.classes.after_update(old.stream.0, old.age)),
             None => StreamId(self.classes.coldest()),

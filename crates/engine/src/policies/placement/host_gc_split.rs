@@ -1,12 +1,12 @@
 //! One open erase unit for the host, one for what cleaning moves.
 //!
-//! What has outlived a cleaning is colder than what was just written, so the two are told apart for free. Under uniform
+//! What has survived a garbage collection is colder than what was just written, so the two are separated for free. Under uniform
 //! writes it gains nothing and holds back half an erase unit more.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{Lpn, StreamId};
 use crate::policies::registry::Named;
+use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl PlacementPolicy for HostGcSplit {
     }
 
     #[inline(always)]
-    fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
+    fn host_stream(&self, _lpn: Lpn, _identifier: u8, _overwritten: Option<Resident>) -> StreamId {
         StreamId(0)
     }
 

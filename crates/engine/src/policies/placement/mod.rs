@@ -20,8 +20,8 @@ pub use single::Single;
 use super::registry::{self, Description};
 use super::victim::Pool;
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{Lpn, StreamId};
 use crate::specification::drive::PolicyChoice;
+use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 
 /// The most streams that a policy may use.
@@ -44,6 +44,13 @@ pub struct PoolState {
     pub recent_units: u64,
 }
 
+impl PoolState {
+    /// The state of a drive with `times` as many units. The live units are left at 0: they are counted from the map.
+    pub fn times(&self, times: u64) -> Self {
+        Self { live_units: 0, recent_units: self.recent_units * times, ..*self }
+    }
+}
+
 /// What a pooled policy may look at.
 pub struct PoolView<'a> {
     pub pools: &'a [PoolState],
@@ -56,16 +63,13 @@ pub trait PlacementPolicy: registry::Named + Sized {
     const LOOKS_AT_OLD: bool = false;
     /// Whether the engine keeps a `PoolState` for each stream and asks `pool_to_clean`.
     const POOLED: bool = false;
-    /// Whether `host_says` wants to know the placement identifier of each request of the host.
-    const HEEDS_HOST: bool = false;
 
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
     fn streams(&self) -> u8;
     /// What someone who watches the drive reads of a stream.
     fn stream_name(&self, stream: StreamId) -> String;
-    /// The identifier of the writes that come next.
-    fn host_says(&mut self, _identifier: u8) {}
-    fn host_stream(&mut self, lpn: Lpn, overwritten: Option<Resident>) -> StreamId;
+    /// `identifier` is the placement identifier that the host gives with the write.
+    fn host_stream(&self, lpn: Lpn, identifier: u8, overwritten: Option<Resident>) -> StreamId;
     fn cleaning_stream(&self, victim: Resident) -> StreamId;
     fn pool_to_clean(&self, _view: &PoolView<'_>) -> Pool {
         Pool::All
@@ -76,6 +80,22 @@ pub trait PlacementPolicy: registry::Named + Sized {
 pub trait WithPlacement {
     type Output;
     fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output;
+}
+
+/// How many streams the chosen policy writes, each to an open erase unit of its own. Errors name the key of the drive file.
+pub fn streams(choice: &PolicyChoice) -> Result<u8, SpecificationError> {
+    struct Streams;
+
+    impl WithPlacement for Streams {
+        type Output = u8;
+
+        fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> u8 {
+            policy.streams()
+        }
+    }
+
+    // Their number does not depend on the size of the drive.
+    with_placement(choice, u32::MAX, Streams)
 }
 
 macro_rules! placement_policies {

@@ -1,12 +1,12 @@
 //! One open erase unit for everything.
 //!
-//! The textbook's drive. What cleaning moves lies beside what the host just wrote, so cold data is mixed with hot again
+//! The textbook's drive. Garbage collection writes to the host's open erase unit, so cold data is mixed with hot again
 //! and again. Costs nothing.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{Lpn, StreamId};
 use crate::policies::registry::Named;
+use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl PlacementPolicy for Single {
     }
 
     #[inline(always)]
-    fn host_stream(&mut self, _lpn: Lpn, _overwritten: Option<Resident>) -> StreamId {
+    fn host_stream(&self, _lpn: Lpn, _identifier: u8, _overwritten: Option<Resident>) -> StreamId {
         StreamId(0)
     }
 

@@ -1,10 +1,7 @@
 //! Closed erase units in the order of their closing, a queue for each stream.
-//!
-//! An erase unit that was cleaned out of order (by wear levelling, say) leaves its entry behind; the number of its
-//! closing tells that the entry is dead.
 
 use super::{Pool, View};
-use crate::ftl::numbers::{EraseUnit, StreamId};
+use crate::units::{EraseUnit, StreamId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -16,6 +13,7 @@ struct Entry {
 
 #[derive(Default, Serialize, Deserialize)]
 pub struct ClosedQueue {
+    /// By stream, each in the order of the closings.
     queues: Vec<VecDeque<Entry>>,
     /// By erase unit: the number of its last closing.
     last_closing: Vec<u64>,
@@ -26,6 +24,22 @@ impl ClosedQueue {
         Self { queues: Vec::new(), last_closing: vec![0; erase_units as usize] }
     }
 
+    /// Takes up what another of the same drive has become.
+    pub fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+        let saved: Self = serde_json::from_value(state)?;
+        let erase_units = self.last_closing.len();
+        let is_in_order = |queue: &VecDeque<Entry>| queue.iter().is_sorted_by(|one, next| one.closing < next.closing);
+        let mut entries = saved.queues.iter().flatten();
+        let fits = saved.last_closing.len() == erase_units
+            && entries.all(|entry| entry.erase_unit.index() < erase_units)
+            && saved.queues.iter().all(is_in_order);
+        if !fits {
+            return Err(serde::de::Error::custom("erase units that the drive does not have"));
+        }
+        *self = saved;
+        Ok(())
+    }
+
     pub fn push(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
         if self.queues.len() <= stream.index() {
             self.queues.resize_with(stream.index() + 1, VecDeque::new);
@@ -34,52 +48,44 @@ impl ClosedQueue {
         self.queues[stream.index()].push_back(Entry { erase_unit, closing });
     }
 
-    pub fn pop_oldest(&mut self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
-        let (queue, place) = self.place_of_oldest(view, pool)?;
-        self.queues[queue].remove(place).map(|entry| entry.erase_unit)
-    }
-
-    /// Takes, of the oldest `window` entries of one queue, the one with the fewest live units.
-    pub fn pop_least_of_oldest(&mut self, view: &View<'_>, pool: Pool, window: usize) -> Option<EraseUnit> {
-        let (queue, first) = self.place_of_oldest(view, pool)?;
-        let last_closing = &self.last_closing;
-        let queue = &mut self.queues[queue];
-        let place = queue
-            .iter()
-            .enumerate()
-            .skip(first)
-            .filter(|(_, entry)| is_alive(last_closing, view, entry) && view.is_on_die(entry.erase_unit))
-            .take(window)
-            .min_by_key(|(_, entry)| view.occupancy.live_units(entry.erase_unit))
-            .map(|(place, _)| place)?;
-        queue.remove(place).map(|entry| entry.erase_unit)
-    }
-
-    /// The queue of the pool with the oldest entry that may be cleaned, and the entry's place in it.
-    fn place_of_oldest(&mut self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
-        let last_closing = &self.last_closing;
-        let mut oldest: Option<(u64, usize, usize)> = None;
-        for (stream, queue) in self.queues.iter_mut().enumerate() {
-            while queue.front().is_some_and(|entry| !is_alive(last_closing, view, entry)) {
-                queue.pop_front();
-            }
-            let wanted = match pool {
-                Pool::All => true,
-                Pool::Only(only) => only.index() == stream,
-            };
-            let may_clean = |entry: &Entry| is_alive(last_closing, view, entry) && view.is_on_die(entry.erase_unit);
-            // Without a die that is asked for this is the first.
-            let place = if wanted { queue.iter().position(may_clean) } else { None };
-            if let Some(place) = place
-                && oldest.is_none_or(|(closing, _, _)| queue[place].closing < closing)
-            {
-                oldest = Some((queue[place].closing, stream, place));
-            }
+    /// The erase unit is closed no longer. The oldest goes in constant time, as does the youngest.
+    pub fn remove(&mut self, erase_unit: EraseUnit, stream: StreamId) {
+        let closing = self.last_closing[erase_unit.index()];
+        let Some(queue) = self.queues.get_mut(stream.index()) else { return };
+        if let Ok(place) = queue.binary_search_by_key(&closing, |entry| entry.closing) {
+            queue.remove(place);
         }
-        oldest.map(|(_, stream, place)| (stream, place))
     }
-}
 
-fn is_alive(last_closing: &[u64], view: &View<'_>, entry: &Entry) -> bool {
-    last_closing[entry.erase_unit.index()] == entry.closing && view.is_closed_in(entry.erase_unit, Pool::All)
+    pub fn oldest(&self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
+        let (queue, place) = self.place_of_oldest(view, pool)?;
+        Some(self.queues[queue][place].erase_unit)
+    }
+
+    /// Of the oldest `window` entries of one queue, the one with the fewest live units.
+    pub fn least_of_oldest(&self, view: &View<'_>, pool: Pool, window: usize) -> Option<EraseUnit> {
+        let (queue, first) = self.place_of_oldest(view, pool)?;
+        self.queues[queue]
+            .iter()
+            .skip(first)
+            .map(|entry| entry.erase_unit)
+            .filter(|&erase_unit| view.may_clean(erase_unit, Pool::All))
+            .take(window)
+            .min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
+    }
+
+    /// The queue of the pool with the oldest entry that may be collected, and the entry's place in it.
+    fn place_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
+        let in_pool = |stream: usize| match pool {
+            Pool::All => true,
+            Pool::Only(only) => only.index() == stream,
+        };
+        let queues = self.queues.iter().enumerate().filter(|&(stream, _)| in_pool(stream));
+        let oldest = queues.filter_map(|(stream, queue)| {
+            // Unless a die is asked for, this is the first.
+            let place = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
+            Some((queue[place].closing, stream, place))
+        });
+        oldest.min().map(|(_, stream, place)| (stream, place))
+    }
 }

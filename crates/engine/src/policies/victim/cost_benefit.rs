@@ -1,19 +1,34 @@
 //! Cleans where the space gained, weighed by its age, is largest for the work: (1 - u) x age / 2u, u the live share.
 //!
 //! Wins under skew: an old erase unit is cold, what it has lost it lost slowly, so it is cleaned while still fairly
-//! full, and a hot one is left to lose more. Costs a scan of all erase units for each one cleaned.
+//! full, and a hot one is left to lose more. Costs a scan of all erase units for each one cleaned. With `age_power` below
+//! 1 age counts for less, down to greedy's choice at 0: drives that keep cold data apart imperfectly lie between. Far above 1
+//! the oldest erase unit that has lost anything is cleaned, so that one that is going stale is left until it is.
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
+use crate::random::Random;
+use crate::random::power::{exp2, log2};
+use crate::units::EraseUnit;
 use serde::{Deserialize, Serialize};
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {}
+pub struct Config {
+    /// The power of the age that counts, from 0 to 8.
+    pub age_power: f64,
+}
 
-pub struct CostBenefit;
+impl Default for Config {
+    fn default() -> Self {
+        Self { age_power: 1.0 }
+    }
+}
+
+pub struct CostBenefit {
+    age_power: f64,
+}
 
 impl Named for CostBenefit {
     const NAME: &'static str = "cost-benefit";
@@ -23,16 +38,21 @@ impl Named for CostBenefit {
 }
 
 impl VictimPolicy for CostBenefit {
-    fn new(_config: Config, _erase_units: u32, _seed: u64) -> Result<Self, SpecificationError> {
-        Ok(Self)
+    fn new(config: Config, _erase_units: u32) -> Result<Self, SpecificationError> {
+        let age_power = config.age_power;
+        if !(0.0..=8.0).contains(&age_power) {
+            return Err(SpecificationError::new("ftl.victim.age_power", age_power, "a number from 0 to 8"));
+        }
+        Ok(Self { age_power })
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
+    fn choose(&self, view: &View<'_>, pool: Pool, _random: &mut Random) -> Option<EraseUnit> {
         let units = f64::from(view.data_units_per_erase_unit);
         let score = |erase_unit: EraseUnit| {
             let live = f64::from(view.occupancy.live_units(erase_unit));
             let age = (view.now - view.closed_at[erase_unit.index()]) as f64 + 1.0;
-            if live == 0.0 { f64::INFINITY } else { (units - live) * age / (2.0 * live) }
+            let weight = if self.age_power == 1.0 { age } else { exp2(self.age_power * log2(age)) };
+            if live == 0.0 { f64::INFINITY } else { (units - live) * weight / (2.0 * live) }
         };
         let mut best: Option<(f64, EraseUnit)> = None;
         for erase_unit in view.candidates(pool) {
@@ -42,5 +62,16 @@ impl VictimPolicy for CostBenefit {
             }
         }
         best.map(|(_, erase_unit)| erase_unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_of_the_age_outside_0_to_1_is_refused() {
+        assert!([-0.1, 8.1, f64::NAN].iter().all(|&age_power| CostBenefit::new(Config { age_power }, 8).is_err()));
+        assert!([0.0, 0.5, 1.0, 8.0].iter().all(|&age_power| CostBenefit::new(Config { age_power }, 8).is_ok()));
     }
 }

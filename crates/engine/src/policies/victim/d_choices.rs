@@ -4,9 +4,9 @@
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
 use crate::random::Random;
+use crate::units::EraseUnit;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -23,7 +23,6 @@ impl Default for Config {
 }
 
 pub struct DChoices {
-    draw: Draw,
     d: u32,
 }
 
@@ -35,54 +34,34 @@ impl Named for DChoices {
 }
 
 impl VictimPolicy for DChoices {
-    fn new(config: Config, _erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
+    fn new(config: Config, _erase_units: u32) -> Result<Self, SpecificationError> {
         if config.d == 0 {
             return Err(SpecificationError::new("ftl.victim.d", config.d, "a whole number of 1 or more"));
         }
-        Ok(Self { draw: Draw::new(seed), d: config.d })
+        Ok(Self { d: config.d })
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-        let drawn = (0..self.d).map_while(|_| self.draw.one(view, pool));
+    fn choose(&self, view: &View<'_>, pool: Pool, random: &mut Random) -> Option<EraseUnit> {
+        let drawn = (0..self.d).map_while(|_| draw(view, pool, random));
         drawn.min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
     }
-
-    fn state(&self) -> serde_json::Value {
-        serde_json::json!(self.draw)
-    }
-
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.draw = serde_json::from_value(state)?;
-        Ok(())
-    }
 }
 
-/// Draws candidates, all with the same chance.
-#[derive(Serialize, Deserialize)]
-pub struct Draw {
-    random: Random,
-}
-
-impl Draw {
-    pub fn new(seed: u64) -> Self {
-        Self { random: Random::new(seed ^ 0x7669_6374) }
-    }
-
-    pub fn one(&mut self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
-        // Nearly all erase units are closed when cleaning runs, so a draw seldom misses. A small pool is listed instead.
-        for _ in 0..64 {
-            let erase_unit = match view.on_die {
-                None => EraseUnit(self.random.below(u64::from(view.erase_units)) as u32),
-                Some(on_die) => on_die[self.random.below(on_die.len() as u64) as usize],
-            };
-            if view.is_closed_in(erase_unit, pool) {
-                return Some(erase_unit);
-            }
+/// Draws a candidate, all with the same chance.
+pub fn draw(view: &View<'_>, pool: Pool, random: &mut Random) -> Option<EraseUnit> {
+    // Nearly all erase units are closed when garbage is collected, so a draw seldom misses. A small pool is listed instead.
+    for _ in 0..64 {
+        let erase_unit = match view.on_die {
+            None => EraseUnit(random.below(u64::from(view.erase_units)) as u32),
+            Some(on_die) => on_die[random.below(on_die.len() as u64) as usize],
+        };
+        if view.is_closed_in(erase_unit, pool) {
+            return Some(erase_unit);
         }
-        let candidates: Vec<EraseUnit> = view.candidates(pool).collect();
-        if candidates.is_empty() {
-            return None;
-        }
-        Some(candidates[self.random.below(candidates.len() as u64) as usize])
     }
+    let candidates: Vec<EraseUnit> = view.candidates(pool).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    Some(candidates[random.below(candidates.len() as u64) as usize])
 }

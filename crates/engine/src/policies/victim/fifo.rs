@@ -6,8 +6,9 @@
 use super::closed_queue::ClosedQueue;
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{EraseUnit, StreamId};
 use crate::policies::registry::Named;
+use crate::random::Random;
+use crate::units::{EraseUnit, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ impl Named for Fifo {
 }
 
 impl VictimPolicy for Fifo {
-    fn new(_config: Config, erase_units: u32, _seed: u64) -> Result<Self, SpecificationError> {
+    fn new(_config: Config, erase_units: u32) -> Result<Self, SpecificationError> {
         Ok(Self { queue: ClosedQueue::new(erase_units) })
     }
 
@@ -34,8 +35,12 @@ impl VictimPolicy for Fifo {
         self.queue.push(erase_unit, stream, closing);
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-        self.queue.pop_oldest(view, pool)
+    fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
+        self.queue.remove(erase_unit, stream);
+    }
+
+    fn choose(&self, view: &View<'_>, pool: Pool, _random: &mut Random) -> Option<EraseUnit> {
+        self.queue.oldest(view, pool)
     }
 
     fn state(&self) -> serde_json::Value {
@@ -43,7 +48,6 @@ impl VictimPolicy for Fifo {
     }
 
     fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.queue = serde_json::from_value(state)?;
-        Ok(())
+        self.queue.restore(state)
     }
 }

@@ -5,8 +5,9 @@
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
+use crate::random::Random;
+use crate::units::EraseUnit;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -23,14 +24,15 @@ impl Named for Greedy {
 }
 
 impl VictimPolicy for Greedy {
-    fn new(_config: Config, _erase_units: u32, _seed: u64) -> Result<Self, SpecificationError> {
+    fn new(_config: Config, _erase_units: u32) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-        match pool {
-            Pool::All if view.on_die.is_none() => view.occupancy.least(),
-            _ => view.candidates(pool).min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit)),
+    fn choose(&self, view: &View<'_>, pool: Pool, _random: &mut Random) -> Option<EraseUnit> {
+        match (pool, view.die) {
+            (Pool::All, None) => view.occupancy.least(),
+            (Pool::All, Some(die)) => view.occupancy.least_on(die),
+            (Pool::Only(_), _) => view.candidates(pool).min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit)),
         }
     }
 }

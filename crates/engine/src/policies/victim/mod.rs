@@ -1,8 +1,10 @@
-//! Which erase unit to clean next.
+//! Which erase unit garbage collection takes next.
 //!
-//! The engine calls `closed` when an erase unit has been filled and `choose` when space must be reclaimed. `choose` must
-//! return a closed erase unit of the pool that is asked for, or nothing if the pool has none. It may return one without
-//! any stale unit (first-in-first-out does); the engine then moves all of it and asks again.
+//! The engine calls `closed` when an erase unit has been filled, `choose` when space must be reclaimed, and `taken` when an
+//! erase unit is about to be emptied, no matter what chose it. `choose` must return a closed erase unit of the pool that is asked
+//! for, or nothing if the pool has none. It may return one without any stale unit (first-in-first-out does); the engine
+//! then moves all of it and asks again. `choose` changes nothing: what a policy must remember it learns from `closed` and
+//! `taken`, and random numbers come from the engine's generator.
 
 mod closed_queue;
 mod cost_benefit;
@@ -14,19 +16,22 @@ mod windowed_greedy;
 
 use super::registry::{self, Description};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{EraseUnit, StreamId};
-use crate::ftl::occupancy::{Occupancy, State};
+use crate::nand::occupancy::{Occupancy, State};
+use crate::random::Random as Generator;
 use crate::specification::drive::PolicyChoice;
+use crate::units::{EraseUnit, StreamId};
 use serde_json::Value;
 
 /// What a victim policy may look at.
 pub struct View<'a> {
-    pub occupancy: &'a mut Occupancy,
+    pub occupancy: &'a Occupancy,
     /// By erase unit: host units written, since the drive was new, when it was closed.
     pub closed_at: &'a [u64],
     /// By erase unit: the stream that filled it.
     pub streams: &'a [StreamId],
-    /// Those among which the victim is wanted, in order, where blocks are opened by die; nothing: all.
+    /// The die that the victim is wanted on, where blocks are opened by die; nothing: any.
+    pub die: Option<u32>,
+    /// Its erase units, in order.
     pub on_die: Option<&'a [EraseUnit]>,
     /// Host units written since the drive was new.
     pub now: u64,
@@ -68,9 +73,10 @@ impl View<'_> {
 
 /// The contract of a victim policy.
 pub trait VictimPolicy: registry::Named + Sized {
-    fn new(config: Self::Config, erase_units: u32, seed: u64) -> Result<Self, SpecificationError>;
+    fn new(config: Self::Config, erase_units: u32) -> Result<Self, SpecificationError>;
     fn closed(&mut self, _erase_unit: EraseUnit, _stream: StreamId, _closing: u64) {}
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit>;
+    fn taken(&mut self, _erase_unit: EraseUnit, _stream: StreamId) {}
+    fn choose(&self, view: &View<'_>, pool: Pool, random: &mut Generator) -> Option<EraseUnit>;
     /// What the policy remembers, for a state that is written out; null for nothing.
     fn state(&self) -> Value {
         Value::Null
@@ -87,22 +93,27 @@ macro_rules! victim_policies {
         pub enum Victim { $($policy($file::$policy)),+ }
 
         impl Victim {
-            pub fn new(choice: &PolicyChoice, erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
+            pub fn new(choice: &PolicyChoice, erase_units: u32) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
                     let config = registry::config::<$file::$policy>("victim", choice)?;
-                    return Ok(Self::$policy($file::$policy::new(config, erase_units, seed)?));
+                    return Ok(Self::$policy($file::$policy::new(config, erase_units)?));
                 })+
                 Err(registry::unknown("victim", choice, &descriptions()))
             }
 
-            /// `closing` counts the closings of the drive, so that two of the same erase unit can be told apart.
+            /// `closing` counts the closings of the drive, so that two closings of the same erase unit differ.
             pub fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
                 match self { $(Self::$policy(policy) => policy.closed(erase_unit, stream, closing)),+ }
             }
 
-            pub fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-                match self { $(Self::$policy(policy) => policy.choose(view, pool)),+ }
+            /// An erase unit that the stream filled is about to be emptied.
+            pub fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
+                match self { $(Self::$policy(policy) => policy.taken(erase_unit, stream)),+ }
+            }
+
+            pub fn choose(&self, view: &View<'_>, pool: Pool, random: &mut Generator) -> Option<EraseUnit> {
+                match self { $(Self::$policy(policy) => policy.choose(view, pool, random)),+ }
             }
 
             pub fn state(&self) -> Value {

@@ -2,20 +2,19 @@
 //!
 //! Wins nothing; it is the yardstick for the others, and is the same as d-choices with d = 1. Costs one random number.
 
-use super::d_choices::Draw;
+use super::d_choices::draw;
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
+use crate::random;
+use crate::units::EraseUnit;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
-pub struct Random {
-    draw: Draw,
-}
+pub struct Random;
 
 impl Named for Random {
     const NAME: &'static str = "random";
@@ -25,20 +24,11 @@ impl Named for Random {
 }
 
 impl VictimPolicy for Random {
-    fn new(_config: Config, _erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
-        Ok(Self { draw: Draw::new(seed) })
+    fn new(_config: Config, _erase_units: u32) -> Result<Self, SpecificationError> {
+        Ok(Self)
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-        self.draw.one(view, pool)
-    }
-
-    fn state(&self) -> serde_json::Value {
-        serde_json::json!(self.draw)
-    }
-
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.draw = serde_json::from_value(state)?;
-        Ok(())
+    fn choose(&self, view: &View<'_>, pool: Pool, random: &mut random::Random) -> Option<EraseUnit> {
+        draw(view, pool, random)
     }
 }

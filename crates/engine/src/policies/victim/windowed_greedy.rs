@@ -6,8 +6,9 @@
 use super::closed_queue::ClosedQueue;
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
-use crate::ftl::numbers::{EraseUnit, StreamId};
 use crate::policies::registry::Named;
+use crate::random::Random;
+use crate::units::{EraseUnit, StreamId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -36,7 +37,7 @@ impl Named for WindowedGreedy {
 }
 
 impl VictimPolicy for WindowedGreedy {
-    fn new(config: Config, erase_units: u32, _seed: u64) -> Result<Self, SpecificationError> {
+    fn new(config: Config, erase_units: u32) -> Result<Self, SpecificationError> {
         if !(config.window > 0.0 && config.window <= 1.0) {
             let allowed = "a share of the erase units, above 0 and up to 1";
             return Err(SpecificationError::new("ftl.victim.window", config.window, allowed));
@@ -49,8 +50,12 @@ impl VictimPolicy for WindowedGreedy {
         self.queue.push(erase_unit, stream, closing);
     }
 
-    fn choose(&mut self, view: &mut View<'_>, pool: Pool) -> Option<EraseUnit> {
-        self.queue.pop_least_of_oldest(view, pool, self.window)
+    fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
+        self.queue.remove(erase_unit, stream);
+    }
+
+    fn choose(&self, view: &View<'_>, pool: Pool, _random: &mut Random) -> Option<EraseUnit> {
+        self.queue.least_of_oldest(view, pool, self.window)
     }
 
     fn state(&self) -> serde_json::Value {
@@ -58,7 +63,6 @@ impl VictimPolicy for WindowedGreedy {
     }
 
     fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.queue = serde_json::from_value(state)?;
-        Ok(())
+        self.queue.restore(state)
     }
 }

@@ -1,11 +1,10 @@
 //! Dynamic, and moves data out of an erase unit that has fallen too far behind the most worn one.
 //!
 //! Puts cold data's erase units into circulation at the price of programs that the ledger counts as wear levelling.
-//! After each erase it looks at the next few erase units in turn, so the price of looking does not grow with the drive.
+//! After each erase the next few erase units are looked at in turn, so the price of looking does not grow with the drive.
 
-use super::{LOOKED_AT, View, WearPolicy};
+use super::WearPolicy;
 use crate::error::SpecificationError;
-use crate::ftl::numbers::EraseUnit;
 use crate::policies::registry::Named;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +23,6 @@ impl Default for Config {
 
 pub struct Static {
     threshold: u32,
-    next: u32,
 }
 
 impl Named for Static {
@@ -41,31 +39,14 @@ impl WearPolicy for Static {
             let allowed = "a whole number of erases, 1 or more";
             return Err(SpecificationError::new("ftl.wear_leveling.threshold", config.threshold, allowed));
         }
-        Ok(Self { threshold: config.threshold, next: 0 })
+        Ok(Self { threshold: config.threshold })
     }
 
     fn prefers_least_worn(&self) -> bool {
         true
     }
 
-    fn erase_unit_to_level(&mut self, view: &View<'_>) -> Option<EraseUnit> {
-        for _ in 0..LOOKED_AT.min(view.erase_units()) {
-            let erase_unit = EraseUnit(self.next);
-            self.next = (self.next + 1) % view.erase_units();
-            let behind = view.erase_count_max - view.erase_counts[erase_unit.index()].min(view.erase_count_max);
-            if behind > self.threshold && view.is_closed(erase_unit) {
-                return Some(erase_unit);
-            }
-        }
-        None
-    }
-
-    fn state(&self) -> serde_json::Value {
-        serde_json::json!(self.next)
-    }
-
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
-        self.next = serde_json::from_value(state)?;
-        Ok(())
+    fn threshold(&self) -> Option<u32> {
+        Some(self.threshold)
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! A region that alone takes much of the writes would be there with all of them or not at all. Where such regions are known
 //! (`Hot`) one of so many is kept, with a share of its requests, and the others are left out. Trims are all kept.
-//! A region should be small beside a scaled erase unit, and as large as a request where requests should stay whole.
+//! A region should be small compared with a scaled erase unit, and as large as a request where requests should stay whole.
 
 use super::Extent;
 use crate::request::Operation;

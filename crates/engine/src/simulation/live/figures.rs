@@ -6,7 +6,7 @@ use crate::simulation::SimulatedDrive;
 use crate::timing::histogram::Histogram;
 use serde::Serialize;
 
-/// What is read of a run, besides its drive.
+/// What is read of a run, in addition to its drive.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     /// Reads, writes and trims that are complete, in this order; those that a job counts.

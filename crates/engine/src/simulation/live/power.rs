@@ -40,7 +40,7 @@ impl PowerLoss {
         let scanned_pages =
             since_units.div_ceil(units_per_page) + u64::from(capacity.erase_units).saturating_sub(touched);
         let dies = f64::from(drive.stripe.devices * nand.channels * nand.dies_per_channel);
-        let pages_ns = scanned_pages as f64 * nand.read_us * 1000.0 / dies;
+        let pages_ns = scanned_pages as f64 * nand.read_us_mean() * 1000.0 / dies;
         let map_bytes = if has_checkpoint { MAP_ENTRY_BYTES * capacity.user_units } else { 0 };
         let map_ns = map_bytes as f64 / (nand.channel_mb_s * f64::from(drive.stripe.devices * nand.channels)) * 1000.0;
         let power_loss_protection = drive.write_buffer.bytes > 0 && drive.write_buffer.power_loss_protection;

@@ -87,7 +87,7 @@ impl Steps for TimedSimulation {
             writes.merge(&job.latencies[Operation::Write as usize]);
             let counted = [job.outcome.read.ios, job.outcome.write.ios, job.outcome.trim.ios];
             look.completed.iter_mut().zip(counted).for_each(|(sum, ios)| *sum += ios);
-            // What is watched does not fall, though a job counts anew.
+            // The totals that an observer sees do not fall when a job starts its counts again.
             if let Some(before) = &job.before {
                 reads.merge(&before.latencies[Operation::Read as usize]);
                 writes.merge(&before.latencies[Operation::Write as usize]);

@@ -3,7 +3,7 @@
 use super::Stripe;
 use crate::simulation::timed::Machine;
 use crate::simulation::{Simulation, TimedSimulation};
-use crate::specification::host_link::HostLink;
+use crate::specification::drive::HostLink;
 use crate::specification::{Drive, Job, Specification, Until};
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ fn specification(drive: Drive, timed: bool) -> Specification {
         ),
         job("last", 2, &[("direction", json!("write")), ("iodepth", json!(1))]),
     ];
-    Specification { seed: 3, drive, timed, until: Until::Job, series_points_max: 200, jobs }
+    Specification { seed: 3, drive, timed, until: Until::Job, series_points_max: 200, interval_ns: None, jobs }
 }
 
 fn outcome_of(mut run: impl crate::simulation::Run + 'static) -> String {

@@ -7,25 +7,16 @@ use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
 use crate::specification::job::EndsOthers;
 use crate::timing::breakdown::Parts;
-use crate::timing::host::{Client, Completion};
+use crate::timing::front::Completion;
+use crate::timing::host::Client;
 
 impl Client for Jobs {
     fn draw(&mut self, job: u32, out: &mut Vec<Request>, count_max: usize) {
-        let job = &mut self.jobs[job as usize];
-        let count_max = count_max.min(usize::try_from(job.left).unwrap_or(usize::MAX));
-        if count_max == 0 {
-            return;
-        }
-        let mut drawn = job.source.fill(out, count_max);
-        if matches!(drawn, Ok(0)) && (job.time_based || self.repeats_stage == Some(job.stage)) {
-            job.source.restart();
-            job.restarts += 1;
-            drawn = job.source.fill(out, count_max);
-        }
-        let count = *drawn.as_ref().unwrap_or(&0) as u64;
-        job.drawn += count;
-        job.left -= count;
-        self.note_error(drawn);
+        self.draw_by(job, count_max, |source, count_max| source.fill(out, count_max));
+    }
+
+    fn draw_one(&mut self, job: u32, direction: Operation, out: &mut Vec<Request>) {
+        self.draw_by(job, 1, |source, _| source.fill_one(direction, out));
     }
 
     fn draw_arrivals(&mut self, job: u32, out: &mut Vec<Request>, arrivals_ns: &mut Vec<u64>, count_max: usize) {
@@ -66,10 +57,10 @@ impl Client for Jobs {
 
     fn completed(&mut self, completion: Completion, parts: &Parts) {
         self.time_series.add(&completion);
-        if self.repeats_stage == Some(self.jobs[completion.job as usize].stage) {
+        if self.repeats_stage == Some(self.jobs[completion.tag as usize].stage) {
             self.round.add(&completion);
         }
-        let job = &mut self.jobs[completion.job as usize];
+        let job = &mut self.jobs[completion.tag as usize];
         if let Some(limits) = &mut job.limits {
             let time_ns = job.start_ns.and_then(|start_ns| completion.completed_ns.checked_sub(start_ns));
             job.is_done |= limits.add(&completion, time_ns);

@@ -1,234 +1,294 @@
-//! Whose turn it is: jobs begin, draw their requests, give them to slots when they are due, and end.
+//! Whose turn it is: jobs begin, draw their requests, push them into the front when they are due, and end.
 
-use super::account::Account;
-use super::pacing::{Pacing, Turn};
-use super::way::Way;
-use super::{Client, Host, Slot, TimedDrive};
+use super::Client;
+use super::job::{Job, State};
+use super::pacing::{Plan, Turn};
 use crate::error::ReadOnly;
+use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
-use crate::timing::breakdown::Part;
+use crate::timing::breakdown::Parts;
+use crate::timing::front::{Completion, Intake, Requester, Submission};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Requests drawn at a time. Their map entries are prefetched together, and the old copies that these point at a part of
 /// them at a time: the processor looks up many addresses at once in hardly more time than one.
 const DRAWN_AT_ONCE: usize = 64;
 const PREFETCHED_AT_ONCE: usize = 16;
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Upcoming {
-    pub(super) requests: Vec<Request>,
-    /// Since the job began; none for requests that are sent as soon as there is a slot.
-    pub(super) arrivals_ns: Vec<u64>,
-    pub(super) next: usize,
+/// The jobs of a stage, and when they are woken.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    jobs: Vec<Job>,
+    wakings: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-/// One job of the stage that is running.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Job {
-    /// Requests that are drawn and not yet issued.
-    pub(super) upcoming: Upcoming,
-    pub(super) outstanding: u32,
-    pub(super) pacing: Option<Pacing>,
-    /// Slots that have nothing to do now: the job has not begun, or is held back.
-    pub(super) parked: Vec<u32>,
-    /// When it is woken next, if it is; another waking is out of date.
-    pub(super) wakes_at_ns: Option<u64>,
-    /// It begins at this time, if all that it waits for have ended.
-    pub(super) begins_ns: u64,
-    pub(super) waits_for: Vec<u32>,
-    /// Whether its writes go past a volatile buffer.
-    pub(super) has_sync_writes: bool,
-    pub(super) has_arrivals: bool,
-    pub(super) seeks_depth: bool,
-    pub(super) has_begun: bool,
-    pub(super) has_ended: bool,
-}
-
-impl Host {
-    pub(super) fn wake_at(&mut self, at_ns: u64, number: u32) {
-        let job = &mut self.jobs[number as usize];
-        if job.wakes_at_ns.is_none_or(|pending_ns| at_ns < pending_ns) {
-            job.wakes_at_ns = Some(at_ns);
-            self.agenda.wake(at_ns, number);
+impl Schedule {
+    pub fn add(&mut self, first: u32, plans: Vec<Plan>, now_ns: u64) {
+        let end = first as usize + plans.len();
+        if self.jobs.len() < end {
+            self.jobs.resize_with(end, Job::default);
+        }
+        for (job, plan) in self.jobs[first as usize..].iter_mut().zip(plans) {
+            *job = Job::new(plan, now_ns);
         }
     }
 
-    pub(super) fn begin_if_due<W: Way>(
+    pub fn clear(&mut self) {
+        self.jobs.clear();
+    }
+
+    pub fn job(&self, number: u32) -> Option<&Job> {
+        self.jobs.get(number as usize)
+    }
+
+    pub fn job_mut(&mut self, number: u32) -> Option<&mut Job> {
+        self.jobs.get_mut(number as usize)
+    }
+
+    /// When a job is woken next; the end of time when none is.
+    #[inline]
+    pub fn next_ns(&self) -> u64 {
+        self.wakings.peek().map_or(u64::MAX, |&Reverse((at_ns, _))| at_ns)
+    }
+
+    fn wake_at(&mut self, at_ns: u64, number: u32) {
+        let job = &mut self.jobs[number as usize];
+        if job.wakes_at_ns.is_none_or(|pending_ns| at_ns < pending_ns) {
+            job.wakes_at_ns = Some(at_ns);
+            self.wakings.push(Reverse((at_ns, number)));
+        }
+    }
+}
+
+/// The jobs at work: they push requests into the front and hear of their end.
+pub(super) struct Issuing<'a> {
+    pub schedule: &'a mut Schedule,
+    pub client: &'a mut dyn Client,
+}
+
+impl<F: Intake> Requester<F> for Issuing<'_> {
+    #[inline]
+    fn executed(&mut self, number: u32, ledger: &Ledger) {
+        self.client.executed(number, ledger);
+    }
+
+    #[inline]
+    fn completed(
+        &mut self,
+        completion: Completion,
+        parts: &Parts,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
+    ) -> Result<(), ReadOnly> {
+        let Completion { tag: number, operation, completed_ns, .. } = completion;
+        self.client.completed(completion, parts);
+        let job = self.job(number);
+        job.outstanding -= 1;
+        if let Some(pacing) = &mut job.pacing
+            && let Some(goes_on_ns) = pacing.completed(operation, completed_ns, job.outstanding)
+        {
+            self.schedule.wake_at(goes_on_ns, number);
+        }
+        self.issue(number, front, drives)?;
+        // What a flush held back goes on, and what a depth did that has grown.
+        let frees_others = operation == Operation::Flush || self.job(number).seeks_depth;
+        if frees_others { self.wake(number, front, drives) } else { Ok(()) }
+    }
+}
+
+impl Issuing<'_> {
+    #[inline(always)]
+    fn job(&mut self, number: u32) -> &mut Job {
+        &mut self.schedule.jobs[number as usize]
+    }
+
+    pub fn begin_if_due<F: Intake>(
         &mut self,
         number: u32,
-        drive: &mut dyn TimedDrive,
-        client: &mut dyn Client,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
     ) -> Result<(), ReadOnly> {
-        let job = &self.jobs[number as usize];
+        let job = self.job(number);
         if !job.waits_for.is_empty() {
             return Ok(());
         }
         let begins_ns = job.begins_ns;
-        if begins_ns > self.now_ns {
-            self.wake_at(begins_ns, number);
+        if begins_ns > front.now_ns() {
+            self.schedule.wake_at(begins_ns, number);
             return Ok(());
         }
-        self.wake::<W>(number, drive, client)
+        self.wake(number, front, drives)
     }
 
-    /// Lets the job's idle slots issue as long as anything is due.
-    pub(super) fn wake<W: Way>(
-        &mut self,
-        number: u32,
-        drive: &mut dyn TimedDrive,
-        client: &mut dyn Client,
-    ) -> Result<(), ReadOnly> {
-        let job = &mut self.jobs[number as usize];
-        if !job.has_begun {
-            job.has_begun = true;
-            job.begins_ns = self.now_ns;
-            client.started(number, self.now_ns);
-            if let Some(pacing) = &mut job.pacing {
-                pacing.start(self.now_ns);
-            }
+    /// The next waking has come; one that is out of date changes nothing but the time.
+    pub fn wake_next<F: Intake>(&mut self, front: &mut F, drives: &mut F::Drives<'_>) -> Result<(), ReadOnly> {
+        let next = self.schedule.wakings.pop();
+        let Reverse((at_ns, number)) = next.expect("what is outstanding has an event, or waits in an open group");
+        front.come_to(at_ns);
+        if self.job(number).wakes_at_ns != Some(at_ns) {
+            return Ok(());
         }
-        while let Some(slot) = self.jobs[number as usize].parked.pop() {
-            if !self.issue::<W>(slot, drive, client)? {
+        self.job(number).wakes_at_ns = None;
+        self.wake(number, front, drives)
+    }
+
+    /// Lets the job issue as long as anything is due.
+    fn wake<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<(), ReadOnly> {
+        let now_ns = front.now_ns();
+        let job = self.job(number);
+        if job.state == State::Waits {
+            job.state = State::Runs;
+            job.begins_ns = now_ns;
+            if let Some(pacing) = &mut job.pacing {
+                pacing.start(now_ns);
+            }
+            self.client.started(number, now_ns);
+        }
+        while self.job(number).parked > 0 {
+            self.job(number).parked -= 1;
+            if !self.issue(number, front, drives)? {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Issues the next request of the slot's job, if there is one and it is due; else the slot is parked.
-    pub(super) fn issue<W: Way>(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        client: &mut dyn Client,
-    ) -> Result<bool, ReadOnly> {
-        let number = self.slots[slot as usize].job;
-        if client.is_over(number, self.now_ns) {
-            return self.end_if_complete::<W>(number, drive, client);
+    /// Issues the next request of a job, if there is one and it is due; else one place of its depth is parked.
+    #[inline]
+    fn issue<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<bool, ReadOnly> {
+        let now_ns = front.now_ns();
+        if self.client.is_over(number, now_ns) {
+            return self.end_if_complete(number, front, drives);
         }
-        let job = &self.jobs[number as usize];
-        let mut issued_ns = self.now_ns;
-        let turn = if job.seeks_depth && !client.may_issue(number, job.outstanding, self.now_ns) {
-            Turn::AfterCompletion
-        } else if job.has_arrivals {
-            let arrival_ns = self.next_arrival_ns(number, drive, client);
-            issued_ns = issued_ns.min(arrival_ns);
-            if arrival_ns > self.now_ns { Turn::At(arrival_ns) } else { Turn::Now }
-        } else if job.pacing.is_some() {
-            self.turn_of(number, drive, client)
-        } else {
-            Turn::Now
-        };
-        let request = match turn {
+        let mut issued_ns = now_ns;
+        let request = match self.turn_of(number, &mut issued_ns, front, drives) {
             Turn::Now => {
-                let Some(request) = self.next_request(number, drive, client) else {
-                    return self.end_if_complete::<W>(number, drive, client);
+                let Some(request) = self.next_request(number, front, drives) else {
+                    return self.end_if_complete(number, front, drives);
                 };
-                self.jobs[number as usize].upcoming.next += 1;
+                self.job(number).upcoming.next += 1;
                 request
             }
             Turn::FlushFirst => Request::new(Operation::Flush, 0, 0),
-            Turn::At(_) | Turn::AfterCompletion => {
-                self.jobs[number as usize].parked.push(slot);
+            turn @ (Turn::At(_) | Turn::AfterCompletion) => {
+                self.job(number).parked += 1;
                 if let Turn::At(at_ns) = turn {
-                    self.wake_at(at_ns, number);
+                    self.schedule.wake_at(at_ns, number);
                 }
                 return Ok(false);
             }
         };
-        let job = &mut self.jobs[number as usize];
+        let job = self.job(number);
         job.outstanding += 1;
         if let Some(pacing) = &mut job.pacing {
             pacing.issued(&request);
         }
-        self.outstanding += 1;
-        self.slots[slot as usize] = Slot { request, issued_ns, job: number, units_left: 0 };
-        if self.tells_parts::<W>() {
-            self.accounts[slot as usize] = Account::since(issued_ns);
-            self.accounts[slot as usize].spend(Part::Queueing, self.now_ns);
-        }
-        self.submit::<W>(slot, drive, client)?;
+        let submission = Submission { request, issued_ns, tag: number, is_through: job.has_sync_writes };
+        front.submit(submission, drives, self)?;
         Ok(true)
     }
 
+    /// Whether a job may issue; `issued_ns` becomes the time at which its next request arrived.
+    #[inline]
+    fn turn_of<F: Intake>(&mut self, number: u32, issued_ns: &mut u64, front: &F, drives: &F::Drives<'_>) -> Turn {
+        let now_ns = *issued_ns;
+        let job = &self.schedule.jobs[number as usize];
+        if job.seeks_depth && !self.client.may_issue(number, job.outstanding, now_ns) {
+            return Turn::AfterCompletion;
+        }
+        if job.has_arrivals {
+            let arrival_ns = self.next_arrival_ns(number, front, drives);
+            *issued_ns = now_ns.min(arrival_ns);
+            return if arrival_ns > now_ns { Turn::At(arrival_ns) } else { Turn::Now };
+        }
+        if job.pacing.is_some() { self.turn_by_pacing(number, front, drives) } else { Turn::Now }
+    }
+
     /// Now, too, where the job has no more requests and nothing holds it back from its end.
-    fn turn_of(&mut self, number: u32, drive: &dyn TimedDrive, client: &mut dyn Client) -> Turn {
-        let next = self.next_request(number, drive, client);
-        match (&mut self.jobs[number as usize].pacing, next) {
-            (Some(pacing), Some(request)) => pacing.turn(&request, self.now_ns),
-            (Some(pacing), None) => pacing.turn_to_end(self.now_ns),
+    fn turn_by_pacing<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Turn {
+        let now_ns = front.now_ns();
+        if let Some(pacing) = &mut self.job(number).pacing
+            && let Some(direction) = pacing.direction(now_ns)
+        {
+            // A request that is drawn is issued: the direction may be another one when the job is woken.
+            match pacing.turn(direction, now_ns) {
+                Turn::Now => self.draw_one(number, direction, front, drives),
+                turn => return turn,
+            }
+        }
+        let next = self.next_request(number, front, drives);
+        match (&mut self.job(number).pacing, next) {
+            (Some(pacing), Some(request)) => pacing.turn(request.operation, now_ns),
+            (Some(pacing), None) => pacing.turn_to_end(now_ns),
             _ => Turn::Now,
         }
     }
 
-    /// When the job's next request arrives; now, if there is none.
-    fn next_arrival_ns(&mut self, number: u32, drive: &dyn TimedDrive, client: &mut dyn Client) -> u64 {
-        self.next_request(number, drive, client);
-        let job = &self.jobs[number as usize];
-        let arrival_ns = job.upcoming.arrivals_ns.get(job.upcoming.next);
-        arrival_ns.map_or(self.now_ns, |arrival_ns| job.begins_ns + arrival_ns)
+    /// Draws the next request of a job whose pacing decides what it does.
+    fn draw_one<F: Intake>(&mut self, number: u32, direction: Operation, front: &F, drives: &F::Drives<'_>) {
+        let upcoming = &mut self.schedule.jobs[number as usize].upcoming;
+        if upcoming.next == upcoming.requests.len() {
+            upcoming.requests.clear();
+            upcoming.next = 0;
+            self.client.draw_one(number, direction, &mut upcoming.requests);
+            upcoming.requests.iter().for_each(|request| front.prefetch(request, drives));
+        }
     }
 
-    /// The slot has nothing more to do; the last one of a job ends it, and those that waited for it begin.
-    fn end_if_complete<W: Way>(
+    /// When the job's next request arrives; now, if there is none.
+    fn next_arrival_ns<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> u64 {
+        self.next_request(number, front, drives);
+        let job = self.job(number);
+        let arrival_ns = job.upcoming.arrivals_ns.get(job.upcoming.next);
+        arrival_ns.map_or(front.now_ns(), |arrival_ns| job.begins_ns + arrival_ns)
+    }
+
+    /// One place of the job's depth has nothing more to do; the last one ends the job, and those that waited for it begin.
+    fn end_if_complete<F: Intake>(
         &mut self,
         number: u32,
-        drive: &mut dyn TimedDrive,
-        client: &mut dyn Client,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
     ) -> Result<bool, ReadOnly> {
-        let job = &mut self.jobs[number as usize];
-        if job.outstanding > 0 || std::mem::replace(&mut job.has_ended, true) {
+        let job = self.job(number);
+        if job.outstanding > 0 || std::mem::replace(&mut job.state, State::Ended) == State::Ended {
             return Ok(false);
         }
         // What came after its last request, such as padding, is its own.
-        client.executed(number, drive.ledger());
-        client.ended(number, self.now_ns);
-        for other in 0..self.jobs.len() {
-            let waits_for = &mut self.jobs[other].waits_for;
+        self.client.executed(number, front.ledger(drives));
+        self.client.ended(number, front.now_ns());
+        for other in 0..self.schedule.jobs.len() as u32 {
+            let waits_for = &mut self.job(other).waits_for;
             let waited = waits_for.len();
             waits_for.retain(|&waited_for| waited_for != number);
             if waits_for.is_empty() && waited > 0 {
-                self.begin_if_due::<W>(other as u32, drive, client)?;
+                self.begin_if_due(other, front, drives)?;
             }
         }
         Ok(false)
     }
 
-    /// Of the requests that a job has drawn and not yet issued, keeps the first so many at most. Returns how many are kept,
-    /// and how many there were.
-    pub fn keep_upcoming(&mut self, job: u32, count_max: u64) -> (u64, u64) {
-        let Some(job) = self.jobs.get_mut(job as usize) else { return (0, 0) };
-        let upcoming = &mut job.upcoming;
-        let count = (upcoming.requests.len() - upcoming.next) as u64;
-        let kept = count.min(count_max);
-        upcoming.requests.truncate(upcoming.next + kept as usize);
-        (kept, count)
-    }
-
-    /// Requests that a job has drawn and not yet issued.
-    pub fn upcoming(&self, job: u32) -> u64 {
-        self.jobs.get(job as usize).map_or(0, |job| (job.upcoming.requests.len() - job.upcoming.next) as u64)
-    }
-
     /// The job's next request, which is not yet taken.
     #[inline]
-    fn next_request(&mut self, job: u32, drive: &dyn TimedDrive, client: &mut dyn Client) -> Option<Request> {
-        let has_arrivals = self.jobs[job as usize].has_arrivals;
-        let upcoming = &mut self.jobs[job as usize].upcoming;
+    fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<Request> {
+        let Job { upcoming, has_arrivals, .. } = &mut self.schedule.jobs[number as usize];
         if upcoming.next == upcoming.requests.len() {
             upcoming.requests.clear();
             upcoming.next = 0;
-            if has_arrivals {
+            if *has_arrivals {
                 upcoming.arrivals_ns.clear();
-                client.draw_arrivals(job, &mut upcoming.requests, &mut upcoming.arrivals_ns, DRAWN_AT_ONCE);
+                let arrivals_ns = &mut upcoming.arrivals_ns;
+                self.client.draw_arrivals(number, &mut upcoming.requests, arrivals_ns, DRAWN_AT_ONCE);
             } else {
-                client.draw(job, &mut upcoming.requests, DRAWN_AT_ONCE);
+                self.client.draw(number, &mut upcoming.requests, DRAWN_AT_ONCE);
             }
-            upcoming.requests.iter().for_each(|request| drive.prefetch(request));
-            upcoming.requests.iter().take(PREFETCHED_AT_ONCE).for_each(|request| drive.prefetch_old(request));
+            upcoming.requests.iter().for_each(|request| front.prefetch(request, drives));
+            upcoming.requests.iter().take(PREFETCHED_AT_ONCE).for_each(|request| front.prefetch_old(request, drives));
         }
         if upcoming.next.is_multiple_of(PREFETCHED_AT_ONCE) {
             let later = upcoming.requests.iter().skip(upcoming.next + PREFETCHED_AT_ONCE);
-            later.take(PREFETCHED_AT_ONCE).for_each(|request| drive.prefetch_old(request));
+            later.take(PREFETCHED_AT_ONCE).for_each(|request| front.prefetch_old(request, drives));
         }
         upcoming.requests.get(upcoming.next).copied()
     }

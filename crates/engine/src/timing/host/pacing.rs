@@ -4,7 +4,7 @@
 use crate::random::Random;
 use crate::random::power::log2;
 use crate::request::{Operation, Request};
-use crate::specification::job::{Job, PerDirection, RateProcess};
+use crate::specification::job::{Direction, Job, PerDirection, RateProcess};
 use std::f64::consts::LN_2;
 
 /// How a job is started and how it goes on.
@@ -39,6 +39,18 @@ pub struct Pacing {
     ends_ns: u64,
     hold: Hold,
     refill: Option<Refill>,
+    mix: Option<Mix>,
+}
+
+/// Of a job that reads and writes at rates: the direction that is behind its rate goes first, whatever the mix says, as
+/// in fio, whose function for it is `rate_ddir`.
+#[derive(Clone, Debug)]
+struct Mix {
+    /// A read is drawn when 64 random bits are below this.
+    reads_below: u64,
+    random: Random,
+    /// What the mix says of the next request.
+    drawn: Option<Operation>,
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +139,8 @@ impl Pacing {
         let refill = refill.map(|at| Refill { depth, at, outstanding: 0, runs_down: false });
         let rates = rates_of(job);
         let is_held = think.is_some() || refill.is_some() || job.flush_every_writes > 0;
-        if !is_held && rates.iter().all(Option::is_none) {
+        let has_rates = rates.iter().any(Option::is_some);
+        if !is_held && !has_rates {
             return None;
         }
         Some(Self {
@@ -139,6 +152,7 @@ impl Pacing {
             ends_ns: u64::MAX,
             hold: Hold::None,
             refill,
+            mix: has_rates.then(|| Mix::of(job)).flatten(),
         })
     }
 
@@ -155,8 +169,21 @@ impl Pacing {
         }
     }
 
-    /// Whether the job may issue this request, which is its next.
-    pub fn turn(&mut self, request: &Request, now: u64) -> Turn {
+    /// What the next request of a job does that reads and writes at rates, if it is issued now; nothing where its requests
+    /// say so themselves. A direction without a rate is always behind it.
+    pub fn direction(&mut self, now: u64) -> Option<Operation> {
+        let mix = self.mix.as_mut()?;
+        let random = &mut mix.random;
+        let is_read = || if random.bits() < mix.reads_below { Operation::Read } else { Operation::Write };
+        let drawn = *mix.drawn.get_or_insert_with(is_read);
+        let other = if drawn == Operation::Read { Operation::Write } else { Operation::Read };
+        let due_ns = |direction: Operation| self.rates[direction as usize].as_ref().map_or(0, |rate| rate.due_ns);
+        let goes_first = due_ns(drawn) <= now || (due_ns(other) > now && due_ns(drawn) <= due_ns(other));
+        Some(if goes_first { drawn } else { other })
+    }
+
+    /// Whether the job may issue its next request, which does this.
+    pub fn turn(&mut self, operation: Operation, now: u64) -> Turn {
         if self.refill.as_ref().is_some_and(|refill| refill.runs_down) {
             return Turn::AfterCompletion;
         }
@@ -168,7 +195,7 @@ impl Pacing {
                 if self.flush_every_writes > 0 && self.writes_since_flush >= self.flush_every_writes {
                     return Turn::FlushFirst;
                 }
-                self.rates.get(request.operation as usize).and_then(Option::as_ref).map_or(0, |rate| rate.due_ns)
+                self.rates.get(operation as usize).and_then(Option::as_ref).map_or(0, |rate| rate.due_ns)
             }
         };
         if due_ns <= now { Turn::Now } else { Turn::At(self.at_last(due_ns, now)) }
@@ -196,6 +223,9 @@ impl Pacing {
         }
         if let Some(rate) = self.rates.get_mut(request.operation as usize).and_then(Option::as_mut) {
             rate.issued(request.length_bytes);
+        }
+        if let Some(mix) = self.mix.as_mut().filter(|_| request.operation != Operation::Flush) {
+            mix.drawn = None;
         }
         if let Some(think) = self.think.as_mut().filter(|think| think.counts_issued) {
             think.count(request.operation);
@@ -243,6 +273,17 @@ impl Pacing {
     }
 }
 
+impl Mix {
+    fn of(job: &Job) -> Option<Self> {
+        let is_mixed = job.direction == Direction::ReadWrite && job.read_percent > 0.0 && job.read_percent < 100.0;
+        is_mixed.then(|| Self {
+            reads_below: (job.read_percent / 100.0 * 2f64.powi(64)) as u64,
+            random: Random::new(job.seed ^ 0x6d69_7865_645f_7277),
+            drawn: None,
+        })
+    }
+}
+
 impl Rate {
     /// What was not asked for in a pause is not made up for.
     fn leave_out(&mut self, pause_ns: u64) {
@@ -269,11 +310,11 @@ impl Rate {
 /// As fio does: a number of requests a second stands for so many of the least size of the direction, and bytes a second
 /// go before it; the requests of a Poisson process are taken to be of that size.
 fn rates_of(job: &Job) -> [Option<Rate>; 3] {
-    fn by_direction<T: Copy>(given: &Option<PerDirection<Option<T>>>) -> [Option<T>; 3] {
-        given.as_ref().map_or([None; 3], |given| [given.read, given.write, given.trim])
+    fn by_direction<T: Copy>(given: Option<&PerDirection<Option<T>>>) -> [Option<T>; 3] {
+        given.map_or([None; 3], |given| [given.read, given.write, given.trim])
     }
-    let bytes = by_direction(&job.rate_bytes_per_second);
-    let iops = by_direction(&job.rate_iops);
+    let bytes = by_direction(job.rate_bytes_per_second.as_ref());
+    let iops = by_direction(job.rate_iops.as_ref());
     let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
     std::array::from_fn(|direction| {
         let size_bytes = sizes[direction].iter().map(|size| u64::from(size.bytes)).min().unwrap_or(1).max(1);

@@ -116,6 +116,7 @@ struct Tausworthe {
 impl Tausworthe {
     fn new(seed: u32) -> Tausworthe {
         let mut parts = [0; 3];
+        #[expect(clippy::decimal_bitwise_operands)]
         // Where fio's source means powers of two it writes C's exclusive or: 2^31, 2^17 and 2^7.
         let mut before: u32 = (2 ^ 31) + (2 ^ 17) + (2 ^ 7);
         for (part, least) in parts.iter_mut().zip([1, 7, 15]) {

@@ -97,7 +97,7 @@ mod tests {
                 let ranks = Ranks::new(deviation, count as u64);
                 let mut hits = vec![0; count];
                 (0..100_000).for_each(|_| hits[ranks.draw(&mut random) as usize] += 1);
-                // With one or two ranks there is nothing to tell apart.
+                // With one or two ranks there is no shape to fit.
                 if count > 2 {
                     assert_shares(&hits, &shares(count, deviation));
                 }

@@ -5,6 +5,7 @@ use crate::random::{Random, scale};
 use crate::specification::job::{AbsoluteZone, Zone};
 use crate::workload::chances::Chances;
 use crate::workload::place::{Blocks, Grid, LANES};
+use crate::workload::scatter::Scatter;
 
 #[derive(Clone, Debug)]
 pub struct Zoned {
@@ -76,6 +77,30 @@ impl Blocks for Zoned {
     }
 }
 
+/// The same, where the blocks of a zone lie scattered over the whole range.
+#[derive(Clone, Debug)]
+pub struct ScatteredZones {
+    zoned: Zoned,
+    scatters: [Scatter; LANES],
+}
+
+impl ScatteredZones {
+    pub fn new(zones: [&[Zone]; LANES], counts: [u64; LANES], seed: u64) -> ScatteredZones {
+        ScatteredZones {
+            zoned: Zoned::new(zones, counts),
+            scatters: counts.map(|count| Scatter::new(count, seed, 0, None)),
+        }
+    }
+}
+
+impl Blocks for ScatteredZones {
+    #[inline(always)]
+    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
+        let rank = self.zoned.block(lane, random);
+        self.scatters[lane].block(rank)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +147,21 @@ mod tests {
             })
             .collect();
         assert_shares(&hits, &weights);
+    }
+
+    #[test]
+    fn scattered_zones_reach_as_many_blocks_as_often_and_elsewhere() {
+        let list = zones(&[(90.0, 10.0), (10.0, 90.0)]);
+        let mut zoned = ScatteredZones::new([&list; 2], [200, 200], 3);
+        let mut random = Random::new(17);
+        let mut hits = vec![0; 200];
+        (0..300_000).for_each(|_| hits[zoned.block(0, &mut random) as usize] += 1);
+        let scatter = Scatter::new(200, 3, 0, None);
+        let mut weights = vec![10.0 / 180.0; 200];
+        (0..20).for_each(|rank| weights[scatter.block(rank) as usize] = 90.0 / 20.0);
+        assert_shares(&hits, &weights);
+        let hot: Vec<usize> = (0..200).filter(|&block| weights[block] > 1.0).collect();
+        assert!(hot.windows(2).any(|pair| pair[1] > pair[0] + 1), "{hot:?} lie one behind another");
     }
 
     #[test]

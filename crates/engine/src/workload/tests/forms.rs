@@ -134,7 +134,10 @@ fn wrong_forms_are_named() {
         (with_runs(0, Sequencer::Identical), "runs.ios"),
         (Job { random_percent: Some(same(101.0)), ..job() }, "random_percent"),
         (Job { sequential: true, skip_bytes: Some(i64::MIN), ..job() }, "skip_bytes"),
-        (Job { distribution: Distribution::Zipf { theta: 1.2, center: Some(1.5) }, ..job() }, "distribution.center"),
+        (
+            Job { distribution: Distribution::Zipf { theta: 1.2, center: Some(1.5), ranks_per_block: 1 }, ..job() },
+            "distribution.center",
+        ),
     ];
     for (job, key) in cases {
         assert_eq!(Stream::new(&job).unwrap_err().key, key);

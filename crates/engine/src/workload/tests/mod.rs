@@ -53,7 +53,10 @@ fn jesd219() -> Job {
         direction: Direction::ReadWrite,
         read_percent: 40.0,
         block_sizes: same(sizes(&list)),
-        distribution: Distribution::Zoned { zones: vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)] },
+        distribution: Distribution::Zoned {
+            zones: vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)],
+            scattered: false,
+        },
         size_bytes: 1 << 30,
         io_bytes: 1 << 40,
         number_ios: Some(200_000),
@@ -200,8 +203,11 @@ fn a_restart_goes_on_with_other_random_numbers_and_asks_as_much_again() {
 
 #[test]
 fn a_skewed_job_keeps_its_hot_blocks_when_it_starts_over() {
-    let mut stream =
-        Stream::new(&Job { distribution: Distribution::Zipf { theta: 1.5, center: None }, ..job() }).unwrap();
+    let mut stream = Stream::new(&Job {
+        distribution: Distribution::Zipf { theta: 1.5, center: None, ranks_per_block: 1 },
+        ..job()
+    })
+    .unwrap();
     let mut hottest = || {
         let mut out = Vec::new();
         while stream.fill(&mut out, 64) > 0 {}
@@ -284,9 +290,9 @@ fn a_warm_buffer_does_not_grow() {
 
 #[test]
 fn wrong_values_are_named() {
-    let zipf = |theta| Job { distribution: Distribution::Zipf { theta, center: None }, ..job() };
+    let zipf = |theta| Job { distribution: Distribution::Zipf { theta, center: None, ranks_per_block: 1 }, ..job() };
     let zones = |access_percent, span_percent| Job {
-        distribution: Distribution::Zoned { zones: vec![Zone { access_percent, span_percent }] },
+        distribution: Distribution::Zoned { zones: vec![Zone { access_percent, span_percent }], scattered: false },
         ..job()
     };
     let cases = [
@@ -309,7 +315,10 @@ fn wrong_values_are_named() {
         ),
         (zones(90.0, 100.0), "distribution.zones.access_percent"),
         (zones(100.0, 101.0), "distribution.zones.span_percent"),
-        (Job { distribution: Distribution::Zoned { zones: vec![] }, ..job() }, "distribution.zones.access_percent"),
+        (
+            Job { distribution: Distribution::Zoned { zones: vec![], scattered: false }, ..job() },
+            "distribution.zones.access_percent",
+        ),
     ];
     for (job, key) in cases {
         let error = Stream::new(&job).unwrap_err();
@@ -323,8 +332,8 @@ fn the_requests_are_the_same_on_every_machine() {
     // The fingerprint changes only with the meaning of a seed; a result of the past cannot be run again after that.
     let distributions = [
         Distribution::Random,
-        Distribution::Zipf { theta: 0.99, center: None },
-        Distribution::Zipf { theta: 1.0, center: None },
+        Distribution::Zipf { theta: 0.99, center: None, ranks_per_block: 1 },
+        Distribution::Zipf { theta: 1.0, center: None, ranks_per_block: 1 },
         Distribution::Pareto { h: 0.2, center: None },
         Distribution::Normal { deviation_percent: 20.0, center: None },
         jesd219().distribution,

@@ -22,12 +22,16 @@ fn any_distribution() -> impl Strategy<Value = Distribution> {
     };
     prop_oneof![
         Just(Distribution::Random),
-        (0.01f64..4.0, any_center()).prop_map(|(theta, center)| Distribution::Zipf { theta, center }),
+        (0.01f64..4.0, any_center(), 1u32..70).prop_map(|(theta, center, ranks_per_block)| Distribution::Zipf {
+            theta,
+            center,
+            ranks_per_block
+        }),
         (0.01f64..0.99, any_center()).prop_map(|(h, center)| Distribution::Pareto { h, center }),
         (0.0f64..=100.0, any_center())
             .prop_map(|(deviation_percent, center)| Distribution::Normal { deviation_percent, center }),
-        (0.0f64..=100.0, 0.1f64..99.9)
-            .prop_map(|(access, span)| Distribution::Zoned { zones: any_zones(access, span) }),
+        (0.0f64..=100.0, 0.1f64..99.9, any::<bool>())
+            .prop_map(|(access, span, scattered)| Distribution::Zoned { zones: any_zones(access, span), scattered }),
         (0.0f64..=100.0, 0.1f64..99.9).prop_map(|(access, span)| Distribution::ZonedByDirection {
             zones: PerDirection {
                 read: any_zones(access, span),
@@ -115,7 +119,7 @@ prop_compose! {
     ) -> Job {
         let bytes_max = read.iter().chain(&write).chain(&trim).map(|size| u64::from(size.bytes)).max().unwrap();
         let files = file_extras.map(|extras| files(bytes_max, offset_bytes, &extras, file_service));
-        let size_bytes = match files.iter().flat_map(|files| files.ranges.last()).next() {
+        let size_bytes = match files.iter().find_map(|files| files.ranges.last()) {
             Some(last) => last.offset_bytes + last.size_bytes - offset_bytes,
             None => bytes_max + extra_bytes,
         };

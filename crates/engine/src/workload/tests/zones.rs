@@ -91,7 +91,7 @@ fn what_zones_cannot_be_is_named() {
         (
             Job {
                 sequential: false,
-                distribution: Distribution::Zipf { theta: 1.2, center: None },
+                distribution: Distribution::Zipf { theta: 1.2, center: None, ranks_per_block: 1 },
                 ..zoned(8, 8, 0, 9)
             },
             "zones.range_bytes",

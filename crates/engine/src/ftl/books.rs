@@ -1,0 +1,204 @@
+//! The drive's counters: the ledger, and what each stream occupies. Every counter is written here and nowhere else.
+//!
+//! All numbers of units are places: mapping units, or the parts of them that reduced data is packed in.
+
+use crate::ledger::{Cause, Ledger};
+use crate::policies::placement::{PlacementPolicy, PoolState};
+use crate::units::StreamId;
+use std::marker::PhantomData;
+
+/// What a stream holds live is kept only for placements that are `POOLED`.
+pub struct Books<P> {
+    ledger: Ledger,
+    /// Addresses that the host has written and not trimmed.
+    mapped_units: u64,
+    pools: Vec<PoolState>,
+    /// Programs that the ledger does not know of, because the process that made them was killed.
+    unexplained_programs: i64,
+    placement: PhantomData<P>,
+}
+
+impl<P: PlacementPolicy> Books<P> {
+    pub fn new(streams: u8) -> Self {
+        Self {
+            ledger: Ledger::default(),
+            mapped_units: 0,
+            pools: vec![PoolState::default(); usize::from(streams)],
+            unexplained_programs: 0,
+            placement: PhantomData,
+        }
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub fn mapped_units(&self) -> u64 {
+        self.mapped_units
+    }
+
+    pub fn pools(&self) -> &[PoolState] {
+        &self.pools
+    }
+
+    pub fn unexplained_programs(&self) -> i64 {
+        self.unexplained_programs
+    }
+
+    #[inline(always)]
+    pub fn host_wrote(&mut self, bytes: u64) {
+        self.ledger.host_written_bytes += bytes;
+    }
+
+    pub fn host_read(&mut self, bytes: u64) {
+        self.ledger.host_read_bytes += bytes;
+    }
+
+    pub fn host_trimmed(&mut self, bytes: u64) {
+        self.ledger.host_trimmed_bytes += bytes;
+    }
+
+    /// A unit of the host is programmed, which takes so many places.
+    #[inline(always)]
+    pub fn host(&mut self, stream: StreamId, places: u32) {
+        self.ledger.programmed_units.host += u64::from(places);
+        if P::POOLED {
+            let pool = &mut self.pools[stream.index()];
+            pool.live_units += u64::from(places);
+            pool.recent_units += 1;
+        }
+    }
+
+    /// An address holds something that held nothing.
+    #[inline(always)]
+    pub fn mapped(&mut self) {
+        self.mapped_units += 1;
+    }
+
+    /// An address holds nothing any more.
+    pub fn trimmed(&mut self) {
+        self.mapped_units -= 1;
+        self.ledger.trimmed_units += 1;
+    }
+
+    /// What was written to the stream has become stale. The stream is not looked up where nobody asks for it.
+    #[inline(always)]
+    pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, places: u32) {
+        if P::POOLED {
+            self.pools[stream().index()].live_units -= u64::from(places);
+        }
+    }
+
+    /// Live units were read and programmed elsewhere.
+    pub fn moved(&mut self, cause: Cause, from: StreamId, to: StreamId, programmed: u64, read: u64) {
+        let (programs, reads) = (&mut self.ledger.programmed_units, &mut self.ledger.read_units);
+        let (programs, reads) = match cause {
+            Cause::WearLeveling => (&mut programs.wear_leveling, &mut reads.wear_leveling),
+            Cause::SlcFold => (&mut programs.slc_fold, &mut reads.slc_fold),
+            _ => (&mut programs.gc, &mut reads.gc),
+        };
+        *programs += programmed;
+        *reads += read;
+        if P::POOLED {
+            self.pools[from.index()].live_units -= programmed;
+            self.pools[to.index()].live_units += programmed;
+        }
+    }
+
+    /// Units are read from flash: none where the controller still has them in its memory.
+    #[inline(always)]
+    pub fn read(&mut self, cause: Cause, units: u64) {
+        let reads = &mut self.ledger.read_units;
+        let counter = match cause {
+            Cause::Host => &mut reads.host,
+            Cause::ReadModifyWrite => &mut reads.read_modify_write,
+            Cause::Metadata => &mut reads.metadata,
+            Cause::WearLeveling => &mut reads.wear_leveling,
+            Cause::SlcFold => &mut reads.slc_fold,
+            Cause::Gc | Cause::Parity | Cause::Padding => &mut reads.gc,
+        };
+        *counter += units;
+    }
+
+    /// The host writes a part of a unit.
+    pub fn modified(&mut self) {
+        self.ledger.read_modify_write_units += 1;
+    }
+
+    pub fn parity(&mut self, places: u32) {
+        self.ledger.programmed_units.parity += u64::from(places);
+    }
+
+    pub fn padded(&mut self, places: u64) {
+        self.ledger.programmed_units.padding += places;
+    }
+
+    /// What the drive keeps for itself is programmed, and is never live.
+    pub fn index(&mut self, places: u32) {
+        self.ledger.programmed_units.metadata += u64::from(places);
+    }
+
+    /// A map page is programmed, which is live as the host's units are.
+    pub fn map_page(&mut self, stream: StreamId) {
+        self.ledger.programmed_units.metadata += 1;
+        self.found(stream, 1);
+    }
+
+    pub fn looked_up_map_page(&mut self) {
+        self.ledger.map_page_lookups += 1;
+    }
+
+    pub fn deduplicated(&mut self) {
+        self.ledger.deduplicated_units += 1;
+    }
+
+    pub fn opened(&mut self, stream: StreamId) {
+        self.pools[stream.index()].erase_units += 1;
+    }
+
+    pub fn erased(&mut self, stream: StreamId) {
+        self.pools[stream.index()].erase_units -= 1;
+        self.ledger.erased_erase_units += 1;
+    }
+
+    /// Lets old writes fade, so that the shares of the streams follow a workload that changes.
+    pub fn fade(&mut self, user_units: u32) {
+        let recent: u64 = self.pools.iter().map(|pool| pool.recent_units).sum();
+        if recent > 4 * u64::from(user_units) {
+            self.pools.iter_mut().for_each(|pool| pool.recent_units /= 2);
+        }
+    }
+}
+
+/// Restoring counters: from a saved state, or from what survives a loss of power.
+impl<P: PlacementPolicy> Books<P> {
+    pub fn take_up_ledger(&mut self, ledger: Ledger) {
+        self.ledger = ledger;
+    }
+
+    /// With what each stream holds live, or to be counted with `found`.
+    pub fn take_up_pools(&mut self, pools: Vec<PoolState>) {
+        self.pools = pools;
+    }
+
+    pub fn take_up_mapped(&mut self, mapped_units: u64) {
+        self.mapped_units = mapped_units;
+    }
+
+    /// Live places of a stream.
+    pub fn found(&mut self, stream: StreamId, places: u32) {
+        if P::POOLED {
+            self.pools[stream.index()].live_units += u64::from(places);
+        }
+    }
+
+    /// An erase was counted, but the power went before it was carried out.
+    pub fn erase_undone(&mut self) {
+        self.ledger.erased_erase_units -= 1;
+    }
+
+    /// A ledger that lags behind its flash: what it does not know of, of all that was programmed, is set apart.
+    pub fn explain(&mut self, programmed: u64) {
+        self.unexplained_programs = programmed as i64 - self.ledger.programmed_units.total() as i64;
+    }
+}

@@ -1,0 +1,524 @@
+//! Garbage collection: live units are moved out of an erase unit, which is then erased.
+//!
+//! There is one path. A `Move` under way holds its victim, the reason, and the progress; `advance` continues it by as many
+//! places as the budget allows. Reclaiming space at once is an unbounded budget. Collecting in step with the host or in
+//! idle time, wear levelling, refresh and folding of the SLC cache differ in the budget and in when it is given. At most
+//! two moves are under way: one of garbage collection, and one of folding.
+
+use super::Ftl;
+use super::layer::Layer;
+use super::space::Space;
+use crate::error::{ReadOnly, SpecificationError};
+use crate::ledger::Cause;
+use crate::nand::Erased;
+use crate::policies::pacing::{self, Pace, Pacing};
+use crate::policies::placement::{PlacementPolicy, PoolView};
+use crate::policies::victim::{Pool, Victim, View};
+use crate::policies::wear::{LOOKED_AT, WearLeveling};
+use crate::random::Random;
+use crate::specification::drive;
+use crate::timing::Clock;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+use serde::{Deserialize, Serialize};
+
+/// Live units that are gathered at a time: enough to overlap their cache misses, few enough to stay in the innermost
+/// cache until they are written.
+const GATHERED_AT_ONCE: usize = 256;
+/// The same where the budget is small, so that most of what is gathered is still live when its turn comes.
+const GATHERED_IN_STEPS: usize = 64;
+
+/// An erase unit that is being emptied.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Move {
+    pub victim: EraseUnit,
+    /// What its programs are counted as.
+    pub cause: Cause,
+    /// Where its units go. Folded data follows the frontier past the SLC cache instead, which may change its place.
+    pub stream: StreamId,
+    born_at: u64,
+    /// Places of the victim that have been looked at.
+    place: u32,
+    /// Live units that were found there, and how many of them are done.
+    pub gathered: Vec<(Lpn, Ppn)>,
+    done: usize,
+    /// What it held at first, and what emptying it gives back: the pace of a move in step with the host.
+    live_units: u64,
+    gained_units: u64,
+    /// Fractions of a unit owed, in units times `gained_units`.
+    debt: u64,
+}
+
+/// What chooses victims, and the move under way.
+pub struct Gc {
+    pub victim: Victim,
+    pub wear_leveling: WearLeveling,
+    pub pacing: Pacing,
+    /// For victim policies that choose at random.
+    pub random: Random,
+    /// The erase unit that levelling wear looks at next.
+    pub leveled_to: u32,
+    pub under_way: Option<Move>,
+    /// Units that are to be moved with the next batch.
+    pub owed_units: u64,
+    /// Memory for the next move.
+    list: Vec<(Lpn, Ppn)>,
+}
+
+impl Move {
+    /// `gained_units` of the host are there to pay for it.
+    pub fn new(
+        victim: EraseUnit,
+        cause: Cause,
+        stream: StreamId,
+        born_at: u64,
+        (live_units, gained_units): (u64, u64),
+        mut list: Vec<(Lpn, Ppn)>,
+    ) -> Self {
+        list.clear();
+        let gained_units = gained_units.max(1);
+        Self { victim, cause, stream, born_at, place: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
+    }
+
+    /// Units to move for one more unit of the host.
+    pub fn owe(&mut self) -> u64 {
+        self.take_on(self.live_units)
+    }
+
+    /// Adds parts of a unit to what is owed, and returns the whole units in it.
+    fn take_on(&mut self, parts: u64) -> u64 {
+        self.debt += parts;
+        let units = self.debt / self.gained_units;
+        self.debt %= self.gained_units;
+        units
+    }
+
+    /// Whether it names only what the drive has; `units` are all that may lie in flash.
+    pub fn is_within(&self, space: &Space, units: u32) -> bool {
+        let is_of_victim = |&(lpn, ppn): &(Lpn, Ppn)| lpn.0 < units && space.layout.erase_unit_of(ppn) == self.victim;
+        self.gained_units > 0
+            && self.place <= space.layout.units_per_erase_unit()
+            && self.stream.index() < space.frontiers.len()
+            && self.done <= self.gathered.len()
+            && self.gathered.iter().all(is_of_victim)
+    }
+}
+
+impl Gc {
+    pub fn new(settings: &drive::Ftl, erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
+        Ok(Self {
+            victim: Victim::new(&settings.victim, erase_units)?,
+            wear_leveling: WearLeveling::new(&settings.wear_leveling)?,
+            pacing: Pacing::new(&settings.pacing)?,
+            random: Random::new(seed ^ 0x7669_6374),
+            leveled_to: 0,
+            under_way: None,
+            owed_units: 0,
+            list: Vec::with_capacity(GATHERED_AT_ONCE + 64),
+        })
+    }
+
+    pub fn victim_under_way(&self) -> Option<EraseUnit> {
+        self.under_way.as_ref().map(|under_way| under_way.victim)
+    }
+
+    /// A victim of the pool on the die; or of another pool on the die; or any.
+    fn choose(&mut self, space: &Space, now: u64, pool: Pool, die: Option<u32>) -> Option<EraseUnit> {
+        let mut choose = |pool, die| {
+            let view = View {
+                now,
+                erase_units: space.erase_units(),
+                data_units_per_erase_unit: space.layout.data_units_per_erase_unit(),
+                occupancy: &space.occupancy,
+                closed_at: &space.filled.closed_at,
+                streams: &space.filled.streams,
+                die,
+                on_die: space.lanes.as_ref().and_then(|lanes| lanes.erase_units_on(die)),
+            };
+            let victim = self.victim.choose(&view, pool, &mut self.random)?;
+            assert!(space.is_closed(victim), "a victim is closed");
+            Some(victim)
+        };
+        let on_die = die.and_then(|_| choose(pool, die).or_else(|| choose(Pool::All, die)));
+        on_die.or_else(|| choose(pool, None)).or_else(|| choose(Pool::All, None))
+    }
+
+    /// A closed erase unit whose wear is too far below that of the most worn one, among the next few in turn.
+    pub fn erase_unit_to_level(&mut self, space: &Space) -> Option<EraseUnit> {
+        let threshold = self.wear_leveling.threshold()?;
+        let erase_units = space.erase_units();
+        for _ in 0..LOOKED_AT.min(erase_units) {
+            let erase_unit = EraseUnit(self.leveled_to);
+            self.leveled_to = (self.leveled_to + 1) % erase_units;
+            let behind = space.wear.erase_count_max.saturating_sub(space.wear.erase_counts[erase_unit.index()]);
+            if behind > threshold && space.is_closed(erase_unit) {
+                return Some(erase_unit);
+            }
+        }
+        None
+    }
+}
+
+/// The one path.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Begins to empty a closed erase unit. The drive turns read-only if there is no room for what lives in it.
+    fn begin_move(&mut self, victim: EraseUnit, cause: Cause) -> Result<Move, ReadOnly> {
+        let resident = self.resident(victim);
+        let live_units = u64::from(self.space.occupancy.live_units(victim));
+        let stream = self.placement.cleaning_stream(resident);
+        self.check_room_to_move(stream, live_units)?;
+        self.space.occupancy.start_emptying(victim);
+        self.gc.victim.taken(victim, resident.stream);
+        // A full victim, which first-in-first-out may choose, gives nothing back; it is moved with the next write.
+        let gained_units = u64::from(self.space.layout.data_units_per_erase_unit()) - live_units;
+        let born_at = self.space.filled.born_at[victim.index()];
+        let list = std::mem::take(&mut self.gc.list);
+        Ok(Move::new(victim, cause, stream, born_at, (live_units, gained_units), list))
+    }
+
+    /// Moves live units of the victim, so many places at most. Returns whether none is left; an emptied victim is to be
+    /// erased.
+    #[inline]
+    pub(super) fn advance(&mut self, under_way: &mut Move, mut budget: u64) -> Result<bool, ReadOnly> {
+        // What is gathered in this call nobody has overwritten since.
+        let mut is_fresh = false;
+        loop {
+            if under_way.done == under_way.gathered.len() {
+                if under_way.place == self.space.layout.units_per_erase_unit() {
+                    return Ok(true);
+                }
+                self.gather(under_way, budget);
+                is_fresh = true;
+                continue;
+            }
+            if budget == 0 {
+                return Ok(false);
+            }
+            if L::IS_PACKED || self.slc_cache.is_some() {
+                match self.advance_by_one(under_way, budget)? {
+                    Some(places) => budget -= places,
+                    None => return Ok(false),
+                }
+                continue;
+            }
+            let first = under_way.done;
+            let end = under_way.gathered.len().min(first.saturating_add(budget as usize));
+            under_way.done = end;
+            let run = &mut under_way.gathered[first..end];
+            let live_units = if is_fresh { run.len() } else { self.keep_live(run) };
+            budget -= live_units as u64;
+            let &mut Move { victim, stream, born_at, cause, .. } = under_way;
+            let live = &under_way.gathered[first..first + live_units];
+            self.relocate(victim, live, live_units as u32, stream, born_at, cause);
+        }
+    }
+
+    fn gather(&self, under_way: &mut Move, budget: u64) {
+        under_way.gathered.clear();
+        under_way.done = 0;
+        let most = if budget < GATHERED_AT_ONCE as u64 { GATHERED_IN_STEPS } else { GATHERED_AT_ONCE };
+        under_way.place = self.map.gather_live(under_way.victim, under_way.place, most, &mut under_way.gathered);
+    }
+
+    /// The same for one unit: where each takes as many places as it needs, or where folding and garbage collection may
+    /// need each other's room. Returns the places that were moved, or nothing if the budget is too small for the unit.
+    fn advance_by_one(&mut self, under_way: &mut Move, budget: u64) -> Result<Option<u64>, ReadOnly> {
+        let is_fold = under_way.cause == Cause::SlcFold;
+        let stream = if is_fold { self.frontier_past_cache() } else { under_way.stream };
+        if self.space.free.len() == 0 && self.slc_cache.is_some() {
+            self.find_room_for(stream)?;
+        }
+        let (lpn, from) = under_way.gathered[under_way.done];
+        let Some((lpn, places)) = L::still_at(self, lpn, from) else {
+            under_way.done += 1;
+            return Ok(Some(0));
+        };
+        if budget < u64::from(places) {
+            // It is saved up.
+            under_way.debt += budget * under_way.gained_units;
+            return Ok(None);
+        }
+        under_way.done += 1;
+        self.relocate(under_way.victim, &[(lpn, from)], places, stream, under_way.born_at, under_way.cause);
+        Ok(Some(u64::from(places)))
+    }
+
+    /// Brings those to the front that the host has not overwritten or trimmed since they were gathered.
+    fn keep_live(&self, gathered: &mut [(Lpn, Ppn)]) -> usize {
+        let mut live_units = 0;
+        for place in 0..gathered.len() {
+            let (lpn, from) = gathered[place];
+            gathered[live_units] = (lpn, from);
+            live_units += usize::from(self.map.physical(lpn) == from);
+        }
+        live_units
+    }
+
+    /// Moves all that is live among some places of an erase unit to a stream: units in the order of their places, which
+    /// take so many places together. Map, occupancy and counters are updated.
+    pub(super) fn relocate(
+        &mut self,
+        erase_unit: EraseUnit,
+        units: &[(Lpn, Ppn)],
+        places: u32,
+        stream: StreamId,
+        born_at: u64,
+        cause: Cause,
+    ) {
+        let (Some(&(_, first)), Some(&(_, last))) = (units.first(), units.last()) else { return };
+        L::move_units(self, units, stream, born_at, cause);
+        self.map.mark_range_stale(first, last);
+        self.space.occupancy.lose(erase_unit, places);
+        // Of reduced data what is read is counted as it is found.
+        let read_units = if L::IS_PACKED { 0 } else { u64::from(places) };
+        self.books.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
+    }
+
+    /// A block that failed its erase is lost: with a small reserve there may be nowhere to move to.
+    pub(super) fn check_room_to_move(&mut self, stream: StreamId, live_units: u64) -> Result<(), ReadOnly> {
+        if live_units == 0 || L::has_room_to_move(self, stream, live_units) {
+            return Ok(());
+        }
+        Err(self.turn_read_only())
+    }
+
+    /// Garbage collection and folding at the same time may have used up what was erased: the other one is ended, and gives
+    /// some back.
+    #[cold]
+    fn find_room_for(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
+        if self.space.is_stopped(stream) && !self.go_on(stream) {
+            self.finish_folding()?;
+            self.finish_gc()?;
+            if self.space.free.len() == 0 {
+                return Err(self.turn_read_only());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn erase(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
+        self.map.mark_all_stale(erase_unit);
+        self.layer.erased();
+        self.books.erased(self.space.stream_of(erase_unit));
+        if let Some(background) = &mut self.background {
+            background.refresh.erased(erase_unit);
+        }
+        self.clock.erase(erase_unit);
+        if let Some(observed) = &mut self.observed {
+            observed.erased(erase_unit);
+        }
+        if self.space.is_slc(erase_unit) {
+            self.space.set_slc(erase_unit, false);
+            if self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit)) {
+                self.space.occupancy.free(erase_unit);
+                return Ok(());
+            }
+        }
+        match self.space.erase(erase_unit) {
+            Erased::Usable => Ok(()),
+            Erased::Retired => self.check_spare_blocks(),
+        }
+    }
+}
+
+/// The callers of that path.
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Empties a closed erase unit at once, and erases it.
+    pub(super) fn empty(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
+        let mut under_way = self.begin_move(victim, cause)?;
+        if let Err(reason) = self.advance(&mut under_way, u64::MAX) {
+            self.gc.under_way = Some(under_way);
+            return Err(reason);
+        }
+        self.gc.list = under_way.gathered;
+        self.erase(victim)
+    }
+
+    /// Makes a closed erase unit the victim under way; there must be none.
+    pub(super) fn start_gc(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
+        if self.slc_cache.is_some() && self.space.free.len() <= self.space.margins.reserve_erase_units {
+            self.finish_folding()?;
+        }
+        self.gc.under_way = Some(self.begin_move(victim, cause)?);
+        Ok(())
+    }
+
+    /// Moves so many live places of the victim under way, and erases it when none is left.
+    pub(super) fn go_on_with_gc(&mut self, budget: u64) -> Result<(), ReadOnly> {
+        let Some(mut under_way) = self.gc.under_way.take() else { return Ok(()) };
+        let is_empty = self.advance(&mut under_way, budget);
+        if !matches!(is_empty, Ok(true)) {
+            self.gc.under_way = Some(under_way);
+            return is_empty.map(|_| ());
+        }
+        self.gc.list = under_way.gathered;
+        self.erase(under_way.victim)?;
+        self.level_wear()
+    }
+
+    /// Empties the victim under way at once.
+    pub(super) fn finish_gc(&mut self) -> Result<(), ReadOnly> {
+        self.go_on_with_gc(u64::MAX)
+    }
+
+    /// Collects garbage until the host may open an erase unit, or until its stream has room, where it shares one with
+    /// garbage collection.
+    pub(super) fn make_space(&mut self, stream: Option<StreamId>) -> Result<(), ReadOnly> {
+        let mut fruitless = 0;
+        while !self.host_may_open() {
+            if self.gc.under_way.is_some() {
+                self.finish_gc()?;
+            } else if self.slc_cache.is_some() && self.fold_for_space(false)? {
+                fruitless = 0;
+            } else {
+                let pool = if fruitless == 0 { self.pool_to_collect() } else { Pool::All };
+                let gained = self.collect(pool)?;
+                fruitless = if gained { 0 } else { fruitless + 1 };
+                if fruitless > 2 * self.space.erase_units() {
+                    self.collect_least()?;
+                    fruitless = 0;
+                }
+            }
+            if stream.is_some_and(|stream| self.go_on(stream)) && !self.lacks_reserve() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Empties a victim of the pool at once, or another if the pool has none. Returns whether space was gained.
+    fn collect(&mut self, pool: Pool) -> Result<bool, ReadOnly> {
+        let (now, die) = (self.now(), self.die_to_collect());
+        let Some(victim) = self.gc.choose(&self.space, now, pool, die) else {
+            return Err(self.find_nothing_to_reclaim());
+        };
+        let gained = self.space.occupancy.live_units(victim) < self.space.layout.data_units_per_erase_unit();
+        self.empty(victim, Cause::Gc)?;
+        self.level_wear()?;
+        Ok(gained)
+    }
+
+    /// Empties the closed erase unit that gains most, whatever the victim policy: first-in-first-out may meet full ones in a
+    /// row, though never all of them twice over, but a policy that draws may miss the few others any number of times.
+    fn collect_least(&mut self) -> Result<(), ReadOnly> {
+        let Some(victim) = self.victim_with_gain() else { return Err(self.find_nothing_to_reclaim()) };
+        self.empty(victim, Cause::Gc)?;
+        self.level_wear()
+    }
+
+    pub(super) fn level_wear(&mut self) -> Result<(), ReadOnly> {
+        if self.background.as_ref().is_some_and(|background| background.levels_wear) {
+            return Ok(());
+        }
+        match self.gc.erase_unit_to_level(&self.space) {
+            Some(behind) => self.empty(behind, Cause::WearLeveling),
+            None => Ok(()),
+        }
+    }
+
+    fn pool_to_collect(&mut self) -> Pool {
+        if !P::POOLED {
+            return Pool::All;
+        }
+        self.books.fade(self.map.user_units());
+        let data_units_per_erase_unit = self.space.layout.data_units_per_erase_unit();
+        self.placement.pool_to_clean(&PoolView { pools: self.books.pools(), data_units_per_erase_unit })
+    }
+
+    /// The die that garbage is collected on next, where blocks are opened by die. Any, without a clock: there most dies
+    /// have no erased block at a time, and emptying those of the first of them again and again would move what is hardly
+    /// stale.
+    fn die_to_collect(&self) -> Option<u32> {
+        if C::PACED { self.space.die_to_collect() } else { None }
+    }
+
+    /// In step with the host: called for each unit that it writes, which takes so many places.
+    #[inline]
+    pub(super) fn pace_gc(&mut self, places: u32) -> Result<(), ReadOnly> {
+        if self.slc_cache.is_some() {
+            self.pace_folding()?;
+        }
+        let floor = self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units;
+        // A victim that idle time left half empty waits as well.
+        if self.space.free.len() > floor + self.set_aside_erase_units() {
+            return Ok(());
+        }
+        if self.gc.under_way.is_none() && !self.start_paced_gc()? {
+            return Ok(());
+        }
+        let under_way = self.gc.under_way.as_mut().expect("a victim was just chosen");
+        let view = pacing::View {
+            free_erase_units: self.space.free.len(),
+            floor_erase_units: floor,
+            live_units: under_way.live_units,
+            gained_units: under_way.gained_units,
+            written_units: u64::from(places),
+        };
+        match self.gc.pacing.pace(&view) {
+            Pace::Parts(parts) => {
+                let units = under_way.take_on(parts);
+                self.move_batch(units)?;
+            }
+            Pace::Whole => self.finish_gc()?,
+        }
+        self.keep_room_for_victim()
+    }
+
+    /// So many more units are owed. Moves them once they make a batch, of as many victims as it takes.
+    #[inline]
+    fn move_batch(&mut self, units: u64) -> Result<(), ReadOnly> {
+        let batch_units = self.gc.pacing.batch_units();
+        if batch_units == 1 {
+            return self.go_on_with_gc(units);
+        }
+        self.gc.owed_units += units;
+        if self.gc.owed_units < batch_units {
+            return Ok(());
+        }
+        while self.gc.owed_units > 0 && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
+            let under_way = self.gc.under_way.as_ref().expect("a victim was just chosen");
+            let left_units = u64::from(self.space.occupancy.live_units(under_way.victim));
+            let moved_units = left_units.min(self.gc.owed_units);
+            self.gc.owed_units -= moved_units;
+            // An empty victim is erased.
+            self.go_on_with_gc(if moved_units == left_units { u64::MAX } else { moved_units })?;
+        }
+        Ok(())
+    }
+
+    /// Chooses a victim to be emptied in step with the host. False when there is none, or an erase unit of the SLC cache
+    /// is folded instead.
+    fn start_paced_gc(&mut self) -> Result<bool, ReadOnly> {
+        if self.slc_cache.is_some() && self.fold_for_space(true)? {
+            return Ok(false);
+        }
+        let pool = self.pool_to_collect();
+        let (now, die) = (self.now(), self.die_to_collect());
+        if self.space.lanes.is_some() && die.is_none() {
+            return Ok(false);
+        }
+        let Some(victim) = self.gc.choose(&self.space, now, pool, die) else { return Ok(false) };
+        self.start_gc(victim, Cause::Gc)?;
+        Ok(true)
+    }
+
+    /// With no erased unit left, the open one must take the rest of the victim. Where the host writes to it as well, the
+    /// victim is finished before the host has taken that room.
+    pub(super) fn keep_room_for_victim(&mut self) -> Result<(), ReadOnly> {
+        if self.space.free.len() > 0 {
+            return Ok(());
+        }
+        let Some(under_way) = &self.gc.under_way else { return Ok(()) };
+        let live_units = u64::from(self.space.occupancy.live_units(under_way.victim));
+        if L::has_room_to_move(self, under_way.stream, live_units + 1) { Ok(()) } else { self.finish_gc() }
+    }
+
+    /// The closed erase unit with the fewest live units, if emptying it gives anything back. Whatever the victim policy, in idle time there is time for the best choice.
+    pub(super) fn victim_with_gain(&self) -> Option<EraseUnit> {
+        let data_units = u64::from(self.space.layout.data_units_per_erase_unit());
+        self.space.occupancy.least().filter(|&least| {
+            let live_units = self.space.occupancy.live_units(least);
+            // What is moved may be packed less tightly than it was.
+            u64::from(live_units) + L::overhead_to_move(self, live_units) < data_units
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! The map pages that a drive keeps in memory when it has no room for its whole map (DFTL: Gupta, Kim and Urgaonkar
+//! 2009). The map itself is complete in the simulator's memory; what is decided here is what the drive would have to
+//! fetch and to write back.
+//!
+//! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What cleaning moves is noted in
+//! the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is changed at
+//! once, one in flash is behind, and is merged and dirty when it is next fetched. So cleaning fetches no map pages. The
+//! same goes for what a scan finds after a loss of power (`found`).
+
+mod extents;
+mod found;
+mod pages;
+mod recency;
+
+use crate::error::SpecificationError;
+use crate::specification::drive::{MapCache as Keys, MapForm};
+use crate::units::Lpn;
+use extents::Extents;
+use recency::Recency;
+use serde::{Deserialize, Serialize};
+
+/// Number of a map page: the logical numbers `page * entries..` of the host.
+pub type Page = u32;
+
+const NOWHERE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Cached {
+    page: Page,
+    is_dirty: bool,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct MapCached {
+    user_units: u32,
+    entries_per_page: u32,
+    /// By map page: its place in the cache.
+    place_of: Vec<u32>,
+    cached: Vec<Cached>,
+    spare_places: Vec<u32>,
+    recency: Recency,
+    /// By map page: whether garbage collection has moved units of it since it was last written back, or a scan has found them.
+    is_behind: Vec<bool>,
+    /// Only for a map of extents.
+    extents: Option<Extents>,
+    /// Map pages that have a copy in flash.
+    pages_in_flash: u64,
+    /// Those that the last request has written back, in their order.
+    #[serde(skip)]
+    written_back: Vec<Lpn>,
+}
+
+impl MapCached {
+    /// Errors name the key of the drive file.
+    fn of(keys: &Keys, mapping_unit_bytes: u32, user_units: u32) -> Result<Self, SpecificationError> {
+        let page_bytes = u64::from(keys.entries_per_map_page) * u64::from(keys.entry_bytes);
+        if page_bytes == 0 || page_bytes > u64::from(mapping_unit_bytes) {
+            let allowed = format!(
+                "1 or more, and with map_cache.entry_bytes = {} at most a mapping unit of {mapping_unit_bytes} bytes",
+                keys.entry_bytes
+            );
+            return Err(SpecificationError::new("map_cache.entries_per_map_page", keys.entries_per_map_page, allowed));
+        }
+        if keys.form == MapForm::Extent && keys.entries_per_map_page > Extents::UNITS_MAX {
+            let allowed = format!("at most {} for a map of extents", Extents::UNITS_MAX);
+            return Err(SpecificationError::new("map_cache.entries_per_map_page", keys.entries_per_map_page, allowed));
+        }
+        if keys.bytes < page_bytes {
+            let allowed = format!("0 for the whole map in memory, or at least a map page of {page_bytes} bytes");
+            return Err(SpecificationError::new("map_cache.bytes", keys.bytes, allowed));
+        }
+        let pages = user_units.div_ceil(keys.entries_per_map_page);
+        let places = (keys.bytes / page_bytes).min(u64::from(pages)) as u32;
+        Ok(Self {
+            user_units,
+            entries_per_page: keys.entries_per_map_page,
+            place_of: vec![NOWHERE; pages as usize],
+            cached: vec![Cached { page: 0, is_dirty: false }; places as usize],
+            spare_places: (0..places).rev().collect(),
+            recency: Recency::new(keys.eviction, places),
+            is_behind: vec![false; pages as usize],
+            extents: (keys.form == MapForm::Extent).then(|| Extents::new(pages)),
+            pages_in_flash: 0,
+            written_back: Vec::new(),
+        })
+    }
+
+    /// Takes up what another of the same drive has become. False when it is not one of the same drive.
+    fn restore(&mut self, saved: Self) -> bool {
+        let sizes = |cache: &Self| {
+            (cache.user_units, cache.entries_per_page, cache.place_of.len(), cache.cached.len(), cache.is_behind.len())
+        };
+        let places = self.cached.len() as u32;
+        let fits = sizes(self) == sizes(&saved)
+            && saved.place_of.iter().all(|&place| place == NOWHERE || place < places)
+            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.place_of.len())
+            && saved.spare_places.iter().all(|&place| place < places)
+            && saved.recency.is_like(&self.recency)
+            && saved.extents.as_ref().map(Extents::pages) == self.extents.as_ref().map(Extents::pages);
+        if fits {
+            *self = saved;
+        }
+        fits
+    }
+
+    /// Map pages of the whole drive.
+    fn pages(&self) -> u32 {
+        self.place_of.len() as u32
+    }
+
+    /// The mapping unit that a map page is, behind those of the host.
+    fn lpn_of(&self, page: Page) -> Lpn {
+        Lpn(self.user_units + page)
+    }
+
+    fn is_cached(&self, page: Page) -> bool {
+        self.place_of[page as usize] != NOWHERE
+    }
+
+    /// Whether more is known of a map page than what lies in flash.
+    fn is_known_in_memory(&self, page: Page) -> bool {
+        self.is_cached(page) || self.is_behind[page as usize]
+    }
+
+    /// Uses a map page that may be in the cache. Returns whether it is.
+    fn hit(&mut self, page: Page, changes: bool) -> bool {
+        let place = self.place_of[page as usize];
+        if place == NOWHERE {
+            return false;
+        }
+        self.cached[place as usize].is_dirty |= changes;
+        self.recency.used(place);
+        true
+    }
+
+    /// Puts a map page that is not there into the cache. Returns the one that must be written back for it, if any.
+    fn insert(&mut self, page: Page, is_dirty: bool) -> Option<Page> {
+        debug_assert!(!self.is_cached(page));
+        let mut written_back = None;
+        let place = self.spare_places.pop().unwrap_or_else(|| {
+            let place = self.recency.evict();
+            let out = self.cached[place as usize];
+            self.place_of[out.page as usize] = NOWHERE;
+            written_back = out.is_dirty.then_some(out.page);
+            place
+        });
+        self.cached[place as usize] = Cached { page, is_dirty };
+        self.place_of[page as usize] = place;
+        self.recency.inserted(place);
+        written_back
+    }
+
+    /// Forgets a map page that says nothing any more.
+    fn remove(&mut self, page: Page) {
+        self.is_behind[page as usize] = false;
+        let place = std::mem::replace(&mut self.place_of[page as usize], NOWHERE);
+        if place != NOWHERE {
+            self.recency.removed(place);
+            self.spare_places.push(place);
+        }
+    }
+
+    /// Garbage collection has moved a unit.
+    fn moved(&mut self, lpn: Lpn) {
+        if lpn.0 >= self.user_units {
+            // Where the map pages lie is known in memory.
+            return;
+        }
+        let page = lpn.0 / self.entries_per_page;
+        // Garbage collection keeps the order of units, so an extent stays one.
+        if self.extents.as_ref().is_some_and(|extents| !extents.is_broken(page)) {
+            return;
+        }
+        match self.place_of[page as usize] {
+            NOWHERE => self.is_behind[page as usize] = true,
+            place => self.cached[place as usize].is_dirty = true,
+        }
+    }
+}

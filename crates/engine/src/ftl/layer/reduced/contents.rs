@@ -1,0 +1,54 @@
+//! For drives that keep what is written to them: how a unit is stored is known from its data.
+
+use crate::error::ReadOnly;
+use crate::ftl::Ftl;
+use crate::ftl::layer::Layer;
+use crate::policies::placement::PlacementPolicy;
+use crate::request::Request;
+use crate::timing::recorder::{Packed, Recorder};
+use crate::units::{Lpn, Ppn};
+
+/// How a unit of the host is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredAs {
+    Places(u32),
+    /// Its data is what another address holds.
+    SameAs(Lpn),
+}
+
+/// The calls between a drive that reduces data and the owner of its contents; other drives have none of them.
+pub trait Packs {
+    /// From now on it is noted what is put where.
+    fn note_packing(&mut self);
+    /// Exchanges what was noted since the last call for an empty list.
+    fn take_packed(&mut self, into: &mut Vec<(u32, Packed)>);
+    /// A write within one unit, whose contents are known.
+    fn write_as(&mut self, request: &Request, stored: StoredAs) -> Result<(), ReadOnly>;
+    /// An address that holds what is stored at the place, if any does.
+    fn owner_of(&self, place: Ppn) -> Option<Lpn>;
+    /// Places in a mapping unit; 0 for a drive that does not reduce data.
+    fn places_per_unit(&self) -> u32;
+}
+
+impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
+    fn note_packing(&mut self) {
+        self.clock.packed.get_or_insert_default();
+    }
+
+    fn take_packed(&mut self, into: &mut Vec<(u32, Packed)>) {
+        into.clear();
+        std::mem::swap(into, self.clock.packed.as_mut().expect("packing is noted"));
+    }
+
+    fn write_as(&mut self, request: &Request, stored: StoredAs) -> Result<(), ReadOnly> {
+        L::write_as(self, request, stored)
+    }
+
+    fn owner_of(&self, place: Ppn) -> Option<Lpn> {
+        self.map.is_live(place).then(|| self.map.logical(place))
+    }
+
+    fn places_per_unit(&self) -> u32 {
+        if L::IS_PACKED { self.space.layout.places_per_unit() } else { 0 }
+    }
+}

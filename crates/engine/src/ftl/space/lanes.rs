@@ -1,0 +1,345 @@
+//! An open block on every die for each stream, for drives whose erase units are single blocks.
+//!
+//! The block that a stream writes to now is its frontier, as on any drive; the blocks that it has open on the other dies
+//! are parked here. When a program group is full, the policy says which die takes the next, and the two change places. So
+//! a unit that is written costs what it costs on other drives, and a full group a little more.
+//!
+//! Erased blocks are kept by die; a die that has none is passed over. With a clock garbage collection takes its victims
+//! where they are fewest, since those dies would rest, and as many are kept in hand as there are dies, as far as spare
+//! area goes. Without one it takes the best victim anywhere: a die that was passed over grows stale and so comes next.
+
+use super::{Frontier, Space};
+use crate::divisor::Divisor;
+use crate::error::SpecificationError;
+use crate::nand::Geometry;
+use crate::policies::die_choice::{DieChoice, View};
+use crate::random::Random;
+use crate::specification::drive::{Drive, EraseUnitKind};
+use crate::units::{EraseUnit, Ppn, StreamId};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+pub struct Lanes {
+    dies: u32,
+    group_units: Divisor,
+    policy: DieChoice,
+    /// For policies that choose at random.
+    random: Random,
+    /// Whether the next die with room takes the next group, and no parity lies between.
+    goes_round: bool,
+    /// By stream: the die that its frontier is on, or is to be opened on.
+    active: Vec<u32>,
+    /// By stream and die: the open block, unless it is the frontier.
+    parked: Vec<Frontier>,
+    /// By die: its erase units.
+    erase_units: Vec<Vec<EraseUnit>>,
+    /// By die: when its queued work ends, as last reported, plus what was queued since.
+    free_at_ns: Vec<u64>,
+    group_ns: u64,
+}
+
+/// What a saved state says of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct LanesState {
+    active: Vec<u32>,
+    parked: Vec<Frontier>,
+    random: Option<Random>,
+}
+
+impl LanesState {
+    pub fn parked(&self) -> &[Frontier] {
+        &self.parked
+    }
+}
+
+/// Whether a drive has an open block on each die, and so how many a stream has; checks `ftl.die_choice`.
+pub fn open_blocks_per_stream(drive: &Drive, geometry: &Geometry) -> Result<u32, SpecificationError> {
+    let choice = &drive.ftl.die_choice;
+    let policy = DieChoice::new(choice)?;
+    if drive.ftl.erase_unit == EraseUnitKind::Superblock {
+        if choice.name == "round-robin" {
+            return Ok(1);
+        }
+        let allowed = "round-robin with ftl.erase_unit = \"superblock\", whose stripe says which die is next";
+        return Err(SpecificationError::new("ftl.die_choice", format!("{:?}", choice.name), allowed));
+    }
+    if geometry.dies() == 1 || policy.keeps_one_block() {
+        return Ok(1);
+    }
+    let one_frontier = [(drive.slc_cache.is_on(), "an SLC cache"), (drive.data_reduction.is_on(), "data reduction")];
+    if let Some((_, with)) = one_frontier.into_iter().find(|&(is_on, _)| is_on) {
+        let allowed = format!("one-block for a drive of single blocks on several dies with {with}");
+        return Err(SpecificationError::new("ftl.die_choice", format!("{:?}", choice.name), allowed));
+    }
+    Ok(geometry.dies())
+}
+
+impl Lanes {
+    /// `die_of` says for each erase unit which die it lies on.
+    pub fn new(drive: &Drive, geometry: &Geometry, streams: u8, die_of: &[u16], seed: u64) -> Box<Self> {
+        let dies = geometry.dies();
+        let group_units = geometry.units_per_page * drive.nand.pages_per_program;
+        let transfer_us = f64::from(group_units * geometry.mapping_unit_bytes) / drive.nand.channel_mb_s;
+        let policy = DieChoice::new(&drive.ftl.die_choice).expect("it was checked");
+        let mut erase_units = vec![Vec::new(); dies as usize];
+        for (erase_unit, &die) in (0..).map(EraseUnit).zip(die_of) {
+            erase_units[usize::from(die)].push(erase_unit);
+        }
+        Box::new(Self {
+            dies,
+            group_units: Divisor::new(group_units),
+            goes_round: policy.takes_turns() && drive.parity.units_per_stripe == 0,
+            policy,
+            random: Random::new(seed ^ 0x6469_6573),
+            // So that the first group goes to the first die.
+            active: vec![0; usize::from(streams)],
+            parked: vec![Frontier::shut(); usize::from(streams) * dies as usize],
+            erase_units,
+            free_at_ns: vec![0; dies as usize],
+            group_ns: ((drive.nand.program_us_mean() + transfer_us) * 1000.0).round().max(1.0) as u64,
+        })
+    }
+
+    /// The die that has its turn for the stream.
+    pub fn active(&self, stream: StreamId) -> u32 {
+        self.active[stream.index()]
+    }
+
+    /// The erase units of a die, in order.
+    pub fn erase_units_on(&self, die: Option<u32>) -> Option<&[EraseUnit]> {
+        die.map(|die| &self.erase_units[die as usize][..])
+    }
+
+    pub fn dies(&self) -> u32 {
+        self.dies
+    }
+
+    /// Units of a program group, behind which another die has its turn.
+    pub fn group_units(&self) -> u32 {
+        self.group_units.get()
+    }
+
+    /// All open blocks that are no frontiers, by stream and die.
+    pub fn parked(&self) -> &[Frontier] {
+        &self.parked
+    }
+
+    pub fn parked_of(&self, stream: StreamId) -> &[Frontier] {
+        &self.parked[self.places_of(stream)]
+    }
+
+    pub fn heeds_load(&self) -> bool {
+        self.policy.heeds_load()
+    }
+
+    /// Takes the time at which the queued work of each die ends.
+    pub fn free_at_ns(&mut self) -> &mut [u64] {
+        &mut self.free_at_ns
+    }
+
+    pub fn state(&self) -> LanesState {
+        LanesState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
+    }
+
+    /// Takes up what `state` gave; `larger` makes an open block one of this drive, if it can be. An error says what does not
+    /// fit.
+    pub fn restore(
+        &mut self,
+        state: &LanesState,
+        larger: impl Fn(&Frontier) -> Option<Frontier>,
+    ) -> Result<(), String> {
+        let parked: Option<Vec<Frontier>> = state.parked.iter().map(larger).collect();
+        let parked = parked.filter(|parked| parked.len() == self.parked.len());
+        let fits = state.active.len() == self.active.len();
+        let Some(parked) = parked.filter(|_| fits) else {
+            return Err("its open blocks are not those of such a drive".into());
+        };
+        if state.active.iter().any(|&die| die >= self.dies) {
+            return Err("its open blocks are not those of such a drive".into());
+        }
+        self.active.clone_from(&state.active);
+        self.parked = parked;
+        if let Some(random) = &state.random {
+            self.random = random.clone();
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, stream: StreamId, die: u32) -> usize {
+        stream.index() * self.dies as usize + die as usize
+    }
+
+    /// Those of a stream on all dies.
+    fn places_of(&self, stream: StreamId) -> Range<usize> {
+        self.place_of(stream, 0)..self.place_of(stream, self.dies)
+    }
+
+    /// The parked block of a stream on the die of `erase_unit`, for a drive that takes up what a scan has found.
+    pub fn parked_beside(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
+        let holds = |units: &Vec<EraseUnit>| units.binary_search(&erase_unit).is_ok();
+        let die = self.erase_units.iter().position(holds).expect("every erase unit lies on a die");
+        let place = self.place_of(stream, die as u32);
+        &mut self.parked[place]
+    }
+}
+
+impl Space {
+    /// All that is open was parked: each stream goes on with what lies on the die whose turn it is.
+    pub fn take_up_turns(&mut self) {
+        let Some(lanes) = &mut self.lanes else { return };
+        for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
+            let place = lanes.place_of(StreamId(stream as u8), lanes.active[stream]);
+            *frontier = std::mem::replace(&mut lanes.parked[place], Frontier::shut());
+        }
+    }
+
+    /// Makes an open erase unit that is parked its stream's frontier. Returns the stream.
+    pub fn bring_to_front(&mut self, open: EraseUnit) -> Option<StreamId> {
+        let is_it = |frontier: &Frontier| frontier.erase_unit == Some(open);
+        if let Some(lanes) = &mut self.lanes
+            && let Some(place) = lanes.parked.iter().position(is_it)
+        {
+            let (stream, die) = (place / lanes.dies as usize, place as u32 % lanes.dies);
+            let left = std::mem::replace(&mut lanes.active[stream], die);
+            let front = std::mem::replace(&mut self.frontiers[stream], lanes.parked[place]);
+            lanes.parked[place] = Frontier::shut();
+            let place = stream * lanes.dies as usize + left as usize;
+            lanes.parked[place] = front;
+        }
+        self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
+    }
+
+    /// Has the stream's frontier stand inside one of the groups of mapping units. One that is parked may stand there too:
+    /// its turn was broken off when another was brought to the front. False if there is none.
+    pub fn go_within(&mut self, stream: StreamId, groups: &[Range<u32>]) -> bool {
+        if self.stands_within(stream, groups) {
+            return true;
+        }
+        let Some(lanes) = &self.lanes else { return false };
+        let parked = lanes.parked_of(stream).iter().find(|frontier| self.is_within(frontier, groups));
+        let open = parked.and_then(|frontier| frontier.erase_unit);
+        open.is_some_and(|erase_unit| self.bring_to_front(erase_unit).is_some())
+    }
+
+    /// Parks the stream's frontier and goes to the die that the policy chooses. `may_open` says whether an erased block may
+    /// be opened for it; `is_timed` whether queued work of each die is counted for the policy.
+    pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
+        let lanes = self.lanes.as_mut().expect("there are lanes");
+        let last = lanes.active[stream.index()];
+        let of_stream = lanes.places_of(stream);
+        let parked = &mut lanes.parked[of_stream];
+        let frontier = &mut self.frontiers[stream.index()];
+        parked[last as usize] = *frontier;
+        let free = &self.free;
+        let has_room = |die: u32| parked[die as usize].erase_unit.is_some() || (may_open && free.len_on(die) > 0);
+        // If none has, the host collects garbage, wherever there is anything to gain, and turns again.
+        let none_has_room = !(0..lanes.dies).any(has_room);
+        let may_take = |die| none_has_room || has_room(die);
+        let view = View { last, dies: lanes.dies, has_room: may_take, free_at_ns: &lanes.free_at_ns };
+        let die = lanes.policy.choose(&view, &mut lanes.random);
+        assert!(may_take(die), "a die is chosen that has room");
+        if is_timed {
+            lanes.free_at_ns[die as usize] += lanes.group_ns;
+        }
+        lanes.active[stream.index()] = die;
+        *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
+    }
+
+    /// Gives the next die its turn where nothing has to be decided: the group is full, and the block that is open on that
+    /// die is not. False, and nothing changed, where something has.
+    #[inline(always)]
+    pub fn go_round(&mut self, stream: StreamId) -> bool {
+        let Some(lanes) = self.lanes.as_mut().filter(|lanes| lanes.goes_round) else { return false };
+        let (group_units, units) = (lanes.group_units, self.layout.units_per_erase_unit());
+        // Of a block that has places left and stands between two groups.
+        let place_between_groups = |frontier: &Frontier| {
+            let place = frontier.next().0 - self.layout.first(frontier.erase_unit?);
+            (frontier.is_stopped() && place < units && group_units.remainder(place) == 0).then_some(place)
+        };
+        let of_stream = lanes.places_of(stream);
+        let parked = &mut lanes.parked[of_stream];
+        let frontier = &mut self.frontiers[stream.index()];
+        let active = &mut lanes.active[stream.index()];
+        let next = if *active + 1 == lanes.dies { 0 } else { *active + 1 };
+        // A block that was just opened is written to before the turn ends.
+        let has_begun = place_between_groups(frontier).is_some_and(|place| place > 0);
+        if !has_begun || place_between_groups(&parked[next as usize]).is_none() {
+            return false;
+        }
+        parked[*active as usize] = std::mem::replace(frontier, parked[next as usize]);
+        parked[next as usize] = Frontier::shut();
+        frontier.run_to(Ppn(frontier.next().0 + group_units.get()));
+        *active = next;
+        true
+    }
+
+    /// Gives out places of the dies in turn, so many at most, for units that garbage collection moves: as far as nothing
+    /// has to be decided, and only where each unit is a group of its own. Returns how many it was.
+    #[inline]
+    pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64, mut take: impl FnMut(Ppn)) -> usize {
+        let takes_turns_by_unit = |lanes: &&mut Box<Lanes>| lanes.goes_round && lanes.group_units.get() == 1;
+        let Some(lanes) = self.lanes.as_mut().filter(takes_turns_by_unit) else { return 0 };
+        let of_stream = lanes.places_of(stream);
+        let parked = &mut lanes.parked[of_stream];
+        let frontier = &mut self.frontiers[stream.index()];
+        let active = &mut lanes.active[stream.index()];
+        let place = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
+        // A block that was just opened is written to before the turn ends.
+        if place(frontier).is_none_or(|place| place == 0) {
+            return 0;
+        }
+        parked[*active as usize] = *frontier;
+        let places_left = |frontier: &Frontier| match place(frontier) {
+            Some(place) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - place) as usize,
+            _ => 0,
+        };
+        // A die whose block is full goes on in another, so that its turn comes twice.
+        let (last, dies) = (*active as usize, lanes.dies as usize);
+        let full_after = |(die, frontier): (usize, &Frontier)| match places_left(frontier) {
+            0 => 0,
+            left => (if die > last { die - last } else { die + dies - last }) + (left - 1) * dies,
+        };
+        let until_full = parked.iter().enumerate().map(full_after).min().unwrap_or(0);
+        let dealt = units.min(until_full);
+        for _ in 0..dealt {
+            *active = if *active + 1 == lanes.dies { 0 } else { *active + 1 };
+            let taker = &mut parked[*active as usize];
+            taker.run_to(Ppn(taker.next().0 + 1));
+            let to = taker.take();
+            taker.note_moved(1, born_at);
+            take(to);
+        }
+        *frontier = std::mem::replace(&mut parked[*active as usize], Frontier::shut());
+        dealt
+    }
+
+    /// The die whose turn it is cannot be used: the next one with an open or an erased block takes its place. Returns
+    /// whether there is one.
+    pub fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
+        let lanes = self.lanes.as_mut().expect("there are lanes");
+        let last = lanes.active[stream.index()];
+        let usable = (0..lanes.dies)
+            .map(|step| (last + step) % lanes.dies)
+            .find(|&die| lanes.parked[lanes.place_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0);
+        let Some(die) = usable else { return false };
+        let place = lanes.place_of(stream, die);
+        lanes.active[stream.index()] = die;
+        self.frontiers[stream.index()] = std::mem::replace(&mut lanes.parked[place], Frontier::shut());
+        true
+    }
+
+    /// Where blocks are opened by die: of the dies with anything to gain the one with the fewest erased ones.
+    pub fn die_to_collect(&self) -> Option<u32> {
+        let lanes = self.lanes.as_ref()?;
+        let with_gain = (0..lanes.dies).filter(|&die| self.has_to_gain_on(lanes, die));
+        with_gain.min_by_key(|&die| self.free.len_on(die))
+    }
+
+    /// Whether a closed erase unit of the die holds anything stale.
+    fn has_to_gain_on(&self, lanes: &Lanes, die: u32) -> bool {
+        let data_units = self.layout.data_units_per_erase_unit();
+        lanes.erase_units[die as usize]
+            .iter()
+            .any(|&erase_unit| self.is_closed(erase_unit) && self.occupancy.live_units(erase_unit) < data_units)
+    }
+}

@@ -1,0 +1,312 @@
+//! Who may write where: the erase units of a drive with what each holds, the erased ones, the open ones, and their wear.
+//!
+//! A stream writes at its frontier, the erase unit that it has open. On a drive of single blocks it may have one open on
+//! every die (`lanes.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of its own.
+//! Nothing here knows of addresses: which unit lies at a place is the map's business.
+
+mod free_pool;
+mod frontier;
+mod lanes;
+mod layout;
+
+use crate::nand::occupancy::{Occupancy, State};
+use crate::nand::{Array, Erased};
+use crate::specification::drive::SpareArea;
+use crate::units::{EraseUnit, Ppn, StreamId};
+pub use free_pool::FreePool;
+pub use frontier::Frontier;
+pub use lanes::{Lanes, LanesState, open_blocks_per_stream};
+pub use layout::Layout;
+use std::ops::Range;
+
+/// What the drive file keeps from the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Margins {
+    /// Erased erase units that only garbage collection may take.
+    pub reserve_erase_units: u32,
+    /// Erased erase units beyond the reserve below which garbage collection runs; only with a clock.
+    pub in_hand_erase_units: u32,
+    /// How many may stand open at a time.
+    pub open_erase_units: u32,
+    /// Not part of T: the drive's own, and the SLC cache's.
+    pub held_out_erase_units: u32,
+    pub spare_area: SpareArea,
+}
+
+/// Which erase units are in SLC mode, and where things lie in one that is.
+pub struct SlcMode {
+    /// Only for places within an erase unit.
+    pub layout: Layout,
+    pub is_slc: Vec<bool>,
+}
+
+/// By erase unit: by whom and when it was filled.
+pub struct Filled {
+    pub streams: Vec<StreamId>,
+    /// When the host wrote what it holds, on average.
+    pub born_at: Vec<u64>,
+    pub closed_at: Vec<u64>,
+    /// Closings since the drive was new.
+    pub closings: u64,
+}
+
+/// How worn the erase units are, and how many are left.
+pub struct Wear {
+    /// By erase unit: the erases of its most worn block.
+    pub erase_counts: Vec<u32>,
+    pub erase_count_max: u32,
+    pub erase_units_left: u32,
+}
+
+pub struct Space {
+    pub layout: Layout,
+    pub margins: Margins,
+    pub array: Array,
+    pub occupancy: Occupancy,
+    pub free: FreePool,
+    /// By stream. With an SLC cache one more, the last.
+    pub frontiers: Vec<Frontier>,
+    /// Only for a drive whose streams have a block open on every die.
+    pub lanes: Option<Box<Lanes>>,
+    /// Only for a drive with an SLC cache.
+    pub slc_mode: Option<Box<SlcMode>>,
+    pub filled: Filled,
+    pub wear: Wear,
+}
+
+/// What comes next at a frontier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There is room to write.
+    Room,
+    /// Nothing is open.
+    Shut,
+    /// A mapping unit of parity is due, which the frontier has passed.
+    Parity(Ppn),
+    /// The erase unit is full and must be closed.
+    Full(EraseUnit),
+    /// A program group is full, and another die has its turn.
+    TurnOver,
+}
+
+impl Filled {
+    pub fn new(erase_units: u32) -> Self {
+        let erase_units = erase_units as usize;
+        Self {
+            streams: vec![StreamId(0); erase_units],
+            born_at: vec![0; erase_units],
+            closed_at: vec![0; erase_units],
+            closings: 0,
+        }
+    }
+}
+
+impl Wear {
+    /// `erase_units` are all, of which `usable` are not the SLC cache's own.
+    pub fn new(erase_units: u32, usable: u32) -> Self {
+        Self { erase_counts: vec![0; erase_units as usize], erase_count_max: 0, erase_units_left: usable }
+    }
+
+    pub fn note(&mut self, erase_unit: EraseUnit, erase_count: u32) {
+        self.erase_counts[erase_unit.index()] = erase_count;
+        self.erase_count_max = self.erase_count_max.max(erase_count);
+    }
+}
+
+impl Space {
+    /// Retired ones too.
+    pub fn erase_units(&self) -> u32 {
+        self.filled.streams.len() as u32
+    }
+
+    pub fn each_erase_unit(&self) -> impl Iterator<Item = EraseUnit> + use<> {
+        (0..self.erase_units()).map(EraseUnit)
+    }
+
+    pub fn is_slc(&self, erase_unit: EraseUnit) -> bool {
+        self.slc_mode.as_ref().is_some_and(|mode| mode.is_slc[erase_unit.index()])
+    }
+
+    pub fn set_slc(&mut self, erase_unit: EraseUnit, is_slc: bool) {
+        if let Some(mode) = &mut self.slc_mode {
+            mode.is_slc[erase_unit.index()] = is_slc;
+        }
+    }
+
+    /// Where the places of an erase unit lie, which depends on its mode.
+    pub fn layout_of(&self, erase_unit: EraseUnit) -> &Layout {
+        match &self.slc_mode {
+            Some(mode) if mode.is_slc[erase_unit.index()] => &mode.layout,
+            _ => &self.layout,
+        }
+    }
+
+    pub fn data_units_in_slc_mode(&self) -> u32 {
+        self.slc_mode.as_ref().map_or(0, |mode| mode.layout.data_units_per_erase_unit())
+    }
+
+    pub fn stream_of(&self, erase_unit: EraseUnit) -> StreamId {
+        self.filled.streams[erase_unit.index()]
+    }
+
+    #[inline(always)]
+    pub fn frontier(&mut self, stream: StreamId) -> &mut Frontier {
+        &mut self.frontiers[stream.index()]
+    }
+
+    #[inline(always)]
+    pub fn is_stopped(&self, stream: StreamId) -> bool {
+        self.frontiers[stream.index()].is_stopped()
+    }
+
+    /// What the stream's frontier does next. `has_turn_begun` says that its die has just been given the turn, so that a
+    /// full group behind the frontier does not end it.
+    pub fn step(&mut self, stream: StreamId, has_turn_begun: bool) -> Step {
+        let frontier = &self.frontiers[stream.index()];
+        let Some(erase_unit) = frontier.erase_unit else { return Step::Shut };
+        if frontier.run_length() > 0 {
+            return Step::Room;
+        }
+        let places = *self.layout_of(erase_unit);
+        let (first, next) = (self.layout.first(erase_unit), frontier.next().0);
+        let place = next - first;
+        let end = places.units_per_erase_unit();
+        if place == end {
+            return Step::Full(erase_unit);
+        }
+        let group_units = self.lanes.as_ref().map_or(end, |lanes| lanes.group_units());
+        if !has_turn_begun && place.is_multiple_of(group_units) && place > 0 {
+            return Step::TurnOver;
+        }
+        if places.is_parity(place) {
+            let places_per_unit = places.places_per_unit();
+            self.frontier(stream).skip_parity(places_per_unit);
+            return Step::Parity(Ppn(next / places_per_unit));
+        }
+        let group_end = (place / group_units + 1) * group_units;
+        self.frontier(stream).run_to(Ppn(first + places.next_parity(place).min(group_end)));
+        Step::Room
+    }
+
+    /// Opens an erased erase unit at a frontier, for the data of a stream.
+    pub fn open(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit, now: u64) {
+        self.occupancy.open(erase_unit, self.layout_of(erase_unit).data_units_per_erase_unit());
+        self.filled.streams[erase_unit.index()] = stream;
+        self.filled.born_at[erase_unit.index()] = now;
+        self.frontiers[frontier.index()] = Frontier::open(erase_unit, Ppn(self.layout.first(erase_unit)), now);
+    }
+
+    /// The frontier has filled its erase unit. One in SLC mode is never a victim, and stays out of the choice.
+    pub fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit, now: u64) {
+        let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
+        self.filled.born_at[erase_unit.index()] = self.frontiers[frontier.index()].born_at(data_units, now);
+        self.filled.closed_at[erase_unit.index()] = now;
+        self.frontiers[frontier.index()] = Frontier::shut();
+        if !self.is_slc(erase_unit) {
+            self.occupancy.close(erase_unit);
+            self.filled.closings += 1;
+        }
+    }
+
+    /// A scan has found an erase unit that holds something. It is open until what is live in it is counted.
+    pub fn found(&mut self, erase_unit: EraseUnit, stream: StreamId, born_at: u64) {
+        self.occupancy.open(erase_unit, self.layout_of(erase_unit).data_units_per_erase_unit());
+        self.filled.streams[erase_unit.index()] = stream;
+        self.filled.born_at[erase_unit.index()] = born_at;
+    }
+
+    /// One that was found goes on no longer.
+    pub fn found_full(&mut self, erase_unit: EraseUnit, closed_at: u64) {
+        self.occupancy.close(erase_unit);
+        self.filled.closed_at[erase_unit.index()] = closed_at;
+        self.filled.closings += 1;
+    }
+
+    /// Erases an erase unit that counts among T, and makes it free if it still can be used.
+    pub fn erase(&mut self, erase_unit: EraseUnit) -> Erased {
+        let erased = self.array.erase(erase_unit.0);
+        let erase_count = self.array.erase_count(erase_unit.0);
+        self.wear.note(erase_unit, erase_count);
+        match erased {
+            Erased::Usable => {
+                self.occupancy.free(erase_unit);
+                self.free.put(erase_unit, erase_count);
+            }
+            Erased::Retired => {
+                self.occupancy.retire(erase_unit);
+                self.wear.erase_units_left -= 1;
+            }
+        }
+        erased
+    }
+
+    /// Places for data that are left in what a stream has open.
+    pub fn places_left(&self, stream: StreamId) -> u32 {
+        let parked = self.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked_of(stream));
+        let open = parked.iter().chain([&self.frontiers[stream.index()]]);
+        open.filter_map(|frontier| {
+            let first = self.layout.first(frontier.erase_unit?);
+            Some(self.layout.data_units_from(frontier.next().0 - first))
+        })
+        .sum()
+    }
+
+    /// All that is open, parked or not, with the stream that it is open for.
+    pub fn open_frontiers(&self) -> impl Iterator<Item = (StreamId, EraseUnit, &Frontier)> {
+        let parked = self.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked());
+        let dies = self.lanes.as_ref().map_or(1, |lanes| lanes.dies() as usize);
+        let parked = parked.iter().enumerate().map(move |(place, frontier)| (place / dies, frontier));
+        let all = self.frontiers.iter().enumerate().chain(parked);
+        all.filter_map(|(stream, frontier)| Some((StreamId(stream as u8), frontier.erase_unit?, frontier)))
+    }
+
+    /// The frontier, parked or not, that an open erase unit belongs to.
+    pub fn frontier_at(&self, open: EraseUnit) -> Option<&Frontier> {
+        self.open_frontiers().find(|&(_, erase_unit, _)| erase_unit == open).map(|(_, _, frontier)| frontier)
+    }
+
+    /// Places of an open erase unit that are written.
+    pub fn written_places(&self, open: EraseUnit) -> u32 {
+        self.frontier_at(open).map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
+    }
+
+    /// Places of an erase unit for data that is yet to come, which count as live.
+    pub fn unwritten_data_units(&self, open: EraseUnit) -> u32 {
+        self.layout_of(open).data_units_from(self.written_places(open))
+    }
+
+    /// Whether the next place of the stream's frontier lies inside one of the groups of mapping units, not at its
+    /// beginning.
+    pub fn stands_within(&self, stream: StreamId, groups: &[Range<u32>]) -> bool {
+        self.is_within(&self.frontiers[stream.index()], groups)
+    }
+
+    /// The same of any open erase unit.
+    fn is_within(&self, frontier: &Frontier, groups: &[Range<u32>]) -> bool {
+        let (next, places) = (frontier.next().0, self.layout.places_per_unit());
+        let is_within = |group: &Range<u32>| next > group.start * places && next < group.end * places;
+        frontier.erase_unit.is_some() && groups.iter().any(is_within)
+    }
+
+    pub fn is_closed(&self, erase_unit: EraseUnit) -> bool {
+        self.occupancy.state(erase_unit) == State::Closed
+    }
+}
+
+/// Erase units that so many places of data fill.
+pub fn data_erase_units(user_places: u64, layout: &Layout) -> u64 {
+    user_places.div_ceil(u64::from(layout.data_units_per_erase_unit()))
+}
+
+/// Erase units without which a drive whose every address is live cannot collect garbage: the data, the reserve, the open
+/// ones.
+pub fn erase_units_needed(user_places: u64, layout: &Layout, margins: &Margins) -> u64 {
+    data_erase_units(user_places, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
+}
+
+/// Erase units in hand beyond the reserve below which garbage is collected: one for each block that a stream has open,
+/// since those may be full at the same time, so that the host's next openings are covered; but no more than half of what
+/// the drive has to spare, since garbage collection could never reach that.
+pub fn in_hand(open_blocks_per_stream: u32, spare_erase_units: u64) -> u32 {
+    open_blocks_per_stream.min((spare_erase_units / 2) as u32).max(1)
+}

@@ -1,0 +1,70 @@
+//! Moves as much as `proportional`, but saves it up and moves it together.
+//!
+//! A controller reads a word line of all planes at once and fills a whole program with it, so it moves tens of units at a
+//! time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after B units were
+//! written the flash is at garbage collection alone for as long as a batch takes.
+
+use super::{Pace, PacingPolicy, View, proportional};
+use crate::error::SpecificationError;
+use crate::policies::registry::Named;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Mapping units that are moved together, 1 to 10^6.
+    pub units: u32,
+    /// How much more is moved while the erased units in hand have fallen short, as a share, 0 to 100.
+    pub catch_up: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { units: 48, catch_up: proportional::Config::default().catch_up }
+    }
+}
+
+pub struct InBatches {
+    even: proportional::Proportional,
+    units: u32,
+}
+
+impl Named for InBatches {
+    const NAME: &'static str = "in-batches";
+    const SUMMARY: &'static str = "as many live units are moved as by `proportional`, but so many together";
+    const SOURCE: &'static str = "-";
+    type Config = Config;
+}
+
+impl PacingPolicy for InBatches {
+    fn new(config: Config) -> Result<Self, SpecificationError> {
+        if !(1..=1_000_000).contains(&config.units) {
+            return Err(SpecificationError::new("ftl.pacing.units", config.units, "mapping units from 1 to 10^6"));
+        }
+        let even = proportional::Proportional::new(proportional::Config { catch_up: config.catch_up })?;
+        Ok(Self { even, units: config.units })
+    }
+
+    #[inline]
+    fn pace(&self, view: &View) -> Pace {
+        self.even.pace(view)
+    }
+
+    fn batch_units(&self) -> u64 {
+        u64::from(self.units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_is_the_even_one_and_a_batch_is_at_least_a_unit() {
+        let view =
+            View { free_erase_units: 3, floor_erase_units: 3, live_units: 48, gained_units: 16, written_units: 2 };
+        let policy = InBatches::new(Config { units: 480, ..Config::default() }).unwrap();
+        assert_eq!((policy.pace(&view), policy.batch_units()), (Pace::Parts(96), 480));
+        assert!(InBatches::new(Config { units: 0, ..Config::default() }).is_err());
+    }
+}

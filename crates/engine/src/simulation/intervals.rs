@@ -1,0 +1,77 @@
+//! What the drive did in each interval of simulated time, of a length that the run is given: a row each, the last one up
+//! to the end of the run.
+//!
+//! Not the time series, which has latencies and lengths of its own choice (`time_series.rs`).
+
+use crate::ledger::Ledger;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Counts are those of the interval.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Interval {
+    pub end_ns: u64,
+    pub ledger: Ledger,
+}
+
+#[derive(Clone, Debug)]
+pub struct Intervals {
+    interval_ns: u64,
+    ended: Vec<Interval>,
+    /// The drive's counters when the last one ended.
+    ledger: Ledger,
+}
+
+impl Intervals {
+    pub fn new(interval_ns: u64) -> Self {
+        Self { interval_ns, ended: Vec::new(), ledger: Ledger::default() }
+    }
+
+    /// The drive at a time, which never falls. What was counted since the last look belongs to the interval in which that
+    /// lies, so that looks should be much closer to each other than the ends of intervals.
+    pub fn note(&mut self, now_ns: u64, ledger: &Ledger) {
+        while now_ns >= self.next_ns() {
+            self.end(self.next_ns(), ledger);
+        }
+    }
+
+    /// With what the run ended in, if anything.
+    pub fn into_rows(mut self, end_ns: u64, ledger: &Ledger) -> Vec<Interval> {
+        self.note(end_ns, ledger);
+        if end_ns + self.interval_ns > self.next_ns() {
+            self.end(end_ns, ledger);
+        }
+        self.ended
+    }
+
+    fn next_ns(&self) -> u64 {
+        (self.ended.len() as u64 + 1).saturating_mul(self.interval_ns)
+    }
+
+    fn end(&mut self, end_ns: u64, ledger: &Ledger) {
+        self.ended.push(Interval { end_ns, ledger: *ledger - self.ledger });
+        self.ledger = *ledger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(host_written_bytes: u64) -> Ledger {
+        Ledger { host_written_bytes, ..Ledger::default() }
+    }
+
+    #[test]
+    fn each_interval_has_what_was_counted_in_it_and_the_last_one_is_as_long_as_is_left() {
+        let mut intervals = Intervals::new(100);
+        for (now_ns, bytes) in [(40, 4), (99, 9), (101, 10), (250, 25), (460, 46)] {
+            intervals.note(now_ns, &written(bytes));
+        }
+        let rows = intervals.clone().into_rows(470, &written(47));
+        let found: Vec<_> = rows.iter().map(|row| (row.end_ns, row.ledger.host_written_bytes)).collect();
+        assert_eq!(found, [(100, 10), (200, 15), (300, 21), (400, 0), (470, 1)]);
+        let whole = intervals.into_rows(500, &written(50));
+        assert_eq!((whole.len(), whole.last().map(|row| row.end_ns)), (5, Some(500)));
+    }
+}

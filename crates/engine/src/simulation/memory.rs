@@ -1,0 +1,175 @@
+//! How much memory a run takes, counted from its specification before any table is made.
+//!
+//! Tables are counted as full: those that the system fills only where they are touched are full once the whole drive has
+//! been written. What is small on every drive is not listed, but allowed for.
+
+use crate::error::SpecificationError;
+use crate::nand::Geometry;
+use crate::specification::drive::{MapForm, devices_of};
+use crate::specification::job::Distribution;
+use crate::specification::{Drive, Job, Specification};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Bytes of memory of a run, in two parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Memory {
+    /// Tables by mapping unit: a drive of half the scale takes half of them.
+    pub of_units_bytes: u64,
+    /// Everything else; it is the same at every scale.
+    pub other_bytes: u64,
+}
+
+// What a unit of each kind takes in all the tables that are made for it.
+const MAP_ENTRY_BYTES: u64 = 4;
+const STORED_PLACES_BYTES: u64 = 1;
+const SHARING_BYTES: u64 = 8;
+/// Of a map page: where it is in the cache, whether it is behind.
+const MAP_PAGE_BYTES: u64 = 5;
+const EXTENT_BYTES: u64 = 2;
+/// Of a place in the map cache: what it holds, its neighbours in age, the list of free ones.
+const MAP_CACHE_PLACE_BYTES: u64 = 20;
+/// Of an erase unit: its key for the victim, stream, ages, erases, its place among the free ones.
+const ERASE_UNIT_BYTES: u64 = 48;
+/// Of a block: erases, endurance, where it is used.
+const BLOCK_BYTES: u64 = 16;
+const READ_COUNT_BYTES: u64 = 8;
+/// Of a job with a clock: a histogram for each operation, and the parts of its latencies.
+const TIMED_JOB_BYTES: u64 = 160 << 10;
+const JOB_BYTES: u64 = 4 << 10;
+/// Series, queues and buffers, without a clock and with one, as measured.
+const RUN_BYTES: u64 = 1 << 20;
+const TIMED_RUN_BYTES: u64 = 18 << 20;
+
+/// The memory that a run of this specification takes. Errors name the key of the drive file.
+pub fn memory_of(specification: &Specification) -> Result<Memory, SpecificationError> {
+    let mut memory = memory_of_drive(&specification.drive)?;
+    memory.other_bytes += if specification.timed { TIMED_RUN_BYTES } else { RUN_BYTES };
+    for job in &specification.jobs {
+        memory.of_units_bytes += visited_blocks_bytes(job);
+        memory.other_bytes += if specification.timed { TIMED_JOB_BYTES } else { JOB_BYTES };
+    }
+    Ok(memory)
+}
+
+/// The memory that a drive takes to which nothing is done yet. Errors name the key of the drive file.
+pub fn memory_of_drive(drive: &Drive) -> Result<Memory, SpecificationError> {
+    let mut memory = Memory::default();
+    if drive.stripe.is_on() {
+        devices_of(drive)?.iter().try_for_each(|device| memory.add_device(device))?;
+    } else {
+        memory.add_device(drive)?;
+    }
+    Ok(memory)
+}
+
+impl Memory {
+    fn add_device(&mut self, drive: &Drive) -> Result<(), SpecificationError> {
+        let ftl = &drive.ftl;
+        let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
+        let user_units = ftl.user_bytes / u64::from(ftl.mapping_unit_bytes);
+        let reduction = &drive.data_reduction;
+        let places_per_unit =
+            if reduction.is_on() { ftl.mapping_unit_bytes / reduction.packing_bytes.max(1) } else { 1 };
+        let held_out_units = ftl.reserved_bytes / u64::from(ftl.mapping_unit_bytes);
+        let places = geometry.physical_units().saturating_sub(held_out_units) * u64::from(places_per_unit);
+        let map_pages = map_pages(drive, user_units);
+
+        self.of_units_bytes += MAP_ENTRY_BYTES * (user_units + map_pages + places) + places / 8;
+        if reduction.is_on() {
+            self.of_units_bytes += STORED_PLACES_BYTES * user_units;
+        }
+        if reduction.deduplication {
+            self.of_units_bytes += SHARING_BYTES * user_units;
+        }
+        self.of_units_bytes += map_cache_bytes(drive, map_pages);
+
+        let blocks = u64::from(geometry.blocks());
+        self.other_bytes += ERASE_UNIT_BYTES * u64::from(geometry.erase_units_nominal()) + BLOCK_BYTES * blocks;
+        if drive.housekeeping.read_disturb_reads > 0 {
+            self.other_bytes += READ_COUNT_BYTES * blocks;
+        }
+        Ok(())
+    }
+}
+
+/// 0 where the drive holds its whole map in memory.
+fn map_pages(drive: &Drive, user_units: u64) -> u64 {
+    if drive.map_cache.bytes == 0 {
+        0
+    } else {
+        user_units.div_ceil(u64::from(drive.map_cache.entries_per_map_page.max(1)))
+    }
+}
+
+fn map_cache_bytes(drive: &Drive, map_pages: u64) -> u64 {
+    let cache = &drive.map_cache;
+    let page_bytes = u64::from(cache.entries_per_map_page) * u64::from(cache.entry_bytes);
+    let places = (cache.bytes / page_bytes.max(1)).min(map_pages);
+    let extent_bytes = if cache.form == MapForm::Extent { EXTENT_BYTES } else { 0 };
+    (MAP_PAGE_BYTES + extent_bytes) * map_pages + MAP_CACHE_PLACE_BYTES * places
+}
+
+/// A bit for each block that random requests of several sizes visit once; one size takes none.
+fn visited_blocks_bytes(job: &Job) -> u64 {
+    let is_mapped = !job.sequential && job.random_map && job.distribution == Distribution::Random;
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    let aligns = [job.block_align_bytes.read, job.block_align_bytes.write, job.block_align_bytes.trim];
+    if !is_mapped || (sizes.iter().all(|sizes| sizes.len() <= 1) && job.following_block_sizes.is_none()) {
+        return 0;
+    }
+    job.size_bytes / aligns.into_iter().min().unwrap_or(1).max(1) / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::build;
+
+    fn specification(change: impl FnOnce(&mut Drive)) -> Specification {
+        let mut drive = Drive::textbook();
+        change(&mut drive);
+        serde_json::from_value(serde_json::json!({
+            "seed": 1, "drive": drive, "timed": false, "until": {"kind": "job"}, "series_points_max": 1, "jobs": [],
+        }))
+        .unwrap()
+    }
+
+    /// The tables that a drive says it has made.
+    fn made(specification: &Specification) -> u64 {
+        build(&specification.drive, 1).unwrap().memory_bytes() as u64
+    }
+
+    #[test]
+    fn the_tables_by_unit_are_those_that_are_made() {
+        let plain = specification(|_| {});
+        let reduced = specification(|drive| {
+            drive.data_reduction.compression = true;
+            drive.data_reduction.deduplication = true;
+            drive.ftl.reserve_erase_units = 2;
+            drive.ftl.user_bytes /= 2;
+        });
+        for specification in [plain, reduced] {
+            let counted = memory_of(&specification).unwrap().of_units_bytes;
+            assert_eq!(counted, made(&specification));
+        }
+    }
+
+    #[test]
+    fn a_stripe_takes_what_its_devices_take() {
+        let one = memory_of(&specification(|_| {})).unwrap();
+        let four = memory_of(&specification(|drive| {
+            drive.stripe.devices = 4;
+            drive.stripe.chunk_bytes = 4096;
+            drive.ftl.user_bytes *= 4;
+        }))
+        .unwrap();
+        assert_eq!(four.of_units_bytes, 4 * one.of_units_bytes);
+    }
+
+    #[test]
+    fn a_drive_that_cannot_be_names_its_key() {
+        let error = memory_of(&specification(|drive| drive.nand.channels = 0)).unwrap_err();
+        assert_eq!(error.key, "nand.channels");
+    }
+}

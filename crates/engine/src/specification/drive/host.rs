@@ -1,0 +1,229 @@
+//! The tables that say what is between the host and the flash: `[write_buffer]`, `[controller]`, `[host_link]` and what an
+//! interface means in MB/s, `[read_ahead]`.
+
+use crate::error::SpecificationError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The controller's buffer for writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteBuffer {
+    /// DRAM: a write that is in it is complete; 0: none
+    #[schemars(range(max = 4_294_967_295_u32), example = 4_194_304, extend("unit" = "B", "acts" = "with a clock"))]
+    pub bytes: u64,
+    /// whether it outlives a loss of power; else flushes and sync writes wait for flash
+    #[schemars(example = false, extend("acts" = "with write_buffer.bytes above 0"))]
+    pub power_loss_protection: bool,
+    /// once a write has found it full, it takes none until it holds no more than this; 0: it takes what it has room for
+    #[schemars(range(max = 4_294_967_295_u32), example = 2_097_152, extend("unit" = "B", "acts" = "with write_buffer.bytes above 0"))]
+    pub resume_bytes: u64,
+    /// a write that would fill it further than this closes it; 0: only when it is full
+    #[schemars(range(max = 4_294_967_295_u32), example = 3_145_728, extend("unit" = "B", "acts" = "with write_buffer.resume_bytes"))]
+    pub close_bytes: u64,
+    /// writes a second that it takes all the same while it is closed and has room; 0: none
+    #[schemars(range(max = 1_000_000_000), example = 60_000, extend("unit" = "1/s", "acts" = "with write_buffer.resume_bytes"))]
+    pub closed_per_second: u64,
+    /// whether reads suspend nothing while writes wait for room in it
+    #[schemars(example = true, extend("acts" = "with nand.suspend and write_buffer.bytes above 0"))]
+    pub programs_first: bool,
+}
+
+impl Default for WriteBuffer {
+    fn default() -> Self {
+        Self {
+            bytes: 0,
+            power_loss_protection: true,
+            resume_bytes: 0,
+            close_bytes: 0,
+            closed_per_second: 0,
+            programs_first: false,
+        }
+    }
+}
+
+/// The controller's own time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Controller {
+    /// to answer a command that touches no flash, or to take a write into the buffer
+    #[schemars(example = 5.0, extend("unit" = "us", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
+    pub command_us: f64,
+    /// commands that it takes a second; 0: no limit
+    #[schemars(range(max = 4_294_967_295_u32), example = 100_000, extend("unit" = "1/s", "acts" = "with a clock"))]
+    pub commands_per_second_max: u64,
+    /// commands inside the drive at a time, reads and writes alike; others wait in the order of their arrival; 0: no limit
+    #[schemars(example = 64, extend("unit" = "commands", "acts" = "with a clock"))]
+    pub command_slots: u32,
+    /// to hand a program on to the flash, the host's or garbage collection's; meanwhile it takes no write into the buffer
+    #[schemars(range(min = 0), example = 30.0, extend("unit" = "us", "acts" = "with write_buffer.bytes above 0"))]
+    pub program_us: f64,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        Self { command_us: 5.0, commands_per_second_max: 0, command_slots: 0, program_us: 0.0 }
+    }
+}
+
+/// Reading ahead of sequential reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadAhead {
+    /// the most of a sequential stream in flight or in the read buffer; 0: reads go to flash at once
+    #[schemars(range(max = 4_294_967_295_u32), example = 1_048_576, extend("unit" = "B", "acts" = "with a clock"))]
+    pub window_bytes: u64,
+    /// what is translated and fetched of a sequential stream at a time
+    #[schemars(
+        range(min = 1, max = 4_294_967_295_u32),
+        example = 131_072,
+        extend("unit" = "B", "acts" = "with read_ahead.window_bytes above 0")
+    )]
+    pub segment_bytes: u64,
+}
+
+impl Default for ReadAhead {
+    fn default() -> Self {
+        Self { window_bytes: 0, segment_bytes: 131_072 }
+    }
+}
+
+/// The link between host and drive. SATA's directions take turns, those of PCIe do not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostLink {
+    /// none, which takes no time; sata-3g, sata-6g; generation and lanes: pcie3x4
+    #[schemars(
+        example = &"sata-6g",
+        extend(
+            "acts" = "with a clock",
+            "allowed" = "none, sata-3g, sata-6g, or pcieGxL with G from 1 to 6 and L one of 1, 2, 4, 8, 16"
+        )
+    )]
+    pub interface: String,
+    /// rate of data, instead of the interface's
+    #[schemars(range(min = 1, max = 1_000_000), example = 550.0, extend("unit" = "MB/s", "acts" = "with a clock"))]
+    pub mb_s: Option<f64>,
+    /// whether both directions take turns, instead of the interface's; SATA's do
+    #[schemars(example = &"half", extend("acts" = "with a link"))]
+    pub duplex: Option<Duplex>,
+    /// time for which a command occupies the link in addition to its data
+    #[schemars(range(min = 0, max = 1_000_000), example = 2.0, extend("unit" = "us", "acts" = "with a link"))]
+    pub command_us: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplex {
+    /// Both directions take turns.
+    Half,
+    Full,
+}
+
+impl Default for HostLink {
+    fn default() -> Self {
+        Self { interface: "none".into(), mb_s: None, duplex: None, command_us: 0.0 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    pub mb_s: f64,
+    pub is_half_duplex: bool,
+    pub command_us: f64,
+}
+
+/// What drives reach at most. The lines carry 300 and 600 MB/s (8b/10b); frames of 8 KiB and their handshakes leave what
+/// the fastest datasheets name for sequential reads: 285 MB/s (OCZ Vertex 2) and 560 MB/s (Samsung 860 EVO).
+const SATA: [(&str, f64); 2] = [("sata-3g", 285.0), ("sata-6g", 560.0)];
+
+/// MB/s of a lane by generation, from 1: the line rate less its coding (8b/10b, 128b/130b; from generation 6 on flits of
+/// 242 in 256 bytes).
+const PCIE_LANE: [f64; 6] = [
+    250.0,
+    500.0,
+    8000.0 / 8.0 * 128.0 / 130.0,
+    2000.0 * 128.0 / 130.0,
+    4000.0 * 128.0 / 130.0,
+    8000.0 * 242.0 / 256.0,
+];
+const LANES: [u32; 5] = [1, 2, 4, 8, 16];
+/// A packet of 256 B of data, the usual most, has 24 B around it: header 16, sequence and framing 4, check sum 4.
+const PCIE_DATA_SHARE: f64 = 256.0 / 280.0;
+
+impl HostLink {
+    /// Nothing for a link that takes no time. The error names the key.
+    pub fn rate(&self) -> Result<Option<Rate>, SpecificationError> {
+        let refuse = |key: &str, value: String, allowed: &str| {
+            Err(SpecificationError::new(format!("host_link.{key}"), value, allowed))
+        };
+        let Some(of_interface) = self.of_interface() else {
+            let allowed = "none, sata-3g, sata-6g, or pcieGxL with G from 1 to 6 and L one of 1, 2, 4, 8, 16";
+            return refuse("interface", self.interface.clone(), allowed);
+        };
+        if let Some(mb_s) = self.mb_s.filter(|mb_s| !(*mb_s >= 1.0 && *mb_s <= 1e6)) {
+            return refuse("mb_s", mb_s.to_string(), "1 to 10^6 MB/s");
+        }
+        if !(0.0..=1e6).contains(&self.command_us) {
+            return refuse("command_us", self.command_us.to_string(), "microseconds from 0 to 10^6");
+        }
+        let (named_mb_s, named_duplex) =
+            of_interface.map_or((None, Duplex::Full), |(mb_s, duplex)| (Some(mb_s), duplex));
+        let Some(mb_s) = self.mb_s.or(named_mb_s) else {
+            if self.command_us > 0.0 || self.duplex.is_some() {
+                let key = if self.command_us > 0.0 { "command_us" } else { "duplex" };
+                return refuse(key, "set".into(), "a link: host_link.interface or host_link.mb_s");
+            }
+            return Ok(None);
+        };
+        let is_half_duplex = self.duplex.unwrap_or(named_duplex) == Duplex::Half;
+        Ok(Some(Rate { mb_s, is_half_duplex, command_us: self.command_us }))
+    }
+
+    /// Nothing where the name is unknown; within it, nothing for no link.
+    fn of_interface(&self) -> Option<Option<(f64, Duplex)>> {
+        if self.interface == "none" {
+            return Some(None);
+        }
+        if let Some(&(_, mb_s)) = SATA.iter().find(|(name, _)| *name == self.interface) {
+            return Some(Some((mb_s, Duplex::Half)));
+        }
+        let (generation, lanes) = self.interface.strip_prefix("pcie")?.split_once('x')?;
+        let generation: usize = generation.parse().ok()?;
+        let lanes = LANES.iter().find(|count| count.to_string() == lanes)?;
+        let lane_mb_s = PCIE_LANE.get(generation.checked_sub(1)?)?;
+        Some(Some((lane_mb_s * f64::from(*lanes) * PCIE_DATA_SHARE, Duplex::Full)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(interface: &str) -> HostLink {
+        HostLink { interface: interface.into(), ..HostLink::default() }
+    }
+
+    #[test]
+    fn names_mean_what_such_links_carry() {
+        assert_eq!(link("none").rate(), Ok(None));
+        let sata = link("sata-6g").rate().unwrap().unwrap();
+        assert_eq!((sata.mb_s, sata.is_half_duplex), (560.0, true));
+        let pcie = link("pcie3x4").rate().unwrap().unwrap();
+        // 8 GT/s x 4 lanes x 128/130 / 8 bits = 3938.5 MB/s, of which 256/280 is data.
+        assert!((pcie.mb_s - 3600.9).abs() < 0.1 && !pcie.is_half_duplex, "{pcie:?}");
+        let own = HostLink { mb_s: Some(250.0), duplex: Some(Duplex::Half), ..HostLink::default() };
+        assert_eq!(own.rate(), Ok(Some(Rate { mb_s: 250.0, is_half_duplex: true, command_us: 0.0 })));
+    }
+
+    #[test]
+    fn what_is_no_link_is_refused() {
+        for name in ["sata", "pcie3", "pcie0x1", "pcie7x1", "pcie3x3", "pcie3x04", "pciex4", ""] {
+            assert_eq!(link(name).rate().unwrap_err().key, "host_link.interface", "{name}");
+        }
+        for mb_s in [0.0, -5.0, f64::NAN, 1e9] {
+            assert_eq!(HostLink { mb_s: Some(mb_s), ..link("none") }.rate().unwrap_err().key, "host_link.mb_s");
+        }
+        assert_eq!(HostLink { command_us: 1.0, ..link("none") }.rate().unwrap_err().key, "host_link.command_us");
+    }
+}

@@ -1,0 +1,119 @@
+//! A drive as its file describes it. Field names are the keys of the drive file, doc comments are its reference: the
+//! schema that is made of them (`description::schema`) gives docs/drive-file.md and the types of the Python side.
+//!
+//! A comment says what a key means. `unit` is its unit; `acts` is when it has an effect, where that is not always.
+//! Bounds are those of a drive file; what values mean together is in `description::check`.
+
+mod flash;
+mod host;
+mod product;
+mod stripe;
+mod translation;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check_microseconds};
+pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
+pub use product::{DriveFile, Identity, Market, Source, SourceKind};
+pub use stripe::{Stripe, devices_of};
+pub use translation::{
+    DataReduction, EraseUnitKind, Eviction, Ftl, Housekeeping, MapCache, MapForm, PolicyChoice, SpareArea,
+    dies_in_turn, even_pacing,
+};
+
+/// What the engine needs to know of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drive {
+    /// What the drive is called; a drive of the catalogue by the name of its file.
+    #[schemars(length(min = 1), example = &"generic-tlc-480")]
+    pub name: String,
+    pub nand: Nand,
+    pub ftl: Ftl,
+    #[serde(default)]
+    pub write_buffer: WriteBuffer,
+    #[serde(default)]
+    pub controller: Controller,
+    #[serde(default)]
+    pub host_link: HostLink,
+    #[serde(default)]
+    pub housekeeping: Housekeeping,
+    #[serde(default)]
+    pub slc_cache: SlcCache,
+    #[serde(default)]
+    pub map_cache: MapCache,
+    #[serde(default)]
+    pub read_ahead: ReadAhead,
+    #[serde(default)]
+    pub data_reduction: DataReduction,
+    #[serde(default)]
+    pub parity: Parity,
+    #[serde(default)]
+    pub faults: Faults,
+    #[serde(default)]
+    pub stripe: Stripe,
+}
+
+impl Drive {
+    /// The drive that textbooks write about, as the start of a description: examples, tests and benchmarks change what
+    /// they are about. No run falls back on it. One die of 64 blocks of 16 pages of one mapping unit each, a quarter of it
+    /// spare; blocks are erase units, host and cleaning share one that is open, and one more is kept free. Nothing else is
+    /// there.
+    pub fn textbook() -> Self {
+        Self {
+            name: "textbook".into(),
+            nand: Nand {
+                cell: Cell::Tlc,
+                channels: 1,
+                dies_per_channel: 1,
+                planes_per_die: 1,
+                blocks_per_plane: 64,
+                pages_per_block: 16,
+                page_bytes: 4096,
+                read_us: 60.0.into(),
+                copy_read_us: 0.0,
+                copy_pages_together: 0,
+                program_us: 700.0.into(),
+                erase_us: 5000.0,
+                channel_mb_s: 800.0,
+                endurance_cycles: 3000,
+                pages_per_program: 1,
+                suspend: false,
+                program_suspend_us: 0.0,
+                erase_suspend_us: 0.0,
+                suspend_spread_us: 0.0,
+                resume_us: 0.0,
+                suspends_per_operation_max: 0,
+                cache_program: false,
+                cache_read: false,
+                background_us: 0.0,
+                background_per_second: 0.0,
+            },
+            ftl: Ftl {
+                user_bytes: 768 * 4096,
+                mapping_unit_bytes: 4096,
+                erase_unit: EraseUnitKind::Block,
+                victim: PolicyChoice::named("greedy"),
+                placement: PolicyChoice::named("single"),
+                wear_leveling: PolicyChoice::named("none"),
+                reserve_erase_units: 1,
+                spare_area: SpareArea::Dynamic,
+                reserved_bytes: 0,
+                pacing: even_pacing(),
+                die_choice: dies_in_turn(),
+            },
+            parity: Parity::default(),
+            faults: Faults::default(),
+            write_buffer: WriteBuffer::default(),
+            controller: Controller::default(),
+            host_link: HostLink::default(),
+            housekeeping: Housekeeping::default(),
+            map_cache: MapCache::default(),
+            read_ahead: ReadAhead::default(),
+            data_reduction: DataReduction::default(),
+            slc_cache: SlcCache::default(),
+            stripe: Stripe::default(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The parts of a drive file that are for people and prices: `[identity]`, `[market]`, `[sources]`. No run sees them.
+
+use super::Drive;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A drive file: TOML, with the source of every value in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DriveFile {
+    #[serde(flatten)]
+    pub drive: Drive,
+    /// What kind of drive it is, in a sentence.
+    #[schemars(length(min = 1), example = &"A consumer drive of 480 GB")]
+    pub description: String,
+    #[serde(default)]
+    pub identity: Identity,
+    #[serde(default)]
+    pub market: Market,
+    /// The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table.
+    #[serde(default)]
+    pub sources: BTreeMap<String, Source>,
+}
+
+/// Which product it is, for a real one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Identity {
+    /// maker
+    #[schemars(length(min = 1), example = &"Samsung", extend("acts" = "in lists"))]
+    pub maker: Option<String>,
+    /// model
+    #[schemars(length(min = 1), example = &"860 EVO", extend("acts" = "in lists"))]
+    pub model: Option<String>,
+    /// year of its description
+    #[schemars(range(min = 1980, max = 2100), example = 2018, extend("acts" = "in lists"))]
+    pub year: Option<u32>,
+    /// controller
+    #[schemars(length(min = 1), example = &"MJX", extend("acts" = "in lists"))]
+    pub controller: Option<String>,
+    /// host interface
+    #[schemars(length(min = 1), example = &"SATA 6 Gb/s", extend("acts" = "in lists"))]
+    pub interface: Option<String>,
+}
+
+/// What the maker and the shop say about it. The price's date belongs into its source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Market {
+    /// capacity on the label
+    #[schemars(
+        range(min = 1),
+        example = 480_000_000_000_u64,
+        extend("unit" = "B", "acts" = "in lists and prices")
+    )]
+    pub sold_bytes: Option<u64>,
+    /// rated endurance, 10^12 bytes of host writes
+    #[schemars(example = 300.0, extend("unit" = "TB", "exclusiveMinimum" = 0.0, "acts" = "in lifetimes"))]
+    pub rated_tbw: Option<f64>,
+    /// rated drive writes per day
+    #[schemars(example = 1.0, extend("unit" = "1/day", "exclusiveMinimum" = 0.0, "acts" = "in lifetimes"))]
+    pub rated_dwpd: Option<f64>,
+    /// years that the rating is for
+    #[schemars(example = 5.0, extend("unit" = "years", "exclusiveMinimum" = 0.0, "acts" = "in lifetimes"))]
+    pub rated_years: Option<f64>,
+    /// price
+    #[schemars(example = 49.9, extend("unit" = "USD", "exclusiveMinimum" = 0.0, "acts" = "in prices"))]
+    pub price_usd: Option<f64>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// How sure the value is.
+    #[schemars(example = &"datasheet")]
+    pub kind: SourceKind,
+    /// Which document, measurement or reason.
+    #[schemars(length(min = 1), example = &"the maker's datasheet, page 3")]
+    pub source: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// Published by the maker.
+    Datasheet,
+    /// By somebody, on the drive.
+    Measured,
+    /// Chosen so that the model repeats measurements.
+    Fitted,
+    /// By the author of the file, from what is usual.
+    Assumed,
+}

@@ -1,0 +1,84 @@
+//! Several devices as one drive: consecutive chunks of its bytes lie on them in turn. Field names are the keys of the
+//! drive file, whose other tables then describe one device, but for `ftl.user_bytes`, which is all that the host may use.
+
+use super::Drive;
+use crate::chunks::Chunks;
+use crate::error::SpecificationError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Several devices as one drive (RAID-0). The other tables but `[market]` then describe one of them, and
+/// `ftl.user_bytes` is what the host may use of all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stripe {
+    /// devices that the drive's bytes go round; each has flash, cleaning, buffer and link of its own
+    #[schemars(range(min = 1, max = 1024), example = 2, extend("unit" = "devices"))]
+    pub devices: u32,
+    /// how many bytes in a row lie on one device before the next has its turn
+    #[schemars(
+        range(min = 512, max = 1_099_511_627_776_u64),
+        example = 65_536,
+        extend("unit" = "B", "acts" = "with stripe.devices above 1")
+    )]
+    pub chunk_bytes: u64,
+}
+
+impl Default for Stripe {
+    fn default() -> Self {
+        Self { devices: 1, chunk_bytes: 64 * 1024 }
+    }
+}
+
+impl Stripe {
+    pub fn is_on(&self) -> bool {
+        self.devices != 1
+    }
+}
+
+/// The devices of a drive, each as a drive of its own. Errors name the key.
+pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
+    let Stripe { devices, chunk_bytes } = drive.stripe;
+    if devices == 0 {
+        return Err(SpecificationError::new("stripe.devices", 0, "1 or more"));
+    }
+    let unit_bytes = u64::from(drive.ftl.mapping_unit_bytes.max(1));
+    if chunk_bytes == 0 || !chunk_bytes.is_multiple_of(unit_bytes) {
+        let allowed = format!("a multiple of ftl.mapping_unit_bytes, {unit_bytes}");
+        return Err(SpecificationError::new("stripe.chunk_bytes", chunk_bytes, allowed));
+    }
+    let user_bytes = drive.ftl.user_bytes;
+    if u64::from(devices - 1).checked_mul(chunk_bytes).is_none_or(|before_last| before_last >= user_bytes) {
+        let allowed = format!("so small that each of {devices} devices has one of the {user_bytes} bytes of the drive");
+        return Err(SpecificationError::new("stripe.chunk_bytes", chunk_bytes, allowed));
+    }
+    check_is_never_idle(drive)?;
+    let chunks = Chunks::new(&drive.stripe);
+    let device = |index| {
+        let mut device = Drive { stripe: Stripe::default(), ..drive.clone() };
+        device.ftl.user_bytes = chunks.bytes_on(index, user_bytes);
+        device
+    };
+    Ok((0..devices as usize).map(device).collect())
+}
+
+/// A device does not know when the host will ask the next of it, and so not how long it may keep house.
+fn check_is_never_idle(drive: &Drive) -> Result<(), SpecificationError> {
+    let housekeeping = &drive.housekeeping;
+    let idle_work = [
+        ("slc_cache.static_bytes", drive.slc_cache.static_bytes > 0),
+        ("slc_cache.dynamic_bytes_max", drive.slc_cache.dynamic_bytes_max > 0),
+        ("housekeeping.erased_pool_bytes", housekeeping.erased_pool_bytes > 0),
+        ("housekeeping.defragment", housekeeping.defragment),
+        ("housekeeping.wear_leveling", housekeeping.wear_leveling),
+        ("housekeeping.read_disturb_reads", housekeeping.read_disturb_reads > 0),
+        ("housekeeping.retention_days", housekeeping.retention_days > 0.0),
+    ];
+    match idle_work.into_iter().find(|(_, is_on)| *is_on) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let allowed = format!("1 with {key}: a device of a stripe does nothing in idle time");
+            Err(SpecificationError::new("stripe.devices", drive.stripe.devices, allowed))
+        }
+    }
+}

@@ -1,0 +1,585 @@
+//! The dies and their channels in time, event by event, exactly.
+//!
+//! Every die works at one operation and has two queues: the host's reads, which come first, and all else in order. A
+//! channel carries one transfer at a time, first come, first served: a transfer is granted when it is asked for, never
+//! ahead of time, since a grant in advance lets an operation of the future hold back one of now.
+//!
+//! A die with a channel to itself needs an event only for an operation whose end somebody waits for: the end of a chain
+//! of others is their sum, known at once. When a read of the host comes between, the chain is cut behind the operation
+//! that is under way. `without_fusing` gives every operation its event; tests show that the times are the same.
+
+use super::background::Background;
+use super::copy_turns::CopyTurns;
+use super::kind::Kind;
+use super::operation::{Array, Costs, Operation};
+use super::pipeline::Pipelines;
+use super::ring::Ring;
+use super::service::{Ended, Queued, Service};
+use super::suspension::Suspension;
+use super::winner_tree::{WinnerTree, key};
+use crate::specification::drive::SlcCache;
+use std::hint::select_unpredictable;
+
+/// What a die is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Phase {
+    Idle,
+    /// A chain that nobody waits for; it may be long done.
+    Quiet,
+    ReadingArray,
+    /// Waiting for and using its channel after the array, or any other operation that ends with an event.
+    LastPart,
+    /// An operation is being suspended for reads of the host.
+    Suspending,
+    Suspended,
+    ReadingWhileSuspended,
+    LastPartWhileSuspended,
+    /// The rest of an operation that was suspended.
+    Resumed,
+}
+
+/// As long as two lines of the cache, so that each die has its own and is found by a shift.
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+pub(super) struct Die {
+    pub(super) reads: Ring,
+    /// Those under way stay in the queue until they are done.
+    pub(super) others: Ring,
+    /// What of both is not under way would take so long, if it waited for no channel; kept only where it is asked for.
+    pub(super) queued_ns: u64,
+    /// How many of `others` are under way or done, one after another.
+    pub(super) chained: u32,
+    pub(super) phase: Phase,
+    channel: u32,
+    /// What ends with the die's event.
+    pub(super) current: Operation,
+    /// When what is under way, the first of a chain, was started.
+    pub(super) started_ns: u64,
+    /// When the last of the chain ends.
+    pub(super) end_ns: u64,
+    pub(super) busy_ns: u64,
+    /// How much of that it was at work for the host; the rest was the drive's own work.
+    pub(super) host_ns: u64,
+    /// How long it had been at the drive's own work when the read that is under way was queued.
+    pub(super) own_work_then_ns: u64,
+    /// When the read that goes on while an operation is suspended was started, and when the last one ended.
+    pub(super) read_started_ns: u64,
+}
+
+impl Die {
+    fn new(channel: u32) -> Self {
+        Self {
+            reads: Ring::default(),
+            others: Ring::default(),
+            queued_ns: 0,
+            chained: 0,
+            phase: Phase::Idle,
+            channel,
+            current: Operation::from_word(0),
+            started_ns: 0,
+            end_ns: 0,
+            busy_ns: 0,
+            host_ns: 0,
+            own_work_then_ns: 0,
+            read_started_ns: u64::MAX,
+        }
+    }
+
+    /// What was under way until `end_ns` is done.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, end_ns: u64) {
+        self.others.forget(self.chained);
+        self.chained = 0;
+        self.busy_ns += end_ns - self.started_ns;
+        self.phase = Phase::Idle;
+    }
+
+    /// Lengthens the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
+    #[inline(always)]
+    fn lengthen(&mut self, costs: &Costs, keeps_load: bool) -> bool {
+        while self.chained < self.others.len() {
+            if self.lengthen_by(Operation::from_word(self.others.get(self.chained)), costs, keeps_load) {
+                return true;
+            }
+        }
+        self.phase = Phase::Quiet;
+        false
+    }
+
+    /// Lengthens the chain by the next of those queued. Returns whether somebody waits for it.
+    #[inline(always)]
+    fn lengthen_by(&mut self, operation: Operation, costs: &Costs, keeps_load: bool) -> bool {
+        let duration_ns = costs.duration_ns(operation);
+        self.chained += 1;
+        self.end_ns += duration_ns;
+        if keeps_load {
+            self.queued_ns -= duration_ns;
+        }
+        let is_waited_for = !operation.is_quiet();
+        if is_waited_for {
+            self.current = operation;
+            self.phase = Phase::LastPart;
+        }
+        is_waited_for
+    }
+}
+
+/// Whether what a die does until `end_ns` is done `now`, after the event with the key `last_event`. What ends at this very
+/// time is done only if its own event would have come no later: events of one time happen in the order of the dies.
+#[inline(always)]
+fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
+    end_ns < now || (end_ns == now && key(end_ns, index) <= last_event)
+}
+
+pub struct Dies {
+    pub(super) costs: Costs,
+    pub(super) dies: Vec<Die>,
+    channel_free_at: Vec<u64>,
+    pub(super) events: WinnerTree,
+    /// The key of the last event: what has an earlier one is done.
+    pub(super) last_event: u64,
+    has_own_channels: bool,
+    pub(super) is_fused: bool,
+    /// Whether somebody asks for `free_at_ns`.
+    pub(super) keeps_load: bool,
+    /// Only of flash that suspends programs and erases.
+    pub(super) suspension: Option<Box<Suspension>>,
+    /// Only of flash with cache program or cache read, whose dies work otherwise altogether.
+    pub(super) pipelines: Option<Box<Pipelines>>,
+    /// Only of flash that reads pages of copies together.
+    copy_turns: Option<Box<CopyTurns>>,
+    /// Only of flash whose dies have work of their own.
+    pub(super) background: Option<Box<Background>>,
+}
+
+impl Dies {
+    pub fn new(dies: u32, channels: u32, costs: Costs) -> Self {
+        Self {
+            costs,
+            // Neighbouring dies lie on different channels.
+            dies: (0..dies).map(|die| Die::new(die % channels)).collect(),
+            channel_free_at: vec![0; channels as usize],
+            events: WinnerTree::new(dies as usize),
+            last_event: 0,
+            has_own_channels: dies == channels,
+            is_fused: dies == channels,
+            keeps_load: false,
+            suspension: None,
+            pipelines: None,
+            copy_turns: None,
+            background: None,
+        }
+    }
+
+    pub fn set_slc_mode(&mut self, cache: &SlcCache) {
+        self.costs.set_slc_mode(cache);
+    }
+
+    pub(super) fn with_copy_turns(self, copy_turns: Option<Box<CopyTurns>>) -> Self {
+        Self { is_fused: self.is_fused && copy_turns.is_none(), copy_turns, ..self }
+    }
+
+    pub fn without_fusing(self) -> Self {
+        Self { is_fused: false, ..self }
+    }
+
+    /// Time and die of the next event.
+    #[inline(always)]
+    pub fn next_event(&self) -> Option<(u64, usize)> {
+        self.events.earliest()
+    }
+
+    /// How long the dies have been at work until `now`, summed.
+    pub fn busy_ns(&self, now: u64) -> u64 {
+        if let Some(pipelines) = &self.pipelines {
+            return pipelines.busy_ns(now);
+        }
+        let of_die = |die: &Die| {
+            let is_idle = die.phase == Phase::Idle;
+            die.busy_ns + if is_idle { 0 } else { die.end_ns.min(now).saturating_sub(die.started_ns) }
+        };
+        self.dies.iter().map(of_die).sum()
+    }
+
+    /// When the last chain that nobody waits for ends.
+    pub fn rests_at_ns(&self) -> u64 {
+        let quiet = self.dies.iter().filter(|die| die.phase == Phase::Quiet);
+        quiet.map(|die| die.end_ns).max().unwrap_or(0)
+    }
+
+    /// Carries out the event of `next_event`. Returns the operation that has come to its end; the caller tells those
+    /// who wait for it, who may queue more, and then calls `go_on`.
+    #[inline(always)]
+    pub fn take_event<K: Kind>(&mut self, now: u64, index: usize) -> Option<Operation> {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
+            return self.take_event_of_pipeline(now, index);
+        }
+        self.last_event = key(now, index);
+        // Where all is fused, each die has its own channel and waits for none after the array.
+        if K::IS_FUSED != Some(true) && self.dies[index].phase == Phase::ReadingArray {
+            let end = self.use_channel(now, index, self.dies[index].current);
+            let die = &mut self.dies[index];
+            (die.phase, die.end_ns) = (Phase::LastPart, end);
+            self.events.set(index, end);
+            return None;
+        }
+        if K::HAS_EXTRAS && self.dies[index].phase > Phase::LastPart {
+            return self.take_event_of_suspended(now, index);
+        }
+        let die = &mut self.dies[index];
+        die.finish(now);
+        Some(die.current)
+    }
+
+    /// Lets a die that came to an end start with what it has queued.
+    #[inline(always)]
+    pub fn go_on<K: Kind>(&mut self, now: u64, index: usize) {
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
+            return self.advance_pipeline(now, self.die_of_event(index));
+        }
+        if self.dies[index].phase == Phase::Idle {
+            self.start_next::<K>(now, index);
+        } else if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
+            self.read_or_resume(now, index);
+        }
+    }
+
+    /// Queues what is neither a read of the host nor may pass those before it.
+    #[inline(always)]
+    pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        self.note_queued::<K>(index, operation);
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
+            self.dies[index].others.push(operation.word());
+            return self.advance_pipeline(now, index);
+        }
+        let die = &mut self.dies[index];
+        match die.phase {
+            Phase::Idle => {
+                die.others.push(operation.word());
+                self.start_next::<K>(now, index);
+            }
+            Phase::Quiet if K::IS_FUSED != Some(false) => {
+                if has_ended(die.end_ns, now, index, self.last_event) {
+                    die.finish(die.end_ns);
+                    (die.started_ns, die.end_ns, die.phase) = (now, now, Phase::Quiet);
+                } else if die.others.is_full() {
+                    self.settle(now, index);
+                }
+                let die = &mut self.dies[index];
+                die.others.push(operation.word());
+                if die.lengthen_by(operation, &self.costs, K::HAS_EXTRAS && self.keeps_load) {
+                    self.events.set(index, die.end_ns);
+                }
+            }
+            _ => die.others.push(operation.word()),
+        }
+    }
+
+    /// Queues a read of the host, which passes all else that is not under way.
+    pub fn queue_read<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        let own_work_ns = self.own_work_ns::<K>(now, index);
+        self.dies[index].reads.push(operation.word());
+        self.dies[index].reads.push(own_work_ns);
+        self.note_queued::<K>(index, operation);
+        if K::HAS_EXTRAS && self.pipelines.is_some() {
+            return self.advance_pipeline(now, index);
+        }
+        if self.dies[index].phase == Phase::Quiet || self.dies[index].chained > 1 {
+            self.settle(now, index);
+            let die = &mut self.dies[index];
+            if die.chained == 0 {
+                die.phase = Phase::Idle;
+            } else {
+                die.current = Operation::from_word(die.others.get(0));
+                die.chained = 1;
+                let end_ns = die.started_ns + self.costs.duration_ns(die.current);
+                if K::HAS_EXTRAS && self.keeps_load {
+                    die.queued_ns += die.end_ns - end_ns;
+                }
+                die.end_ns = end_ns;
+                die.phase = Phase::LastPart;
+                self.events.set(index, die.end_ns);
+            }
+        }
+        if K::HAS_EXTRAS && self.suspension.is_some() {
+            self.suspend(now, index);
+        }
+        self.go_on::<K>(now, index);
+    }
+
+    /// Takes those of a chain off that are done, as their events would have.
+    fn settle(&mut self, now: u64, index: usize) {
+        let die = &mut self.dies[index];
+        while die.chained > 0 {
+            let end = die.started_ns + self.costs.duration_ns(Operation::from_word(die.others.get(0)));
+            if !has_ended(end, now, index, self.last_event) {
+                break;
+            }
+            die.others.forget(1);
+            die.chained -= 1;
+            die.busy_ns += end - die.started_ns;
+            die.started_ns = end;
+        }
+    }
+
+    /// Starts the next operation of an idle die, the host's reads first.
+    #[inline(always)]
+    fn start_next<K: Kind>(&mut self, now: u64, index: usize) {
+        if K::HAS_EXTRAS && self.background.is_some() && self.begins_background(now, index) {
+            return;
+        }
+        let goes_on_copying = K::HAS_EXTRAS && self.goes_on_copying(index);
+        let die = &mut self.dies[index];
+        (die.started_ns, die.end_ns) = (now, now);
+        if !goes_on_copying && let Some(word) = die.reads.pop() {
+            die.current = Operation::from_word(word);
+            die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
+            if K::HAS_EXTRAS
+                && let Some(copy_turns) = &mut self.copy_turns
+            {
+                copy_turns.ends(index);
+            }
+            self.note_begun::<K>(index, Operation::from_word(word));
+            return self.start_current::<K>(now, index);
+        }
+        if die.others.is_empty() {
+            self.events.clear(index);
+        } else if K::IS_FUSED.unwrap_or(self.is_fused) {
+            let is_waited_for = die.lengthen(&self.costs, K::HAS_EXTRAS && self.keeps_load);
+            let end = if is_waited_for { Some(die.end_ns) } else { None };
+            self.events.put(index, end);
+        } else {
+            die.current = Operation::from_word(die.others.get(0));
+            die.chained = 1;
+            let begun = die.current;
+            if K::HAS_EXTRAS
+                && let Some(copy_turns) = &mut self.copy_turns
+            {
+                copy_turns.begins(index, begun);
+            }
+            self.note_begun::<K>(index, begun);
+            self.start_current::<K>(now, index);
+        }
+    }
+
+    /// Whether the turn of copies that a die is at goes on, which reads of the host wait for.
+    #[inline(always)]
+    fn goes_on_copying(&mut self, index: usize) -> bool {
+        let Some(copy_turns) = &self.copy_turns else { return false };
+        let others = &self.dies[index].others;
+        let next = (!others.is_empty()).then(|| Operation::from_word(others.get(0)));
+        copy_turns.goes_on(index, next)
+    }
+
+    #[inline(always)]
+    pub(super) fn start_current<K: Kind>(&mut self, now: u64, index: usize) {
+        let operation = self.dies[index].current;
+        let array_ns = self.costs.array_ns(operation);
+        let is_read = operation.array() == Array::Read;
+        // With a channel to itself nobody can come between the array and the transfer: one event says it all.
+        if is_read && (K::IS_FUSED == Some(true) || self.has_own_channels) {
+            let end = self.use_channel(now + array_ns, index, operation);
+            let die = &mut self.dies[index];
+            (die.phase, die.end_ns) = (Phase::LastPart, end);
+            return self.events.set(index, end);
+        }
+        // The branch predictor cannot know which operation comes next, so there is no branch. A marker and an erase have
+        // nothing to transfer.
+        let transfers_first = !is_read & (operation.units() > 0);
+        let die = &mut self.dies[index];
+        let free_at = &mut self.channel_free_at[die.channel as usize];
+        let transferred = now.max(*free_at) + self.costs.transfer_ns(operation);
+        *free_at = select_unpredictable(transfers_first, transferred, *free_at);
+        let event = select_unpredictable(transfers_first, transferred, now) + array_ns;
+        die.phase = select_unpredictable(is_read, Phase::ReadingArray, Phase::LastPart);
+        die.end_ns = select_unpredictable(is_read, u64::MAX, event);
+        self.events.set(index, event);
+    }
+
+    /// Grants the die its channel, now or when those who asked before are done. Returns when the transfer ends.
+    #[inline(always)]
+    pub(super) fn use_channel(&mut self, now: u64, index: usize, operation: Operation) -> u64 {
+        let free_at = &mut self.channel_free_at[self.dies[index].channel as usize];
+        *free_at = now.max(*free_at) + self.costs.transfer_ns(operation);
+        *free_at
+    }
+
+    /// Lets `free_at_ns` be asked for, which has a price. Nothing must be queued yet.
+    pub fn keep_load(&mut self) {
+        self.keeps_load = true;
+    }
+
+    /// An operation has joined the queue of a die.
+    #[inline(always)]
+    pub(super) fn note_queued<K: Kind>(&mut self, index: usize, operation: Operation) {
+        if K::HAS_EXTRAS && self.keeps_load {
+            self.dies[index].queued_ns += self.costs.duration_ns(operation);
+        }
+    }
+
+    /// An operation has left the queue of a die, to begin.
+    #[inline(always)]
+    pub(super) fn note_begun<K: Kind>(&mut self, index: usize, operation: Operation) {
+        if K::HAS_EXTRAS && self.keeps_load {
+            self.dies[index].queued_ns -= self.costs.duration_ns(operation);
+        }
+    }
+
+    /// When a die would have done what is queued, if it waited for no channel.
+    pub fn free_at_ns(&self, now: u64, index: usize) -> u64 {
+        let die = &self.dies[index];
+        let at_work_until_ns = match die.phase {
+            Phase::Idle => now,
+            Phase::ReadingArray => now.max(die.started_ns + self.costs.duration_ns(die.current)),
+            Phase::Quiet | Phase::LastPart | Phase::Resumed => now.max(die.end_ns),
+            _ => now + self.suspension.as_ref().map_or(0, |suspension| suspension.rest_ns(index)),
+        };
+        at_work_until_ns + self.at_work_ns(index) + die.queued_ns
+    }
+
+    /// How long a die has been at the drive's own work until now.
+    #[inline(always)]
+    pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
+        if K::HAS_EXTRAS
+            && let Some(pipelines) = &self.pipelines
+        {
+            return pipelines.own_work_ns(now, index);
+        }
+        let die = &self.dies[index];
+        if K::HAS_EXTRAS && die.phase > Phase::LastPart {
+            return die.own_work_suspended_ns(now);
+        }
+        let is_at_work = die.phase != Phase::Idle;
+        let is_of_host = die.current.is_of_host() & (die.phase != Phase::Quiet);
+        // The branch predictor cannot know what a die is doing.
+        let ends_ns = select_unpredictable(is_of_host, self.host_from_ns::<K>(die), die.end_ns);
+        let own_ns = now.min(ends_ns).wrapping_sub(die.started_ns);
+        die.busy_ns - die.host_ns + select_unpredictable(is_at_work, own_ns, 0)
+    }
+
+    /// When the host's operation that a die is at, or that has just ended, was started: the last of a chain, where nobody
+    /// can come between, or the only one.
+    #[inline(always)]
+    fn host_from_ns<K: Kind>(&self, die: &Die) -> u64 {
+        // What is left of one that was suspended is a chain of its own, from the end of the last read between.
+        let is_fused = K::IS_FUSED.unwrap_or(self.is_fused);
+        let is_one_of_chain = is_fused & (!K::HAS_EXTRAS | (die.started_ns != die.read_started_ns));
+        if is_one_of_chain { die.end_ns.wrapping_sub(self.costs.duration_ns(die.current)) } else { die.started_ns }
+    }
+
+    /// Counts the host's operation that has just ended.
+    #[inline(always)]
+    pub fn end_of_host<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
+        if K::HAS_EXTRAS
+            && let Some(pipelines) = &self.pipelines
+        {
+            return pipelines.end_of_host(now, self.die_of_event(index), self.costs.array_ns(operation));
+        }
+        if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
+            return self.dies[index].end_of_read_between(now, index);
+        }
+        let started_ns = self.host_from_ns::<K>(&self.dies[index]);
+        let die = &mut self.dies[index];
+        die.host_ns += now - started_ns;
+        Ended { operation: die.current, die: index, started_ns, own_work_then_ns: die.own_work_then_ns }
+    }
+
+    /// How the time of the host's operation that ended now was spent. The die has come to no other end since.
+    #[inline(always)]
+    pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
+        let array_ns = self.costs.array_ns(ended.operation);
+        let die = &self.dies[ended.die];
+        let own_work_ns = match &self.pipelines {
+            None => die.busy_ns - die.host_ns,
+            Some(pipelines) => pipelines.own_work_ns(now, ended.die),
+        };
+        // What has been suspended has spent most of its time before; its suspensions are reads of others.
+        let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
+        Service {
+            queued_ns: queued.at_ns,
+            is_held_by_copies: queued.is_held_by_copies,
+            ended_ns: now,
+            array_ns,
+            channel_ns: channel_ns.unwrap_or_else(|| self.costs.transfer_ns(ended.operation)),
+            cleaning_ns: own_work_ns - queued.own_work_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::Any;
+    use super::super::operation::Work;
+    use super::*;
+    use crate::specification::drive::{Drive, Nand};
+    use proptest::prelude::*;
+
+    /// Recomputed from all that is queued.
+    fn queued_ns(dies: &Dies, index: usize) -> u64 {
+        let die = &dies.dies[index];
+        let duration_ns = |word| dies.costs.duration_ns(Operation::from_word(word));
+        // Each read has its reading behind it.
+        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
+        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
+        reads.chain(others).sum()
+    }
+
+    /// Fused or not, with suspends or with cache registers.
+    fn flash(variant: u8) -> Dies {
+        let textbook = Drive::textbook().nand;
+        let nand = Nand {
+            read_us: 0.060.into(),
+            program_us: 0.700.into(),
+            erase_us: 5.0,
+            channel_mb_s: 819_200.0,
+            channels: if variant == 1 { 1 } else { 2 },
+            dies_per_channel: if variant == 1 { 2 } else { 1 },
+            suspend: variant == 2,
+            cache_program: variant == 3,
+            cache_read: variant == 3,
+            ..textbook
+        };
+        let mut dies = Dies::new(2, nand.channels, Costs::new(&nand, 4096))
+            .with_suspension(Suspension::new(&nand))
+            .with_pipelines(Pipelines::new(&nand));
+        dies.set_slc_mode(&SlcCache { read_us: 0.020, program_us: 0.200, erase_us: 3.0, ..SlcCache::default() });
+        dies.keep_load();
+        dies
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_queued_is_summed_as_it_comes_and_goes(
+            variant in 0u8..4,
+            steps in proptest::collection::vec((0u8..9, 0usize..2, 0u64..900), 1..200),
+        ) {
+            let mut dies = flash(variant);
+            let mut now = 0;
+            for (kind, index, later) in steps {
+                let of_host = |array, work| Operation::new(array, work, 4, 0);
+                match kind {
+                    0 => dies.queue::<Any>(now, index, of_host(Array::Program, Work::Program)),
+                    1 => dies.queue::<Any>(now, index, Operation::new(Array::Program, Work::Quiet, 4, 0)),
+                    2 => dies.queue::<Any>(now, index, Operation::new(Array::Read, Work::CopyRead, 3, 0).in_mode(true)),
+                    3 => dies.queue::<Any>(now, index, Operation::new(Array::Erase, Work::Quiet, 0, 0)),
+                    4 | 5 => dies.queue_read::<Any>(now, index, of_host(Array::Read, Work::HostRead)),
+                    _ => {
+                        let until_ns = now + later;
+                        while let Some((at_ns, event)) = dies.next_event().filter(|&(at_ns, _)| at_ns <= until_ns) {
+                            if let Some(operation) = dies.take_event::<Any>(at_ns, event) {
+                                if operation.is_of_host() {
+                                    dies.end_of_host::<Any>(at_ns, event, operation);
+                                }
+                                dies.go_on::<Any>(at_ns, event);
+                            }
+                        }
+                        now = until_ns;
+                    }
+                }
+                for index in 0..2 {
+                    prop_assert_eq!(dies.dies[index].queued_ns, queued_ns(&dies, index));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Program groups: the units that one multi-plane program takes, the page of every plane of a die.
+//!
+//! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
+//! that are moved when they have been read.
+//!
+//! Where several pages are programmed in one shot, those in SLC mode still are one at a time. A group of them is kept as
+//! one that took the units of the other pages long ago.
+
+use super::in_memory::{InMemory, Numbering};
+use super::kind::{Any, Kind};
+use super::service::Queued;
+use crate::divisor::Divisor;
+use crate::units::Ppn;
+use std::ops::Range;
+
+/// The place of a group in its list; reused when the group is done.
+pub type GroupId = u32;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// Its first place, in groups.
+    number: u32,
+    issued: u32,
+    arrived: u32,
+    /// Units whose slots wait for it.
+    waiting: u32,
+}
+
+/// Groups are then numbered by pages (of all planes that are programmed together), those of several by their first.
+struct SlcGroups {
+    units: Divisor,
+    pages_per_program: Divisor,
+    /// By group.
+    is_slc: Vec<bool>,
+}
+
+pub struct Groups {
+    /// A group that is not in SLC mode.
+    units: Divisor,
+    /// Only of a drive whose groups in SLC mode are smaller.
+    in_slc_mode: Option<SlcGroups>,
+    groups: Vec<Group>,
+    /// The host's slots that wait, one entry a unit, `units` places for each group.
+    slots: Vec<u32>,
+    /// By group, only of those that are waited for.
+    queued: Vec<Queued>,
+    /// By group, how many erases that wait had been decided on when it was opened. Differences count: it may wrap.
+    opened_after: Vec<u32>,
+    erases_decided: u32,
+    spare: Vec<GroupId>,
+    /// Numbers of the groups that still take units: one a stream, so few that looking through them is quickest.
+    open: Vec<(u32, GroupId)>,
+    units_waiting: u64,
+    /// Those that are waited for, once somebody has asked for them.
+    in_memory: Option<InMemory>,
+}
+
+impl Groups {
+    pub fn new(units: u32) -> Self {
+        Self {
+            units: Divisor::new(units),
+            in_slc_mode: None,
+            groups: Vec::new(),
+            slots: Vec::new(),
+            queued: Vec::new(),
+            opened_after: Vec::new(),
+            erases_decided: 0,
+            spare: Vec::new(),
+            open: Vec::new(),
+            units_waiting: 0,
+            in_memory: None,
+        }
+    }
+
+    /// With groups in SLC mode that are so many times smaller.
+    pub fn with_slc_mode(self, pages_per_program: u32) -> Self {
+        let units = Divisor::new(self.units() / pages_per_program);
+        let pages_per_program = Divisor::new(pages_per_program);
+        Self { in_slc_mode: Some(SlcGroups { units, pages_per_program, is_slc: Vec::new() }), ..self }
+    }
+
+    /// Units a group that is not in SLC mode.
+    pub fn units(&self) -> u32 {
+        self.units.get()
+    }
+
+    pub fn units_in_slc_mode(&self) -> u32 {
+        self.in_slc_mode.as_ref().map_or(self.units(), |slc| slc.units.get())
+    }
+
+    /// Units of the host in groups that are not full.
+    #[inline(always)]
+    pub fn units_waiting(&self) -> u64 {
+        self.units_waiting
+    }
+
+    /// The places of those groups.
+    pub fn waited_for(&self) -> Vec<Range<u32>> {
+        let open = self.open.iter().filter(|&&(_, group)| self.groups[group as usize].waiting > 0);
+        open.map(|&(_, group)| self.places(group)).collect()
+    }
+
+    /// The places of those among them that the slot waits for.
+    pub fn waited_for_by(&self, slot: u32) -> Vec<Range<u32>> {
+        let open = self.open.iter().filter(|&&(_, group)| self.waiting(group).contains(&slot));
+        open.map(|&(_, group)| self.places(group)).collect()
+    }
+
+    /// The group of a unit that is about to be programmed; opened if it is the group's first.
+    #[inline(always)]
+    pub(super) fn of<K: Kind>(&mut self, ppn: Ppn, is_slc: bool) -> GroupId {
+        let number = self.number_of::<K>(ppn, is_slc);
+        match self.open.iter().find(|&&(open, _)| open == number) {
+            Some(&(_, group)) => group,
+            None => self.open_for::<K>(number, ppn, is_slc),
+        }
+    }
+
+    #[inline(always)]
+    fn open_for<K: Kind>(&mut self, number: u32, ppn: Ppn, is_slc: bool) -> GroupId {
+        let group = self.spare.pop().unwrap_or_else(|| self.add());
+        if K::HAS_EXTRAS
+            && let Some(slc) = &mut self.in_slc_mode
+        {
+            slc.is_slc[group as usize] = is_slc;
+        }
+        // Places before the first were programmed before the clock was started.
+        let (first, units) = self.first_and_units::<K>(number, is_slc);
+        let before = ppn.0 - first + (self.units() - units);
+        self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
+        self.opened_after[group as usize] = self.erases_decided;
+        // A group of one unit is full as soon as it is opened.
+        if self.units() > 1 {
+            self.open.push((number, group));
+        }
+        group
+    }
+
+    #[cold]
+    fn add(&mut self) -> GroupId {
+        self.groups.push(Group::default());
+        self.slots.resize(self.groups.len() * self.units() as usize, 0);
+        self.queued.push(Queued::default());
+        self.opened_after.push(0);
+        if let Some(slc) = &mut self.in_slc_mode {
+            slc.is_slc.push(false);
+        }
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.grow();
+        }
+        self.groups.len() as GroupId - 1
+    }
+
+    /// Groups are numbered by their places.
+    #[inline(always)]
+    pub(super) fn number_of<K: Kind>(&self, ppn: Ppn, is_slc: bool) -> u32 {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS => {
+                let page = slc.units.quotient(ppn.0);
+                if is_slc { page } else { page - slc.pages_per_program.remainder(page) }
+            }
+            _ => self.units.quotient(ppn.0),
+        }
+    }
+
+    /// Which one it is among groups that go over the dies in turn.
+    #[inline(always)]
+    pub(super) fn turn_of<K: Kind>(&self, number: u32, is_slc: bool) -> u32 {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS && !is_slc => slc.pages_per_program.quotient(number),
+            _ => number,
+        }
+    }
+
+    /// Whether a group is in SLC mode, of a drive where that makes it smaller.
+    #[inline(always)]
+    pub(super) fn is_slc<K: Kind>(&self, group: GroupId) -> bool {
+        K::HAS_EXTRAS && self.in_slc_mode.as_ref().is_some_and(|slc| slc.is_slc[group as usize])
+    }
+
+    /// The first place of a group, and how many they are.
+    #[inline(always)]
+    pub(super) fn first_and_units<K: Kind>(&self, number: u32, is_slc: bool) -> (u32, u32) {
+        match &self.in_slc_mode {
+            Some(slc) if K::HAS_EXTRAS => {
+                (number * slc.units.get(), if is_slc { slc.units.get() } else { self.units() })
+            }
+            _ => (number * self.units(), self.units()),
+        }
+    }
+
+    fn places(&self, group: GroupId) -> Range<u32> {
+        let (first, units) = self.first_and_units::<Any>(self.number(group), self.is_slc::<Any>(group));
+        first..first + units
+    }
+
+    #[inline(always)]
+    pub fn number(&self, group: GroupId) -> u32 {
+        self.groups[group as usize].number
+    }
+
+    /// Whether a slot of the host waits for it.
+    #[inline(always)]
+    pub fn is_waited_for(&self, group: GroupId) -> bool {
+        self.groups[group as usize].waiting > 0
+    }
+
+    /// A slot of the host waits for a unit of the group.
+    #[inline(always)]
+    pub fn wait(&mut self, group: GroupId, slot: u32) {
+        let units = self.units() as usize;
+        if self.in_memory.is_some() && self.groups[group as usize].waiting == 0 {
+            self.note_in_memory(group);
+        }
+        let waited_for = &mut self.groups[group as usize];
+        self.slots[group as usize * units + waited_for.waiting as usize] = slot;
+        waited_for.waiting += 1;
+        self.units_waiting += 1;
+    }
+
+    #[inline(always)]
+    pub fn arrive(&mut self, group: GroupId, units: u32) {
+        self.groups[group as usize].arrived += units;
+    }
+
+    /// How many more units it takes.
+    #[inline(always)]
+    pub fn room(&self, group: GroupId) -> u32 {
+        self.units() - self.groups[group as usize].issued
+    }
+
+    /// Counts units that the group has taken; a full group takes no more.
+    #[inline(always)]
+    pub fn issue(&mut self, group: GroupId, count: u32) {
+        let units = self.units();
+        let issued_to = &mut self.groups[group as usize];
+        issued_to.issued += count;
+        if issued_to.issued == units {
+            self.units_waiting -= u64::from(issued_to.waiting);
+            if units > 1 {
+                let place = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
+                self.open.swap_remove(place);
+            }
+        }
+    }
+
+    /// Whether it is full and all has arrived.
+    #[inline(always)]
+    pub fn is_complete(&self, group: GroupId) -> bool {
+        let Group { issued, arrived, .. } = self.groups[group as usize];
+        issued == self.units() && arrived == issued
+    }
+
+    /// Notes that an erase was decided on that waits for all groups that have begun and are not complete. Returns its
+    /// number, and how many groups they are.
+    pub fn note_erase(&mut self) -> (u32, u32) {
+        self.erases_decided = self.erases_decided.wrapping_add(1);
+        let incomplete = (0..self.groups.len() as GroupId).filter(|&group| !self.is_complete(group));
+        (self.erases_decided, incomplete.count() as u32)
+    }
+
+    /// The number of the last erase that was decided on before the group was opened.
+    #[inline(always)]
+    pub fn opened_after(&self, group: GroupId) -> u32 {
+        self.opened_after[group as usize]
+    }
+
+    /// The slots that wait for a group, one a unit.
+    #[inline(always)]
+    pub fn waiting(&self, group: GroupId) -> &[u32] {
+        let first = group as usize * self.units() as usize;
+        &self.slots[first..first + self.groups[group as usize].waiting as usize]
+    }
+
+    /// Notes when a group that is waited for was ready to be programmed.
+    #[inline(always)]
+    pub fn note_queued(&mut self, group: GroupId, queued: Queued) {
+        self.queued[group as usize] = queued;
+    }
+
+    #[inline(always)]
+    pub fn queued(&self, group: GroupId) -> Queued {
+        self.queued[group as usize]
+    }
+
+    /// Groups that are waited for, and so still in the controller's memory. They are kept from the first call on: most
+    /// runs that only write never ask.
+    #[inline]
+    pub(super) fn in_memory(&mut self) -> &mut InMemory {
+        if self.in_memory.is_none() {
+            self.note_all_in_memory();
+        }
+        self.in_memory.as_mut().expect("it was made")
+    }
+
+    #[cold]
+    fn note_all_in_memory(&mut self) {
+        let numbering = match &self.in_slc_mode {
+            Some(slc) => Numbering { units: slc.units, smaller_per_group: slc.pages_per_program },
+            None => Numbering { units: self.units, smaller_per_group: Divisor::new(1) },
+        };
+        let mut in_memory = InMemory::new(numbering);
+        self.groups.iter().for_each(|_| in_memory.grow());
+        self.in_memory = Some(in_memory);
+        let mut is_spare = vec![false; self.groups.len()];
+        self.spare.iter().for_each(|&spare| is_spare[spare as usize] = true);
+        for group in 0..self.groups.len() as GroupId {
+            if self.is_waited_for(group) && !is_spare[group as usize] {
+                self.note_in_memory(group);
+            }
+        }
+    }
+
+    #[cold]
+    fn note_in_memory(&mut self, group: GroupId) {
+        let is_large = !self.is_slc::<Any>(group);
+        let number = self.number(group);
+        self.in_memory().add(group, number, is_large);
+    }
+
+    /// A group that was waited for is in flash.
+    #[inline(always)]
+    pub fn end(&mut self, group: GroupId) {
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.remove(group);
+        }
+        self.forget(group);
+    }
+
+    /// Frees the place of a group of which nothing more is to be known.
+    #[inline(always)]
+    pub fn forget(&mut self, group: GroupId) {
+        self.spare.push(group);
+    }
+}

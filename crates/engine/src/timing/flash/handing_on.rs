@@ -1,0 +1,42 @@
+//! The firmware's time for each program: while it hands one on to the flash it takes no write of the host.
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HandingOn {
+    /// 0: it takes no time.
+    each_ns: u64,
+    until_ns: u64,
+}
+
+impl HandingOn {
+    pub fn taking(each_us: f64) -> Self {
+        Self { each_ns: (each_us * 1000.0).round() as u64, until_ns: 0 }
+    }
+
+    pub fn takes_time(&self) -> bool {
+        self.each_ns > 0
+    }
+
+    /// A program is handed on as soon as those before it are.
+    #[inline(always)]
+    pub fn hand_on(&mut self, now: u64) {
+        self.until_ns = self.until_ns.max(now) + self.each_ns;
+    }
+
+    pub fn until_ns(&self) -> u64 {
+        self.until_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_handed_on_one_after_another() {
+        let mut firmware = HandingOn::taking(36.0);
+        [1_000, 10_000, 100_000].into_iter().for_each(|now| firmware.hand_on(now));
+        assert_eq!(firmware.until_ns(), 136_000, "it had rested");
+        firmware.hand_on(100_000);
+        assert_eq!(firmware.until_ns(), 172_000);
+    }
+}

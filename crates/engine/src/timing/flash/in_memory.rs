@@ -1,0 +1,157 @@
+//! Which places hold data of the host that are not yet in flash. The controller has them in its memory until then, so that
+//! a read of them takes no flash.
+//!
+//! They are known by their program groups. Such groups are few, and their numbers follow one another: the lowest bits of a
+//! number find its groups.
+
+use super::groups::GroupId;
+use crate::divisor::Divisor;
+use crate::units::Ppn;
+
+const NONE: GroupId = GroupId::MAX;
+
+/// How places become numbers of groups, where those in SLC mode may be smaller: all are numbered by the smaller ones, and
+/// a larger one by its first.
+#[derive(Clone, Debug)]
+pub struct Numbering {
+    pub units: Divisor,
+    pub smaller_per_group: Divisor,
+}
+
+impl Default for Numbering {
+    fn default() -> Self {
+        Self { units: Divisor::new(1), smaller_per_group: Divisor::new(1) }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    number: u32,
+    is_large: bool,
+    /// The next one with the same lowest bits.
+    next: GroupId,
+}
+
+const UNKNOWN: Known = Known { number: 0, is_large: true, next: NONE };
+
+#[derive(Clone, Debug, Default)]
+pub struct InMemory {
+    numbering: Numbering,
+    /// By the lowest bits of a number, one of its groups; a power of two of them.
+    first: Vec<GroupId>,
+    groups: Vec<Known>,
+    count: u32,
+}
+
+impl InMemory {
+    pub(super) fn new(numbering: Numbering) -> Self {
+        Self { numbering, ..Self::default() }
+    }
+
+    /// There is one more group.
+    pub(super) fn grow(&mut self) {
+        self.groups.push(UNKNOWN);
+        if self.groups.len() <= self.first.len() {
+            return;
+        }
+        let known: Vec<(GroupId, Known)> = self.all().collect();
+        self.first = vec![NONE; self.groups.len().next_power_of_two()];
+        self.count = 0;
+        known.into_iter().for_each(|(group, Known { number, is_large, .. })| self.add(group, number, is_large));
+    }
+
+    fn all(&self) -> impl Iterator<Item = (GroupId, Known)> {
+        self.first.iter().flat_map(|&first| self.behind(first))
+    }
+
+    /// A group and those that its lowest bits find after it.
+    fn behind(&self, first: GroupId) -> impl Iterator<Item = (GroupId, Known)> {
+        let known = |group: GroupId| (group != NONE).then_some(group);
+        let next = move |&group: &GroupId| known(self.groups[group as usize].next);
+        std::iter::successors(known(first), next).map(|group| (group, self.groups[group as usize]))
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u32) -> usize {
+        number as usize & (self.first.len() - 1)
+    }
+
+    #[cold]
+    pub(super) fn add(&mut self, group: GroupId, number: u32, is_large: bool) {
+        let place = self.place(number);
+        self.groups[group as usize] = Known { number, is_large, next: self.first[place] };
+        self.first[place] = group;
+        self.count += 1;
+    }
+
+    #[cold]
+    pub(super) fn remove(&mut self, group: GroupId) {
+        let Known { number, next, .. } = self.groups[group as usize];
+        let place = self.place(number);
+        self.count -= 1;
+        if self.first[place] == group {
+            self.first[place] = next;
+            return;
+        }
+        let before = self.behind(self.first[place]).find(|&(_, before)| before.next == group);
+        let (before, _) = before.expect("the group was added");
+        self.groups[before as usize].next = next;
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a place lies in a group that was added and not removed.
+    pub fn holds(&self, ppn: Ppn) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let number = self.numbering.units.quotient(ppn.0);
+        let of_large = number - self.numbering.smaller_per_group.remainder(number);
+        self.knows(of_large, true) || (self.numbering.smaller_per_group.get() > 1 && self.knows(number, false))
+    }
+
+    fn knows(&self, number: u32, is_large: bool) -> bool {
+        let mut known = self.behind(self.first[self.place(number)]);
+        known.any(|(_, other)| other.number == number && other.is_large == is_large)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is searched through. Groups of two units, or of six.
+        #[test]
+        fn groups_are_found_by_their_places(
+            steps in proptest::collection::vec((0u32..3, 0u32..40, any::<bool>()), 1..200),
+        ) {
+            let numbering = Numbering { units: Divisor::new(2), smaller_per_group: Divisor::new(3) };
+            let mut clever = InMemory::new(numbering);
+            let mut obvious: Vec<Option<std::ops::Range<u32>>> = Vec::new();
+            for (kind, number, is_large) in steps {
+                if kind < 2 {
+                    let spare = obvious.iter().position(Option::is_none).unwrap_or(obvious.len());
+                    if spare == obvious.len() {
+                        clever.grow();
+                        obvious.push(None);
+                    }
+                    let (first, count) = if is_large { (number / 3 * 3, 3) } else { (number, 1) };
+                    clever.add(spare as GroupId, first, is_large);
+                    obvious[spare] = Some(2 * first..2 * (first + count));
+                } else if let Some(group) = obvious.iter().position(|other| other.as_ref().is_some_and(|other| other.end >= number)) {
+                    clever.remove(group as GroupId);
+                    obvious[group] = None;
+                }
+                for ppn in 0..84 {
+                    let holds = obvious.iter().flatten().any(|places| places.contains(&ppn));
+                    prop_assert_eq!(clever.holds(Ppn(ppn)), holds);
+                }
+            }
+        }
+    }
+}

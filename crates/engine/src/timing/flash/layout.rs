@@ -1,0 +1,82 @@
+//! Which die a place of the flash lies on, and which page of a word line, for erase units of one block and of a superblock.
+
+use crate::divisor::Divisor;
+use crate::specification::drive::{EraseUnitKind, Nand};
+
+/// Which die a place lies on.
+#[derive(Clone, Debug)]
+pub(super) enum DieLayout {
+    /// Groups follow one another over the dies.
+    Superblock { dies: Divisor },
+    /// By erase unit, the die that it lies on.
+    Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
+}
+
+impl DieLayout {
+    /// Groups are numbered by pages from now on, whatever the size of a group.
+    pub fn number_by_pages(&mut self, pages_per_block: u32) {
+        if let Self::Block { groups_per_erase_unit, .. } = self {
+            *groups_per_erase_unit = Divisor::new(pages_per_block);
+        }
+    }
+
+    /// Whether a victim lies on one die, so that its copies are read there one after another.
+    #[inline(always)]
+    pub fn keeps_copies_on_die(&self) -> bool {
+        matches!(self, Self::Block { .. })
+    }
+
+    /// `turn` is the group's number among groups of its size.
+    #[inline(always)]
+    pub fn die_of_group(&self, number: u32, turn: u32) -> usize {
+        match self {
+            Self::Superblock { dies } => dies.remainder(turn) as usize,
+            Self::Block { groups_per_erase_unit, die_of } => {
+                usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
+            }
+        }
+    }
+}
+
+/// Which page of its word line a place lies on, of flash whose pages take times of their own.
+#[derive(Clone, Debug)]
+pub(super) struct WordLines {
+    units_per_erase_unit: Divisor,
+    /// Units on a page of all planes that are programmed together.
+    units_per_row: Divisor,
+    rows_per_program: Divisor,
+    /// On which programs follow one another.
+    dies: Divisor,
+    pages: Divisor,
+}
+
+impl WordLines {
+    /// Nothing where all pages take the same.
+    pub fn new(nand: &Nand, units_per_page: u32, erase_unit: EraseUnitKind) -> Option<Self> {
+        let (planes, dies) = match erase_unit {
+            EraseUnitKind::Superblock => (nand.planes_per_die, nand.channels * nand.dies_per_channel),
+            EraseUnitKind::Block => (1, 1),
+        };
+        let units_per_row = units_per_page * planes;
+        (nand.pages_per_word_line() > 1).then(|| Self {
+            units_per_erase_unit: Divisor::new(nand.pages_per_block * units_per_row * dies),
+            units_per_row: Divisor::new(units_per_row),
+            rows_per_program: Divisor::new(nand.pages_per_program),
+            dies: Divisor::new(dies),
+            pages: Divisor::new(nand.pages_per_word_line()),
+        })
+    }
+
+    pub fn page_of(&self, ppn: u32) -> u32 {
+        let row = self.units_per_row.quotient(self.units_per_erase_unit.remainder(ppn));
+        let program = self.dies.quotient(self.rows_per_program.quotient(row));
+        self.pages.remainder(program * self.rows_per_program.get() + self.rows_per_program.remainder(row))
+    }
+}
+
+/// Erase units of single blocks are numbered across the planes.
+pub(super) fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
+    let planes = nand.channels * nand.dies_per_channel * nand.planes_per_die;
+    let dies = (0..planes).map(|plane| (plane / nand.planes_per_die) as u16);
+    (0..nand.blocks_per_plane).flat_map(|_| dies.clone()).collect()
+}

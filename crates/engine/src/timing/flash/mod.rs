@@ -1,0 +1,628 @@
+//! The flash in time: what the translation layer decided becomes operations of the dies, and their ends are reported to the
+//! host.
+//!
+//! Reads of a page are queued together, copies in runs of one page and one program group (`groups`). `dies` says when each
+//! operation ends.
+
+mod background;
+mod copy_turns;
+mod dies;
+mod groups;
+mod handing_on;
+pub mod in_memory;
+mod kind;
+mod layout;
+mod operation;
+mod pipeline;
+mod ring;
+pub mod service;
+mod suspension;
+mod trains;
+mod waiting_erases;
+mod winner_tree;
+
+use super::drive::TimedDrive;
+use super::recorder::Decision;
+use crate::divisor::Divisor;
+use crate::ledger::Cause;
+use crate::specification::drive::{EraseUnitKind, Nand, SlcCache};
+use crate::units::Ppn;
+use background::Background;
+use copy_turns::CopyTurns;
+use dies::Dies;
+use groups::{GroupId, Groups};
+use handing_on::HandingOn;
+use in_memory::InMemory;
+use kind::{Any, Kind, for_kind};
+use layout::{DieLayout, WordLines, dies_without_bad_blocks};
+use operation::{Array, Costs, Operation, Work};
+use pipeline::Pipelines;
+use service::{Ended, Queued, Service};
+use std::ops::Range;
+use suspension::Suspension;
+use waiting_erases::{Released, WaitingErases};
+
+/// No page.
+const NONE: u32 = u32::MAX;
+
+/// An event that the host waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// Some units of a read have been transferred out of the die.
+    Read { slot: u32, units: u32 },
+    /// A unit of a write is in flash.
+    Written { slot: u32 },
+}
+
+/// A run of copies out of one page into one group, or one copy to a place that is a group of its own; not yet queued.
+#[derive(Clone, Copy, Debug)]
+struct CopyRun {
+    page: u32,
+    units: u32,
+    /// `CopyRead` with a group, or `Copy` with a place.
+    work: Work,
+    target: u32,
+}
+
+impl CopyRun {
+    fn of_group(page: u32, group: GroupId) -> Self {
+        Self { page, units: 0, work: Work::CopyRead, target: group }
+    }
+}
+
+/// How many more units of a page are copied to the places from `to` on, one after another, `count_max` at most.
+#[inline(always)]
+fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max: u32) -> u32 {
+    let mut count = 0;
+    while count < count_max
+        && let [Decision::Read(read, from), Decision::Program(programmed, cause), ..] = decisions[2 * count as usize..]
+        && from != Cause::Host
+        && cause != Cause::Host
+        && page.contains(&read.0)
+        && programmed.0 == to + count
+    {
+        count += 1;
+    }
+    count
+}
+
+pub struct Flash {
+    mapping_unit_bytes: u64,
+    units_per_page: Divisor,
+    layout: DieLayout,
+    /// Only of flash whose pages take times of their own.
+    word_lines: Option<Box<WordLines>>,
+    dies: Dies,
+    dies_count: u32,
+    groups: Groups,
+    /// By die: the page that was queued last to be copied from.
+    last_copied_page: Vec<u32>,
+    finished: Vec<Finished>,
+    /// What has brought all that is in `finished`.
+    ended: Ended,
+    now_ns: u64,
+    units_per_erase_unit: Divisor,
+    /// By erase unit, whether it is in SLC mode; empty for a drive without an SLC cache.
+    is_slc: Vec<bool>,
+    /// Whether the translation layer wants to know what is queued before it decides.
+    is_asked_for_load: bool,
+    /// Only of a drive whose memory is lost with the power.
+    waiting_erases: Option<Box<WaitingErases>>,
+    has_plain_dies: bool,
+    handing_on: HandingOn,
+}
+
+impl Flash {
+    pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Self {
+        let dies = nand.channels * nand.dies_per_channel;
+        let units_per_page = nand.page_bytes / mapping_unit_bytes;
+        let units_per_program = units_per_page * nand.pages_per_program;
+        let units_per_block = nand.pages_per_block * units_per_page;
+        let units_per_erase_unit = match erase_unit {
+            EraseUnitKind::Superblock => units_per_block * nand.planes_per_die * dies,
+            EraseUnitKind::Block => units_per_block,
+        };
+        let (group_units, layout) = match erase_unit {
+            EraseUnitKind::Superblock => {
+                (units_per_program * nand.planes_per_die, DieLayout::Superblock { dies: Divisor::new(dies) })
+            }
+            EraseUnitKind::Block => {
+                let layout = DieLayout::Block {
+                    groups_per_erase_unit: Divisor::new(nand.pages_per_block / nand.pages_per_program),
+                    die_of: dies_without_bad_blocks(nand),
+                };
+                (units_per_program, layout)
+            }
+        };
+        assert!(group_units <= Operation::UNITS_MAX, "a program group of {group_units} units");
+        Self {
+            mapping_unit_bytes: u64::from(mapping_unit_bytes),
+            units_per_page: Divisor::new(units_per_page),
+            layout,
+            word_lines: WordLines::new(nand, units_per_page, erase_unit).map(Box::new),
+            dies: Dies::new(dies, nand.channels, Costs::new(nand, mapping_unit_bytes))
+                .with_suspension(Suspension::new(nand))
+                .with_pipelines(Pipelines::new(nand))
+                .with_copy_turns(CopyTurns::new(nand))
+                .with_background(Background::new(nand)),
+            dies_count: dies,
+            groups: Groups::new(group_units),
+            last_copied_page: vec![NONE; dies as usize],
+            finished: Vec::new(),
+            ended: Ended::default(),
+            now_ns: 0,
+            units_per_erase_unit: Divisor::new(units_per_erase_unit),
+            is_slc: Vec::new(),
+            is_asked_for_load: false,
+            waiting_erases: None,
+            has_plain_dies: !nand.suspend
+                && !nand.cache_program
+                && !nand.cache_read
+                && nand.copy_read_us == 0.0
+                && nand.copy_pages_together <= 1
+                && nand.background_us == 0.0,
+            handing_on: HandingOn::default(),
+        }
+    }
+
+    /// Whose controller takes so many microseconds to hand on a program.
+    pub fn with_program_handing(self, each_us: f64) -> Self {
+        Self { handing_on: HandingOn::taking(each_us), ..self }
+    }
+
+    /// Until when the controller hands on programs.
+    pub fn handing_on_until_ns(&self) -> u64 {
+        self.handing_on.until_ns()
+    }
+
+    /// Whether reads of the host suspend nothing for now.
+    pub fn hold_suspends(&mut self, is_held: bool) {
+        self.dies.hold_suspends(is_held);
+    }
+
+    /// Whether the drive's memory survives a loss of power. Where it does not, erases wait for all that was decided before
+    /// them.
+    pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
+        self.waiting_erases = (!is_protected).then(Box::default);
+        self
+    }
+
+    /// The flash below a translation layer: with its layout of erase units, and with the counts that it asks for.
+    pub fn below(mut self, drive: &dyn TimedDrive) -> Self {
+        let known = drive.dies_of_erase_units();
+        if let DieLayout::Block { die_of, .. } = &mut self.layout
+            && !known.is_empty()
+        {
+            *die_of = known;
+        }
+        self.is_asked_for_load = drive.depends_on_load();
+        if self.is_asked_for_load {
+            self.dies.keep_load();
+        }
+        self
+    }
+
+    /// Whether `tell_load` is wanted.
+    #[inline(always)]
+    pub fn is_asked_for_load(&self) -> bool {
+        self.is_asked_for_load
+    }
+
+    /// By die: when it would have done what is queued, if it waited for no channel.
+    pub fn tell_load(&self, now: u64, free_at_ns: &mut [u64]) {
+        for (die, free_at_ns) in free_at_ns.iter_mut().enumerate() {
+            *free_at_ns = self.dies.free_at_ns(now, die);
+        }
+    }
+
+    /// With erase units that may be in SLC mode.
+    pub fn with_slc_cache(mut self, nand: &Nand, cache: &SlcCache) -> Self {
+        if cache.is_on() {
+            if nand.pages_per_program > 1 {
+                self.groups = self.groups.with_slc_mode(nand.pages_per_program);
+                self.layout.number_by_pages(nand.pages_per_block);
+            }
+            self.dies.set_slc_mode(cache);
+            let blocks = u64::from(nand.blocks_per_plane) * u64::from(nand.planes_per_die) * u64::from(self.dies_count);
+            let pages = blocks * u64::from(nand.pages_per_block);
+            let units = pages * u64::from(self.units_per_page.get());
+            self.is_slc = vec![false; (units / u64::from(self.units_per_erase_unit.get())) as usize];
+        }
+        self
+    }
+
+    /// Whether a place is in SLC mode.
+    #[inline(always)]
+    fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
+        K::HAS_EXTRAS && !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
+    }
+
+    /// Gives every operation its event, which makes it slower and changes no time.
+    pub fn without_fusing(self) -> Self {
+        Self { dies: self.dies.without_fusing(), ..self }
+    }
+
+    pub fn mapping_unit_bytes(&self) -> u64 {
+        self.mapping_unit_bytes
+    }
+
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// What the host waits for and is not yet in flash.
+    #[inline]
+    pub fn in_memory(&mut self) -> &mut InMemory {
+        self.groups.in_memory()
+    }
+
+    /// When the next event happens, if any is pending.
+    #[inline]
+    pub fn next_event_ns(&self) -> Option<u64> {
+        self.dies.next_event().map(|(time_ns, _)| time_ns)
+    }
+
+    /// The time of the last event.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    #[inline]
+    pub fn finished(&mut self) -> &mut Vec<Finished> {
+        &mut self.finished
+    }
+
+    /// When the dies end the work that no request waits for; operations with an event are not counted.
+    pub fn rests_at_ns(&self) -> u64 {
+        self.dies.rests_at_ns()
+    }
+
+    /// The share of `elapsed_ns`, from the start until then, in which the dies were at work, on average.
+    pub fn utilization(&self, elapsed_ns: u64) -> f64 {
+        self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
+    }
+
+    /// Neither suspends nor caches registers, has no blocks in SLC mode, no times by page, nothing of its own for copies
+    /// and no work of its own, and nobody asks for its load.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.has_plain_dies
+            & self.is_slc.is_empty()
+            & self.word_lines.is_none()
+            & !self.is_asked_for_load
+            & !self.handing_on.takes_time()
+    }
+
+    /// An operation on the page of a place, which says what it costs.
+    #[inline(always)]
+    fn at<K: Kind>(&self, ppn: u32, operation: Operation) -> Operation {
+        let operation = operation.in_mode(self.is_slc::<K>(ppn));
+        match &self.word_lines {
+            Some(word_lines) if K::HAS_EXTRAS => operation.on_page(word_lines.page_of(ppn)),
+            _ => operation,
+        }
+    }
+
+    /// Carries out events up to `events_max`, up to one at `until_ns` or later, or until the host has something to hear
+    /// of, which is then in `finished`. Returns how many it was.
+    #[inline]
+    pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
+        for_kind!(self.run_as(until_ns, events_max))
+    }
+
+    fn run_as<K: Kind>(&mut self, until_ns: u64, events_max: u64) -> u64 {
+        let mut events = 0;
+        while events < events_max {
+            let Some((now, die)) = self.dies.next_event().filter(|&(now, _)| now < until_ns) else { return events };
+            self.now_ns = now;
+            events += 1;
+            let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
+            // Cleaning has by far the most, and a jump by a table would be foretold badly.
+            if operation.work() == Work::Copy {
+                events += self.end_copies::<K>(die, operation, until_ns, events_max - events);
+                continue;
+            }
+            if operation.work() == Work::CopyRead {
+                self.groups.arrive(operation.target(), operation.units());
+                self.program_if_complete::<K>(now, operation.target(), true);
+                self.dies.go_on::<K>(now, die);
+                continue;
+            }
+            match operation.work() {
+                Work::HostRead => {
+                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
+                    self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
+                }
+                Work::Program => {
+                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
+                    let slots = self.groups.waiting(operation.target());
+                    self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
+                    self.groups.end(operation.target());
+                }
+                Work::Marker => self.marker_came::<K>(now, operation.target()),
+                Work::Quiet | Work::CopyRead | Work::Copy => {}
+            }
+            self.dies.go_on::<K>(now, die);
+            if !self.finished.is_empty() {
+                return events;
+            }
+        }
+        events_max
+    }
+
+    fn queue_erase<K: Kind>(&mut self, now: u64, erase_unit: u32, erase: Operation) {
+        match &self.layout {
+            DieLayout::Superblock { dies } => {
+                (0..dies.get() as usize).for_each(|die| self.dies.queue::<K>(now, die, erase));
+            }
+            DieLayout::Block { groups_per_erase_unit, .. } => {
+                let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get(), 0);
+                self.dies.queue::<K>(now, die, erase);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn program_if_complete<K: Kind>(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
+        if !self.groups.is_complete(group) {
+            return;
+        }
+        let (number, is_slc) = (self.groups.number(group), self.groups.is_slc::<K>(group));
+        let die = self.die_of_group::<K>(number, is_slc);
+        let (first, units) = self.groups.first_and_units::<K>(number, is_slc);
+        let operation = if self.groups.is_waited_for(group) {
+            let own_work_ns = self.dies.own_work_ns::<K>(now, die);
+            self.groups.note_queued(group, Queued { at_ns: now, own_work_ns, is_held_by_copies });
+            Operation::new(Array::Program, Work::Program, units, group)
+        } else {
+            self.groups.forget(group);
+            Operation::new(Array::Program, Work::Quiet, units, 0)
+        };
+        let operation = self.at::<K>(first, operation);
+        if K::HAS_EXTRAS {
+            self.handing_on.hand_on(now);
+        }
+        if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
+            return self.queue_among_waiting_erases::<K>(now, die, operation, group, first);
+        }
+        self.dies.queue::<K>(now, die, operation);
+    }
+
+    /// Whether a unit is a program group of its own, whose copy needs nobody to say when it is complete. An erase that
+    /// waits for what was decided before it asks the groups.
+    #[inline(always)]
+    fn copies_without_group(&self) -> bool {
+        self.groups.units() == 1 && self.waiting_erases.is_none()
+    }
+
+    /// Queues the program of a unit that was read to be copied to a place.
+    #[inline(always)]
+    fn program_copy<K: Kind>(&mut self, now: u64, to: u32) {
+        let die = self.layout.die_of_group(to, to);
+        if K::HAS_EXTRAS {
+            self.handing_on.hand_on(now);
+        }
+        let program = self.at::<K>(to, Operation::new(Array::Program, Work::Quiet, 1, 0));
+        self.dies.queue::<K>(now, die, program);
+    }
+
+    pub fn die_of_page(&self, page: u32) -> usize {
+        self.die_of::<Any>(page)
+    }
+
+    #[inline(always)]
+    fn die_of<K: Kind>(&self, page: u32) -> usize {
+        let ppn = Ppn(page * self.units_per_page.get());
+        let is_slc = self.is_slc::<K>(ppn.0);
+        self.die_of_group::<K>(self.groups.number_of::<K>(ppn, is_slc), is_slc)
+    }
+
+    #[inline(always)]
+    fn die_of_group<K: Kind>(&self, number: u32, is_slc: bool) -> usize {
+        self.layout.die_of_group(number, self.groups.turn_of::<K>(number, is_slc))
+    }
+
+    /// Queues what the translation layer decided on at `now`, on behalf of the host's `slot`. Returns how many units of
+    /// the slot will be reported as finished.
+    #[inline]
+    pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
+        for_kind!(self.carry_out_as(now, decisions, slot))
+    }
+
+    fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
+        let mut units_of_slot = 0;
+        let mut host_page = NONE;
+        let mut host_units = 0;
+        let mut copied_page = NONE;
+        let mut run = CopyRun::of_group(NONE, 0);
+        let mut decisions = decisions.iter();
+        while let Some(&decision) = decisions.next() {
+            match decision {
+                Decision::Read(ppn, Cause::Host) => {
+                    let page = self.units_per_page.quotient(ppn.0);
+                    if page != host_page {
+                        self.queue_host_read::<K>(now, host_page, host_units, slot);
+                        (host_page, host_units) = (page, 0);
+                    }
+                    host_units += 1;
+                    units_of_slot += 1;
+                }
+                Decision::Read(ppn, _) => {
+                    self.queue_lone_read::<K>(now, copied_page);
+                    copied_page = self.units_per_page.quotient(ppn.0);
+                    if self.copies_without_group() {
+                        while let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
+                            && *cause != Cause::Host
+                        {
+                            self.queue_copies::<K>(now, run);
+                            run = CopyRun { page: copied_page, units: 1, work: Work::Copy, target: to.0 };
+                            (copied_page, decisions) = (NONE, later.iter());
+                            let [Decision::Read(next, cause), later @ ..] = later else { break };
+                            if *cause == Cause::Host {
+                                break;
+                            }
+                            (copied_page, decisions) = (next.0, later.iter());
+                        }
+                        continue;
+                    }
+                    // Cleaning moves many units, so those that share page and group are taken together.
+                    if self.units_per_page.get() > 1
+                        && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
+                        && *cause != Cause::Host
+                    {
+                        let group = self.groups.of::<K>(*to, self.is_slc::<K>(to.0));
+                        self.take_on_run::<K>(now, &mut run, copied_page, group);
+                        let first = copied_page * self.units_per_page.get();
+                        let page = first..first + self.units_per_page.get();
+                        let more = copies_in_a_row(later, page, to.0 + 1, self.groups.room(group) - 1);
+                        self.groups.issue(group, 1 + more);
+                        run.units += 1 + more;
+                        copied_page = NONE;
+                        decisions = later[2 * more as usize..].iter();
+                    }
+                }
+                Decision::Program(ppn, cause) => {
+                    let group = self.groups.of::<K>(ppn, self.is_slc::<K>(ppn.0));
+                    if cause == Cause::Host {
+                        self.groups.wait(group, slot);
+                        units_of_slot += 1;
+                    }
+                    self.groups.issue(group, 1);
+                    if copied_page == NONE {
+                        self.groups.arrive(group, 1);
+                        self.program_if_complete::<K>(now, group, false);
+                        continue;
+                    }
+                    // Not complete before it is read.
+                    self.take_on_run::<K>(now, &mut run, copied_page, group);
+                    run.units += 1;
+                    copied_page = NONE;
+                }
+                Decision::Erase(erase_unit) => {
+                    self.queue_copies::<K>(now, run);
+                    self.queue_lone_read::<K>(now, copied_page);
+                    (run.units, copied_page) = (0, NONE);
+                    self.decide_erase::<K>(now, erase_unit.0);
+                }
+                Decision::ReadFromMemory(..) => {}
+                Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
+            }
+        }
+        self.queue_host_read::<K>(now, host_page, host_units, slot);
+        self.queue_copies::<K>(now, run);
+        self.queue_lone_read::<K>(now, copied_page);
+        units_of_slot
+    }
+
+    /// Queues the run, and begins another one, unless it is one of this page and group.
+    #[inline(always)]
+    fn take_on_run<K: Kind>(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
+        if run.page != page || run.target != group || run.work != Work::CopyRead {
+            self.queue_copies::<K>(now, *run);
+            *run = CopyRun::of_group(page, group);
+        }
+    }
+
+    fn queue_host_read<K: Kind>(&mut self, now: u64, page: u32, units: u32, slot: u32) {
+        if units > 0 {
+            let first = page * self.units_per_page.get();
+            let operation = self.at::<K>(first, Operation::new(Array::Read, Work::HostRead, units, slot));
+            self.dies.queue_read::<K>(now, self.die_of::<K>(page), operation);
+        }
+    }
+
+    #[inline(always)]
+    fn queue_copies<K: Kind>(&mut self, now: u64, CopyRun { page, units, work, target }: CopyRun) {
+        if units == 0 {
+            return;
+        }
+        let die = self.die_of::<K>(page);
+        // Cleaning moves a page's units one after another; the page is read from the array once.
+        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
+        let array = if is_in_register { Array::Nothing } else { Array::Read };
+        let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));
+        self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
+    }
+
+    /// A unit that is read and does not fill a unit to be programmed: where data is reduced, several go into one.
+    #[inline(always)]
+    fn queue_lone_read<K: Kind>(&mut self, now: u64, page: u32) {
+        if page == NONE {
+            return;
+        }
+        let die = self.die_of::<K>(page);
+        let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
+        let array = if is_in_register { Array::Nothing } else { Array::Read };
+        let read = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, Work::Quiet, 1, 0));
+        self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { read.for_copy() } else { read });
+    }
+
+    fn decide_erase<K: Kind>(&mut self, now: u64, erase_unit: u32) {
+        let is_slc = !self.is_slc.is_empty() && self.is_slc[erase_unit as usize];
+        let erase = Operation::new(Array::Erase, Work::Quiet, 0, 0).in_mode(is_slc);
+        let Some(erases) = &mut self.waiting_erases else { return self.queue_erase::<K>(now, erase_unit, erase) };
+        if let Some(before) = erases.go_ahead(erase_unit) {
+            self.release::<K>(now, before);
+        }
+        let (number, groups) = self.groups.note_erase();
+        let erases = self.waiting_erases.as_mut().expect("erases wait");
+        if erases.add(number, erase_unit, erase.word(), groups, self.dies_count) {
+            self.queue_markers::<K>(now, number);
+        }
+    }
+
+    fn queue_markers<K: Kind>(&mut self, now: u64, number: u32) {
+        let marker = Operation::new(Array::Nothing, Work::Marker, 0, number);
+        (0..self.dies_count as usize).for_each(|die| self.dies.queue::<K>(now, die, marker));
+    }
+
+    #[cold]
+    fn marker_came<K: Kind>(&mut self, now: u64, number: u32) {
+        if let Some(released) = self.waiting_erases.as_mut().and_then(|erases| erases.marker_came(number)) {
+            self.release::<K>(now, released);
+        }
+    }
+
+    fn release<K: Kind>(&mut self, now: u64, Released { erase_unit, operation, held }: Released) {
+        self.queue_erase::<K>(now, erase_unit, Operation::from_word(operation));
+        for (die, word) in held {
+            self.dies.queue::<K>(now, die, Operation::from_word(word));
+        }
+    }
+
+    /// Queues a program behind the erase of its erase unit, should that wait, and notes that the group is queued.
+    #[cold]
+    fn queue_among_waiting_erases<K: Kind>(
+        &mut self,
+        now: u64,
+        die: usize,
+        program: Operation,
+        group: GroupId,
+        first: u32,
+    ) {
+        let erase_unit = self.units_per_erase_unit.quotient(first);
+        let erases = self.waiting_erases.as_mut().expect("erases wait");
+        if !erases.hold(erase_unit, die, program.word()) {
+            if let Some(released) = erases.go_ahead(erase_unit) {
+                self.release::<K>(now, released);
+            }
+            self.dies.queue::<K>(now, die, program);
+        }
+        let mut ready = Vec::new();
+        let erases = self.waiting_erases.as_mut().expect("erases wait");
+        erases.group_is_queued(self.groups.opened_after(group), |number| ready.push(number));
+        ready.into_iter().for_each(|number| self.queue_markers::<K>(now, number));
+    }
+
+    /// How the time of the last operation that brought something into `finished` was spent.
+    /// To be asked before more is carried out.
+    #[inline(always)]
+    pub fn service(&self) -> Service {
+        let queued = if self.ended.operation.work() == Work::Program {
+            self.groups.queued(self.ended.operation.target())
+        } else {
+            Queued { own_work_ns: self.ended.own_work_then_ns, ..Queued::default() }
+        };
+        self.dies.service(self.now_ns, &self.ended, queued)
+    }
+}

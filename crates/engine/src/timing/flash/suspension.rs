@@ -1,0 +1,182 @@
+//! Suspending programs and erases for reads of the host, and what it costs.
+//!
+//! A read that finds its die programming or erasing suspends it, unless it would be done before the die could read. Then
+//! all reads that have come are served, and the operation goes on with its rest, and with `resume_ns` more. Data that is
+//! still on its way to the die is waited for. Only one operation a die is under way, so that it is the first of its queue.
+
+use super::dies::{Die, Dies, Phase};
+use super::kind::Any;
+use super::operation::{Array, Operation};
+use super::service::Ended;
+use crate::random::Random;
+use crate::specification::drive::Nand;
+
+#[derive(Clone, Debug)]
+pub(super) struct Suspension {
+    program_suspend_ns: u64,
+    erase_suspend_ns: u64,
+    /// On top of both comes up to so much; 0: nothing.
+    spread_ns: u64,
+    random: Random,
+    resume_ns: u64,
+    /// For now nothing is suspended.
+    is_held: bool,
+    /// 0: no limit.
+    per_operation_max: u32,
+    dies: Vec<OfDie>,
+}
+
+/// The operation of a die that was suspended before it was done.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfDie {
+    /// What was left of its time in the array when it was suspended last.
+    rest_ns: u64,
+    suspends: u32,
+}
+
+impl Suspension {
+    /// Nothing for flash that does not suspend.
+    pub fn new(nand: &Nand) -> Option<Box<Self>> {
+        let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as u64;
+        nand.suspend.then(|| {
+            Box::new(Self {
+                program_suspend_ns: nanoseconds(nand.program_suspend_us),
+                erase_suspend_ns: nanoseconds(nand.erase_suspend_us),
+                spread_ns: nanoseconds(nand.suspend_spread_us),
+                random: Random::new(0x7375_7370),
+                is_held: false,
+                resume_ns: nanoseconds(nand.resume_us),
+                per_operation_max: nand.suspends_per_operation_max,
+                dies: vec![OfDie::default(); (nand.channels * nand.dies_per_channel) as usize],
+            })
+        })
+    }
+
+    fn more_ns(&mut self) -> u64 {
+        if self.spread_ns == 0 { 0 } else { self.random.below(self.spread_ns + 1) }
+    }
+
+    /// What is left of the operation that a die has suspended.
+    pub fn rest_ns(&self, index: usize) -> u64 {
+        self.resume_ns + self.dies[index].rest_ns
+    }
+}
+
+impl Die {
+    fn is_suspended_of_host(&self) -> bool {
+        Operation::from_word(self.others.get(0)).is_of_host()
+    }
+
+    /// How long a die that has suspended an operation, or goes on with it, has been at the drive's own work until now.
+    #[cold]
+    pub(super) fn own_work_suspended_ns(&self, now: u64) -> u64 {
+        let until_ns = match self.phase {
+            _ if self.is_suspended_of_host() => self.started_ns,
+            Phase::ReadingWhileSuspended | Phase::LastPartWhileSuspended => self.read_started_ns,
+            _ => now,
+        };
+        self.busy_ns - self.host_ns + until_ns - self.started_ns
+    }
+
+    /// Counts a read that has just ended between, and what the suspended operation has had before it.
+    #[cold]
+    pub(super) fn end_of_read_between(&mut self, now: u64, index: usize) -> Ended {
+        let host_from_ns = if self.is_suspended_of_host() { self.started_ns } else { self.read_started_ns };
+        self.host_ns += now - host_from_ns;
+        self.busy_ns += now - self.started_ns;
+        let Self { current, read_started_ns, own_work_then_ns, .. } = *self;
+        (self.started_ns, self.read_started_ns) = (now, now);
+        Ended { operation: current, die: index, started_ns: read_started_ns, own_work_then_ns }
+    }
+}
+
+impl Dies {
+    pub(super) fn with_suspension(mut self, suspension: Option<Box<Suspension>>) -> Self {
+        self.suspension = suspension;
+        self
+    }
+
+    pub(super) fn hold_suspends(&mut self, is_held: bool) {
+        if let Some(suspension) = &mut self.suspension {
+            suspension.is_held = is_held;
+        }
+    }
+
+    /// A read has come to a die: suspends what it is at, if that helps.
+    pub(super) fn suspend(&mut self, now: u64, index: usize) {
+        let (Some(suspension), die) = (&mut self.suspension, &mut self.dies[index]) else { return };
+        if suspension.is_held || die.chained != 1 || !matches!(die.phase, Phase::LastPart | Phase::Resumed) {
+            return;
+        }
+        let of_die = suspension.dies[index];
+        let array_ns = match die.phase {
+            Phase::Resumed => of_die.rest_ns,
+            _ => self.costs.array_ns(die.current),
+        };
+        let least_ns = match die.current.array() {
+            Array::Program => suspension.program_suspend_ns,
+            Array::Erase => suspension.erase_suspend_ns,
+            Array::Nothing | Array::Read => return,
+        };
+        let suspend_ns = least_ns + suspension.more_ns();
+        // Before the array begins, its data is on the way, or it is being resumed.
+        let from_ns = now.max(die.end_ns - array_ns);
+        let is_worn = suspension.per_operation_max > 0 && of_die.suspends == suspension.per_operation_max;
+        if is_worn || from_ns + suspend_ns >= die.end_ns {
+            return;
+        }
+        suspension.dies[index] = OfDie { rest_ns: die.end_ns - from_ns, suspends: of_die.suspends + 1 };
+        (die.phase, die.end_ns) = (Phase::Suspending, u64::MAX);
+        self.events.set(index, from_ns + suspend_ns);
+    }
+
+    /// `take_event` on a die that has suspended an operation, or resumed it.
+    #[cold]
+    pub(super) fn take_event_of_suspended(&mut self, now: u64, index: usize) -> Option<Operation> {
+        match self.dies[index].phase {
+            Phase::Suspending => {
+                self.read_or_resume(now, index);
+                None
+            }
+            Phase::ReadingWhileSuspended => {
+                let end = self.use_channel(now, index, self.dies[index].current);
+                self.dies[index].phase = Phase::LastPartWhileSuspended;
+                self.events.set(index, end);
+                None
+            }
+            Phase::LastPartWhileSuspended => {
+                self.dies[index].phase = Phase::Suspended;
+                Some(self.dies[index].current)
+            }
+            _ => {
+                self.suspension.as_mut().expect("it was resumed").dies[index] = OfDie::default();
+                self.dies[index].finish(now);
+                Some(self.dies[index].current)
+            }
+        }
+    }
+
+    /// Starts the next read of a die that has suspended an operation, or goes on with that.
+    #[cold]
+    pub(super) fn read_or_resume(&mut self, now: u64, index: usize) {
+        let die = &mut self.dies[index];
+        if let Some(word) = die.reads.pop() {
+            die.current = Operation::from_word(word);
+            die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
+            die.read_started_ns = now;
+            self.note_begun::<Any>(index, Operation::from_word(word));
+            self.start_current::<Any>(now, index);
+            let die = &mut self.dies[index];
+            die.end_ns = u64::MAX;
+            die.phase = match die.phase {
+                Phase::ReadingArray => Phase::ReadingWhileSuspended,
+                _ => Phase::LastPartWhileSuspended,
+            };
+            return;
+        }
+        die.current = Operation::from_word(die.others.get(0));
+        die.phase = Phase::Resumed;
+        die.end_ns = now + self.suspension.as_ref().expect("it was suspended").rest_ns(index);
+        self.events.set(index, die.end_ns);
+    }
+}

@@ -1,0 +1,106 @@
+//! The earliest of a fixed number of pending events, one a die: a tournament whose winner is known without searching.
+
+/// Times in nanoseconds, 2^48 of which are three days, packed above the number of the die, so that a comparison of
+/// keys is one of times with ties going to the lower number.
+const INDEX_BITS: u32 = 16;
+const NEVER: u64 = u64::MAX;
+pub const TIME_MAX_NS: u64 = (1 << (64 - INDEX_BITS)) - 1;
+
+#[inline(always)]
+pub fn key(time_ns: u64, index: usize) -> u64 {
+    debug_assert!(time_ns <= TIME_MAX_NS);
+    time_ns << INDEX_BITS | index as u64
+}
+
+pub struct WinnerTree {
+    /// Leaves from `leaves` on, the winner of all at 1.
+    keys: Vec<u64>,
+    leaves: usize,
+}
+
+impl WinnerTree {
+    pub fn new(count: usize) -> Self {
+        assert!(count < 1 << INDEX_BITS, "{count} dies are more than a key can name");
+        let leaves = count.next_power_of_two();
+        Self { keys: vec![NEVER; 2 * leaves], leaves }
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, index: usize, time_ns: u64) {
+        self.replace(index, key(time_ns, index));
+    }
+
+    #[inline(always)]
+    pub fn clear(&mut self, index: usize) {
+        self.replace(index, NEVER);
+    }
+
+    /// Sets or clears.
+    #[inline(always)]
+    pub fn put(&mut self, index: usize, time_ns: Option<u64>) {
+        self.replace(index, time_ns.map_or(NEVER, |time_ns| key(time_ns, index)));
+    }
+
+    /// Time and index of the earliest event.
+    #[inline(always)]
+    pub fn earliest(&self) -> Option<(u64, usize)> {
+        let key = self.keys[1];
+        (key != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
+    }
+
+    /// The key of the earliest event of all others; the greatest of keys when they have none.
+    #[inline(always)]
+    pub fn earliest_beside(&self, index: usize) -> u64 {
+        let mut node = self.leaves + index;
+        let mut winner = NEVER;
+        while node > 1 {
+            winner = winner.min(self.keys[node ^ 1]);
+            node >>= 1;
+        }
+        winner
+    }
+
+    /// Always up to the top: to stop where nothing changes would be a branch that cannot be foretold.
+    #[inline(always)]
+    fn replace(&mut self, index: usize, key: u64) {
+        let mut node = self.leaves + index;
+        let mut winner = key;
+        self.keys[node] = key;
+        while node > 1 {
+            winner = winner.min(self.keys[node ^ 1]);
+            node >>= 1;
+            self.keys[node] = winner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_winner_is_the_earliest(count in 1usize..40, steps in proptest::collection::vec((0usize..40, 0u64..50), 1..200)) {
+            let mut tree = WinnerTree::new(count);
+            let mut obvious = vec![None; count];
+            for (index, time) in steps {
+                let index = index % count;
+                if time == 0 {
+                    tree.clear(index);
+                    obvious[index] = None;
+                } else {
+                    tree.set(index, time);
+                    obvious[index] = Some(time);
+                }
+                let earliest = (0..count).filter_map(|index| obvious[index].map(|time| (time, index))).min();
+                prop_assert_eq!(tree.earliest(), earliest);
+                for index in 0..count {
+                    let others = (0..count).filter(|&other| other != index);
+                    let keys = others.filter_map(|other| obvious[other].map(|time| key(time, other)));
+                    prop_assert_eq!(tree.earliest_beside(index), keys.min().unwrap_or(NEVER));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the host's side of a front has to do and when: a queue for each kind of event, and the earliest of all.
+//!
+//! Events of a kind happen in the order in which they were begun, so that a queue is enough for each.
+
+use std::collections::VecDeque;
+
+/// What happens to the request of a slot, to a chain of map pages or to a stream; those that happen at one time do so in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The firmware has worked through a map page that the chain waited for.
+    MapPage,
+    /// It is let into the controller.
+    Admitted,
+    /// A buffer that is closed takes the next of those that wait.
+    Trickled,
+    /// It has crossed the link to the drive.
+    Arrived,
+    /// What it reads has crossed the link to the host.
+    Sent,
+    /// A piece of a stream has crossed the link to the host.
+    Delivered,
+}
+
+const STEPS: [Step; 6] = [Step::MapPage, Step::Admitted, Step::Trickled, Step::Arrived, Step::Sent, Step::Delivered];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A request that waited for no flash has been carried out.
+    Answered(u32),
+    Step(Step, u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct Agenda {
+    next_ns: u64,
+    answers: VecDeque<(u64, u32)>,
+    /// The earliest of all but the answers; most drives have no steps.
+    next_step_ns: u64,
+    steps: [VecDeque<(u64, u32)>; STEPS.len()],
+    steps_pending: u32,
+}
+
+impl Agenda {
+    pub fn new() -> Self {
+        Self {
+            next_ns: u64::MAX,
+            answers: VecDeque::new(),
+            next_step_ns: u64::MAX,
+            steps: Default::default(),
+            steps_pending: 0,
+        }
+    }
+
+    /// When the earliest event happens; the end of time when there is none.
+    #[inline]
+    pub fn next_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Whether a request is on its way that no more writes are needed for.
+    #[inline]
+    pub fn is_serving(&self) -> bool {
+        !self.answers.is_empty() || self.steps_pending > 0
+    }
+
+    #[inline]
+    pub fn answer(&mut self, at_ns: u64, slot: u32) {
+        self.answers.push_back((at_ns, slot));
+        self.next_ns = self.next_ns.min(at_ns);
+    }
+
+    pub fn step(&mut self, at_ns: u64, step: Step, slot: u32) {
+        self.steps[step as usize].push_back((at_ns, slot));
+        self.steps_pending += 1;
+        self.next_step_ns = self.next_step_ns.min(at_ns);
+        self.next_ns = self.next_ns.min(at_ns);
+    }
+
+    /// The earliest event: of those at one time answers, then steps.
+    #[inline]
+    pub fn take(&mut self) -> Option<(u64, Event)> {
+        let at_ns = self.next_ns;
+        let event = match self.answers.front() {
+            Some(&(answer_ns, slot)) if answer_ns == at_ns => {
+                self.answers.pop_front();
+                Event::Answered(slot)
+            }
+            _ => self.take_step(at_ns)?,
+        };
+        self.next_ns = self.answers.front().map_or(u64::MAX, |&(answer_ns, _)| answer_ns).min(self.next_step_ns);
+        Some((at_ns, event))
+    }
+
+    fn take_step(&mut self, at_ns: u64) -> Option<Event> {
+        let is_due = |step: &Step| self.steps[*step as usize].front().is_some_and(|&(step_ns, _)| step_ns == at_ns);
+        let step = STEPS.into_iter().find(is_due)?;
+        self.steps_pending -= 1;
+        let (_, slot) = self.steps[step as usize].pop_front()?;
+        let steps = self.steps.iter().filter_map(|queue| queue.front()).map(|&(step_ns, _)| step_ns);
+        self.next_step_ns = steps.min().unwrap_or(u64::MAX);
+        Some(Event::Step(step, slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is searched through for the earliest.
+        #[test]
+        fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..8), 0..60)) {
+            let mut agenda = Agenda::new();
+            let mut all: Vec<(u64, usize, u32)> = Vec::new();
+            let mut latest = [0; 7];
+            for (number, (later, kind)) in actions.into_iter().enumerate() {
+                let number = number as u32;
+                if kind < 7 {
+                    let at_ns = latest[kind] + later;
+                    latest[kind] = at_ns;
+                    match kind {
+                        0 => agenda.answer(at_ns, number),
+                        step => agenda.step(at_ns, STEPS[step - 1], number),
+                    }
+                    all.push((at_ns, kind, number));
+                } else {
+                    let earliest = all.iter().copied().min();
+                    prop_assert_eq!(agenda.next_ns(), earliest.map_or(u64::MAX, |(at_ns, _, _)| at_ns));
+                    let taken = agenda.take().map(|(at_ns, event)| match event {
+                        Event::Answered(slot) => (at_ns, 0, slot),
+                        Event::Step(step, slot) => (at_ns, 1 + step as usize, slot),
+                    });
+                    prop_assert_eq!(taken, earliest);
+                    all.retain(|event| Some(*event) != earliest);
+                }
+                prop_assert_eq!(agenda.is_serving(), !all.is_empty());
+            }
+        }
+    }
+}

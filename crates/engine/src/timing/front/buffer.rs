@@ -1,0 +1,258 @@
+//! The drive's memory for writes that are not yet in flash, and what a flush of it waits for.
+//!
+//! What is buffered belongs to an epoch, which a flush ends; the flush is complete when nothing of that epoch or of one
+//! before it is left. Memory that outlives a loss of power has one epoch, and a flush waits for nothing.
+
+use std::collections::VecDeque;
+
+/// Where a slot is named, this number and those after it stand for the buffer: no request waits for these units. The
+/// rest of the number is that of the epoch.
+pub const BUFFERED_FIRST: u32 = 1 << 31;
+/// More than there are slots, and so more than there are flushes at a time.
+const EPOCHS: u64 = 1 << 30;
+
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    units_max: u64,
+    /// A write that would fill it further closes it.
+    close_units: u64,
+    /// Once closed it takes nothing until it holds no more than this.
+    resume_units: u64,
+    is_closed: bool,
+    /// Between two writes that it takes while it is closed; 0: it takes none.
+    closed_interval_ns: u64,
+    /// When it took the last of them, or will take the next.
+    trickled_ns: u64,
+    trickle_is_due: bool,
+    units: u64,
+    /// Those of them that somebody waits for to be in flash.
+    through_units: u64,
+    is_volatile: bool,
+    /// Slots whose writes found it full, in order.
+    pub waiting: VecDeque<u32>,
+    /// The number of the oldest epoch that holds anything or that a flush waits for, and units by epoch from there.
+    first_epoch: u64,
+    epochs: VecDeque<u64>,
+    /// Slots of the flushes that ended an epoch, all but the last, in order.
+    flushes: VecDeque<u32>,
+}
+
+impl Buffer {
+    /// A buffer of 0 units is none.
+    pub fn new(units_max: u64, is_volatile: bool) -> Self {
+        Self {
+            units_max,
+            close_units: units_max,
+            resume_units: units_max,
+            is_closed: false,
+            closed_interval_ns: 0,
+            trickled_ns: 0,
+            trickle_is_due: false,
+            units: 0,
+            through_units: 0,
+            is_volatile: is_volatile && units_max > 0,
+            waiting: VecDeque::new(),
+            first_epoch: 0,
+            epochs: VecDeque::from([0]),
+            flushes: VecDeque::new(),
+        }
+    }
+
+    /// Closed, once a write has found it full, until it holds no more than so many units; 0: never closed.
+    pub fn resuming_at(self, units: u64) -> Self {
+        Self { resume_units: if units > 0 { units.min(self.units_max) } else { self.units_max }, ..self }
+    }
+
+    /// Closed by a write that would fill it further than this; 0: only by one that finds no room.
+    pub fn closing_at(self, units: u64) -> Self {
+        Self { close_units: if units > 0 { units.min(self.units_max) } else { self.units_max }, ..self }
+    }
+
+    /// Takes so many writes a second while it is closed; 0: none.
+    pub fn trickling(self, per_second: u64) -> Self {
+        Self { closed_interval_ns: 1_000_000_000u64.checked_div(per_second).unwrap_or(0), ..self }
+    }
+
+    /// When it takes the next write although it is closed, should nothing have been told of that yet.
+    pub fn next_trickle_ns(&mut self, now: u64) -> Option<u64> {
+        if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || self.units >= self.units_max {
+            return None;
+        }
+        self.trickle_is_due = true;
+        self.trickled_ns = now.max(self.trickled_ns + self.closed_interval_ns);
+        Some(self.trickled_ns)
+    }
+
+    /// That time has come. Whether a write of so many units is taken.
+    pub fn trickle(&mut self, units: u64) -> bool {
+        self.trickle_is_due = false;
+        self.units + units <= self.units_max
+    }
+
+    pub fn exists(&self) -> bool {
+        self.units_max > 0
+    }
+
+    /// Whether what it holds is lost with the power.
+    pub fn is_volatile(&self) -> bool {
+        self.is_volatile
+    }
+
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Whether a write of so many units is taken now; if not, it waits. One larger than the whole buffer is taken when the
+    /// buffer is empty.
+    #[inline]
+    pub fn takes(&mut self, units: u64) -> bool {
+        self.is_closed &= self.units > self.resume_units;
+        let has_room = self.units + units <= self.close_units || self.units == 0;
+        self.is_closed |= !has_room && self.resume_units < self.close_units;
+        has_room && !self.is_closed
+    }
+
+    /// Keeps room for units that are on their way to it.
+    pub fn reserve(&mut self, units: u64) {
+        self.units += units;
+    }
+
+    pub fn give_back(&mut self, units: u64) {
+        self.units -= units;
+    }
+
+    /// What stands for it where a slot is named.
+    #[inline]
+    pub fn tag(&self) -> u32 {
+        BUFFERED_FIRST | ((self.first_epoch + self.epochs.len() as u64 - 1) % EPOCHS) as u32
+    }
+
+    /// Takes units that were handed on under the tag.
+    #[inline]
+    pub fn take(&mut self, units: u64) {
+        self.units += units;
+        *self.epochs.back_mut().expect("one epoch is open") += units;
+    }
+
+    /// Takes units of a write that is complete only when they are in flash.
+    pub fn take_through(&mut self, units: u64) {
+        self.units += units;
+        self.through_units += units;
+    }
+
+    /// One of those is in flash.
+    #[inline]
+    pub fn finish_through(&mut self) {
+        self.units -= 1;
+        self.through_units -= 1;
+    }
+
+    /// A unit that it held under the tag is in flash.
+    #[inline]
+    pub fn finish(&mut self, tag: u32) {
+        self.units -= 1;
+        let epoch = (u64::from(tag - BUFFERED_FIRST) + EPOCHS - self.first_epoch % EPOCHS) % EPOCHS;
+        self.epochs[epoch as usize] -= 1;
+    }
+
+    /// Begins a flush of all that it holds. Returns whether there is nothing to wait for.
+    pub fn flush(&mut self, slot: u32) -> bool {
+        if !self.is_volatile || self.epochs.iter().all(|&units| units == 0) {
+            return true;
+        }
+        self.flushes.push_back(slot);
+        self.epochs.push_back(0);
+        false
+    }
+
+    /// Whether a flush waits, or a write past it.
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        !self.flushes.is_empty() || self.through_units > 0
+    }
+
+    /// The next flush that is complete.
+    #[inline]
+    pub fn next_flushed(&mut self) -> Option<u32> {
+        if self.flushes.is_empty() || self.epochs[0] > 0 {
+            return None;
+        }
+        self.epochs.pop_front();
+        self.first_epoch += 1;
+        self.flushes.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_waits_for_what_was_there_before_it_and_for_nothing_after() {
+        let mut buffer = Buffer::new(100, true);
+        assert!(buffer.flush(7), "an empty buffer has nothing to flush");
+        let before = buffer.tag();
+        buffer.take(2);
+        assert!(!buffer.flush(1));
+        let after = buffer.tag();
+        buffer.take(1);
+        assert!(!buffer.flush(2));
+        buffer.finish(after);
+        assert_eq!(buffer.next_flushed(), None, "the second flush waits for all before it");
+        buffer.finish(before);
+        assert_eq!(buffer.next_flushed(), None);
+        buffer.finish(before);
+        assert_eq!((buffer.next_flushed(), buffer.next_flushed(), buffer.next_flushed()), (Some(1), Some(2), None));
+        assert_eq!(buffer.units(), 0);
+    }
+
+    #[test]
+    fn a_buffer_that_was_full_takes_nothing_until_its_low_mark() {
+        let mut buffer = Buffer::new(10, false).resuming_at(4);
+        assert!(buffer.takes(10));
+        buffer.take(10);
+        assert!(!buffer.takes(1));
+        let tag = buffer.tag();
+        for left in (5..10).rev() {
+            buffer.finish(tag);
+            assert_eq!((buffer.units(), buffer.takes(1)), (left, false));
+        }
+        buffer.finish(tag);
+        assert!(buffer.takes(6), "at the low mark it is open again");
+        buffer.take(1);
+        assert!(buffer.takes(1), "and stays open until it is full");
+        let mut plain = Buffer::new(10, false);
+        plain.take(10);
+        assert!(!plain.takes(1));
+        plain.finish(plain.tag());
+        assert!(plain.takes(1), "without a low mark room is enough");
+    }
+
+    #[test]
+    fn a_closed_buffer_takes_so_many_writes_a_second_while_it_has_room() {
+        // Closed at 6 of 8, open again at 2; one write a millisecond meanwhile.
+        let mut buffer = Buffer::new(8, false).closing_at(6).resuming_at(2).trickling(1000);
+        assert_eq!(buffer.next_trickle_ns(5), None, "it is open");
+        buffer.take(6);
+        assert!(!buffer.takes(1));
+        assert_eq!(buffer.next_trickle_ns(5_000_000), Some(5_000_000));
+        assert_eq!(buffer.next_trickle_ns(5_000_000), None, "one at a time");
+        assert!(buffer.trickle(1));
+        buffer.take(1);
+        assert_eq!(buffer.next_trickle_ns(5_000_000), Some(6_000_000));
+        assert!(buffer.trickle(1) && !buffer.takes(1));
+        buffer.take(1);
+        assert_eq!(buffer.next_trickle_ns(6_000_000), None, "it is full");
+        (0..6).for_each(|_| buffer.finish(buffer.tag()));
+        assert!(buffer.takes(4));
+    }
+
+    #[test]
+    fn what_outlives_a_loss_of_power_is_flushed_at_once() {
+        let mut buffer = Buffer::new(100, false);
+        buffer.take(5);
+        assert!(buffer.flush(1));
+        let mut none = Buffer::new(0, true);
+        assert!(none.flush(1) && !none.is_volatile());
+    }
+}

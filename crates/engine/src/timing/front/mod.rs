@@ -1,0 +1,587 @@
+//! The front end of a timed drive: everything between the caller that submits requests and the flash.
+//!
+//! A request passes the controller's limit of commands. Written data crosses the link and enters the buffer, or goes to
+//! flash; read data comes from flash and crosses the link. A front draws no requests: its caller (a run, a mount, a
+//! network block device) submits them, advances time, and is called back when one is complete.
+//!
+//! With a write buffer a write is complete when the buffer has taken it, and waits while the buffer is full. Without one
+//! it is complete when it is in flash; and since such a drive cannot wait for more when all requests in hand are waiting
+//! for it, a half-filled program group is then filled up with padding. So is one that a flush or a write past a volatile
+//! buffer waits for.
+
+mod account;
+mod agenda;
+mod buffer;
+mod command_slots;
+mod features;
+mod link;
+mod map_waits;
+mod path;
+pub mod read_counts;
+mod read_streams;
+mod reading;
+mod slots;
+mod striped;
+
+use super::breakdown::{Part, Parts};
+use super::drive::{Idle, TimedDrive};
+use super::flash::{Finished, Flash};
+use super::recorder::Decision;
+use super::service::Service;
+use crate::error::{ReadOnly, SpecificationError};
+use crate::ledger::Ledger;
+use crate::request::{Operation, Request};
+use crate::specification::Drive;
+use crate::specification::drive::Rate;
+use agenda::{Agenda, Event, Step};
+use buffer::{BUFFERED_FIRST, Buffer};
+use command_slots::CommandSlots;
+use features::{AnyFeatures, FeatureSet, Features, for_features};
+use link::{CommandLimit, Link};
+use reading::OWN;
+pub use reading::Reading;
+use slots::Slots;
+use std::ops::Range;
+pub use striped::{Devices, StripedFront};
+
+/// A request as it is pushed into a front.
+#[derive(Clone, Copy, Debug)]
+pub struct Submission {
+    pub request: Request,
+    /// Now, or before: it waited for its turn since then, which counts as its latency.
+    pub issued_ns: u64,
+    /// The caller's name for it: a job, or an index into a list.
+    pub tag: u32,
+    /// Whether a write is complete only where it outlives a loss of power.
+    pub is_through: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// As it was submitted.
+    pub tag: u32,
+    pub operation: Operation,
+    pub length_bytes: u32,
+    pub offset_bytes: u64,
+    pub issued_ns: u64,
+    pub completed_ns: u64,
+}
+
+/// What those who push requests need of a front, be it of one drive or of several.
+pub trait Intake {
+    /// The translation layer below it, or those of several devices.
+    type Drives<'d>: ?Sized;
+
+    fn now_ns(&self) -> u64;
+    /// When its own side of the link has something to do next; the end of time when it has nothing.
+    fn next_ns(&self) -> u64;
+    /// Requests in hand.
+    fn outstanding(&self) -> u32;
+    /// Time has come to a moment before which nothing happens.
+    fn come_to(&mut self, now_ns: u64);
+    /// Begins with a request; it may be complete only later.
+    fn submit<R: Requester<Self>>(
+        &mut self,
+        submission: Submission,
+        drives: &mut Self::Drives<'_>,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly>;
+    /// Sees to what was submitted since the last step; called when that is all for now.
+    fn settle<R: Requester<Self>>(
+        &mut self,
+        _drives: &mut Self::Drives<'_>,
+        _requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        Ok(())
+    }
+    /// Lets what happens next happen, unless it lies at `until_ns` or later; of the host's side, what happens then still
+    /// does. The flash may carry out several events, at most so many.
+    fn step<R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drives: &mut Self::Drives<'_>,
+        requester: &mut R,
+    ) -> Result<Stepped, ReadOnly>;
+    /// Prefetches what the request will read first, and, once that is in the cache, what it points at.
+    fn prefetch(&self, request: &Request, drives: &Self::Drives<'_>);
+    fn prefetch_old(&self, request: &Request, drives: &Self::Drives<'_>);
+    /// What has been counted.
+    fn ledger<'a>(&'a self, drives: &'a Self::Drives<'_>) -> &'a Ledger;
+    /// Requests are about to be pushed into it, after others may have changed what the drives count.
+    fn begin_stage(&mut self, drives: &Self::Drives<'_>);
+}
+
+/// The caller that submits requests to a front and is called back.
+pub trait Requester<F: Intake + ?Sized> {
+    /// The drive has decided on a request, in its books; its end in time comes later.
+    fn executed(&mut self, _tag: u32, _ledger: &Ledger) {}
+    /// A request is complete; the next may be submitted at once. The parts of its time add up to it; nothing is said of a
+    /// flush.
+    fn completed(
+        &mut self,
+        completion: Completion,
+        parts: &Parts,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
+    ) -> Result<(), ReadOnly>;
+}
+
+/// What came of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stepped {
+    /// So many events.
+    Events(u64),
+    /// So many, and nothing more happens before the time that was given.
+    ToTheEnd(u64),
+}
+
+/// What stands between host and flash.
+#[derive(Clone, Debug, Default)]
+pub struct FrontEnd {
+    /// What a request costs that waits for no flash: a buffered write, a trim, a read of what was never written.
+    pub command_ns: u64,
+    /// 0: no limit.
+    pub commands_per_second_max: u64,
+    /// 0: no limit.
+    pub command_slots: u32,
+    /// Nothing: it takes no time.
+    pub link: Option<Rate>,
+    /// 0: no buffer.
+    pub buffer_units: u64,
+    /// Where a buffer that was full opens again; 0: as soon as there is room.
+    pub buffer_resume_units: u64,
+    /// What it may hold before it closes; 0: what it has room for.
+    pub buffer_close_units: u64,
+    /// What it takes all the same while it is closed.
+    pub closed_per_second: u64,
+    /// Whether reads suspend nothing while writes wait for room in the buffer.
+    pub holds_suspends: bool,
+    /// Whether what is buffered is lost with the power.
+    pub is_volatile: bool,
+}
+
+impl FrontEnd {
+    /// Errors name the key of the drive, its value and what is allowed.
+    pub fn of(drive: &Drive) -> Result<Self, SpecificationError> {
+        Ok(Self {
+            command_ns: (drive.controller.command_us * 1000.0).round() as u64,
+            commands_per_second_max: drive.controller.commands_per_second_max,
+            command_slots: drive.controller.command_slots,
+            link: drive.host_link.rate()?,
+            buffer_units: drive.write_buffer.bytes / u64::from(drive.ftl.mapping_unit_bytes),
+            buffer_resume_units: drive.write_buffer.resume_bytes / u64::from(drive.ftl.mapping_unit_bytes),
+            buffer_close_units: drive.write_buffer.close_bytes / u64::from(drive.ftl.mapping_unit_bytes),
+            closed_per_second: drive.write_buffer.closed_per_second,
+            holds_suspends: drive.write_buffer.programs_first,
+            is_volatile: !drive.write_buffer.power_loss_protection,
+        })
+    }
+}
+
+/// The front of one drive.
+pub struct Front {
+    flash: Flash,
+    slots: Slots,
+    limit: Option<CommandLimit>,
+    command_slots: Option<CommandSlots>,
+    link: Option<Link>,
+    buffer: Buffer,
+    /// Only for a drive that fetches map pages or reads ahead.
+    reading: Option<Box<Reading>>,
+    command_ns: u64,
+    holds_suspends: bool,
+    agenda: Agenda,
+    features: FeatureSet,
+    tells_parts: bool,
+    now_ns: u64,
+    /// When the last request was complete.
+    idle_since_ns: u64,
+    decisions: Vec<Decision>,
+    finished: Vec<Finished>,
+}
+
+impl Front {
+    pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
+        let front = Self {
+            flash,
+            slots: Slots::default(),
+            limit: CommandLimit::new(front_end.commands_per_second_max),
+            command_slots: CommandSlots::new(front_end.command_slots),
+            link: front_end.link.as_ref().map(Link::new),
+            buffer: Buffer::new(front_end.buffer_units, front_end.is_volatile)
+                .closing_at(front_end.buffer_close_units)
+                .resuming_at(front_end.buffer_resume_units)
+                .trickling(front_end.closed_per_second),
+            reading: None,
+            command_ns: front_end.command_ns,
+            holds_suspends: front_end.holds_suspends,
+            agenda: Agenda::new(),
+            features: FeatureSet::Any,
+            tells_parts: true,
+            now_ns: 0,
+            idle_since_ns: 0,
+            decisions: Vec::new(),
+            finished: Vec::new(),
+        };
+        front.with_its_features()
+    }
+
+    /// The front of a drive as it is specified. Errors name the key, its value and what is allowed.
+    pub fn of(drive: &Drive, layer: &dyn TimedDrive) -> Result<Self, SpecificationError> {
+        let flash = Flash::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)
+            .with_slc_cache(&drive.nand, &drive.slc_cache)
+            .with_power_loss_protection(drive.write_buffer.power_loss_protection)
+            .with_program_handing(drive.controller.program_us)
+            .below(layer);
+        Ok(Self::new(flash, &FrontEnd::of(drive)?).with_reading(Reading::new(drive)?))
+    }
+
+    /// With map pages to wait for and streams to read ahead of.
+    pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
+        Self { reading, ..self }.with_its_features()
+    }
+
+    /// Does not record the breakdown of latencies, which is faster.
+    pub fn without_parts(self) -> Self {
+        Self { tells_parts: false, ..self }.with_its_features()
+    }
+
+    /// Begins at a time of its own, as after a loss of power.
+    pub fn since(self, now_ns: u64) -> Self {
+        Self { now_ns, idle_since_ns: now_ns, ..self }
+    }
+
+    fn with_its_features(self) -> Self {
+        let is_unlimited = self.limit.is_none() && self.command_slots.is_none();
+        let is_open = is_unlimited && self.link.is_none() && self.reading.is_none();
+        let is_direct = is_open && !self.buffer.exists() && !self.flash.is_asked_for_load();
+        let features = match (is_direct, self.tells_parts) {
+            (true, true) => FeatureSet::Direct,
+            (true, false) => FeatureSet::DirectWithoutParts,
+            (false, _) => FeatureSet::Any,
+        };
+        Self { features, ..self }
+    }
+
+    pub fn flash(&self) -> &Flash {
+        &self.flash
+    }
+
+    /// Units that the host has written and that wait in the buffer, or, without one, for their program group to fill.
+    pub fn units_in_memory(&self) -> u64 {
+        if self.buffer.exists() { self.buffer.units() } else { self.flash.groups().units_waiting() }
+    }
+
+    /// When the next event happens, if any is pending.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        let agenda_ns = Some(self.agenda.next_ns()).filter(|&at_ns| at_ns < u64::MAX);
+        agenda_ns.into_iter().chain(self.flash.next_event_ns()).min()
+    }
+
+    /// What the drive decided on by itself, for which no request waits.
+    pub fn carry_out(&mut self, decisions: &[Decision]) {
+        self.flash.carry_out(self.now_ns, decisions, BUFFERED_FIRST);
+    }
+
+    #[inline(always)]
+    fn tells_parts<W: Features>(&self) -> bool {
+        W::TELLS_PARTS.unwrap_or(self.tells_parts)
+    }
+
+    #[inline(always)]
+    fn step_as<W: Features, R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<Stepped, ReadOnly> {
+        self.pad_if_stuck::<W>(self.now_ns, drive)?;
+        let (events, was_heard_of) = self.run_flash::<W, R>(until_ns, events_max, drive, requester)?;
+        if was_heard_of || events == events_max {
+            return Ok(Stepped::Events(events));
+        }
+        if self.slots.outstanding() == 0 && self.keep_house(until_ns, drive)? {
+            return Ok(Stepped::Events(events + 1));
+        }
+        if self.agenda.next_ns() > until_ns || self.agenda.next_ns() == u64::MAX {
+            return Ok(Stepped::ToTheEnd(events));
+        }
+        self.take_event::<W, R>(drive, requester)?;
+        Ok(Stepped::Events(events + 1))
+    }
+
+    /// Programs half-filled groups where no outstanding request can complete otherwise. Returns whether there were any.
+    #[inline]
+    fn pad_if_stuck<W: Features>(&mut self, now_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
+        if self.slots.outstanding() == 0 || !self.all_waits_for_more_writes::<W>() {
+            return Ok(false);
+        }
+        self.now_ns = now_ns;
+        let groups = self.flash.groups().waited_for();
+        self.pad(&groups, drive)?;
+        Ok(true)
+    }
+
+    /// Carries out events of the flash before `until_ns`, at most so many, up to the first that the host's side hears of.
+    /// Returns how many it was, and whether it did.
+    #[inline(always)]
+    fn run_flash<W: Features, R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(u64, bool), ReadOnly> {
+        let events = self.flash.run(until_ns.min(self.agenda.next_ns()), events_max);
+        self.now_ns = self.now_ns.max(self.flash.now_ns());
+        let is_heard_of = !self.flash.finished().is_empty();
+        if is_heard_of {
+            self.note_finished::<W, R>(drive, requester)?;
+        }
+        Ok((events, is_heard_of))
+    }
+
+    fn take_event<W: Features, R: Requester<Self>>(
+        &mut self,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let next = self.agenda.take();
+        let (at_ns, event) = next.expect("what is outstanding has an event, or waits in an open group");
+        self.now_ns = at_ns;
+        match event {
+            Event::Answered(slot) => self.answer::<W, R>(slot, drive, requester),
+            Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
+            Event::Step(Step::Admitted, slot) => self.enter::<W, R>(slot, drive, requester),
+            Event::Step(Step::Trickled, _) => self.trickle::<W, R>(drive, requester),
+            Event::Step(Step::Arrived, slot) => self.arrive::<W, R>(slot, drive, requester),
+            Event::Step(Step::Sent, slot) => self.complete(slot, drive, requester),
+            Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
+        }
+    }
+
+    /// Nothing is outstanding: lets the drive do a piece of what can wait, if the flash comes to rest before anything else
+    /// is due.
+    fn keep_house(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
+        let until_ns = until_ns.min(self.agenda.next_ns());
+        let rests_at_ns = self.flash.rests_at_ns().max(self.now_ns);
+        if self.flash.next_event_ns().is_some() || rests_at_ns >= until_ns {
+            return Ok(false);
+        }
+        self.now_ns = rests_at_ns;
+        match drive.housekeep(self.now_ns, self.idle_since_ns)? {
+            Idle::Decided => {
+                drive.take_decisions(&mut self.decisions);
+                self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
+                Ok(true)
+            }
+            Idle::NothingBefore(then_ns) if then_ns > self.now_ns && then_ns < until_ns => {
+                self.now_ns = then_ns;
+                Ok(true)
+            }
+            Idle::NothingBefore(_) => Ok(false),
+        }
+    }
+
+    /// Fills program groups up, so that what waits in them is programmed.
+    fn pad(&mut self, groups: &[Range<u32>], drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        drive.pad(groups)?;
+        drive.take_decisions(&mut self.decisions);
+        self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
+        Ok(())
+    }
+
+    /// Whether no outstanding request can complete unless more is written.
+    fn all_waits_for_more_writes<W: Features>(&self) -> bool {
+        let in_open_groups = self.flash.groups().units_waiting();
+        if W::IS_DIRECT {
+            return in_open_groups > 0 && self.slots.units_outstanding == in_open_groups && !self.agenda.is_serving();
+        }
+        let buffer_is_stuck = !self.buffer.waiting.is_empty() && self.buffer.units() == in_open_groups;
+        let slots_are_stuck = self.slots.units_outstanding > 0 && self.slots.units_outstanding == in_open_groups;
+        // A unit that a flush or a write past the buffer waits for may have come to its group late, after a map page.
+        let is_awaited = in_open_groups > 0 && self.buffer.is_awaited();
+        let flush_is_stuck = is_awaited && self.buffer.units() == in_open_groups;
+        !self.agenda.is_serving() && (buffer_is_stuck || flush_is_stuck || (!self.buffer.exists() && slots_are_stuck))
+    }
+
+    fn note_finished<W: Features, R: Requester<Self>>(
+        &mut self,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        // Found out before an answer lets more be carried out.
+        let service = self.tells_parts::<W>().then(|| self.flash.service());
+        let mut finished = std::mem::take(&mut self.finished);
+        std::mem::swap(&mut finished, self.flash.finished());
+        for part in finished.drain(..) {
+            let (slot, units) = match part {
+                Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
+                    self.buffer.finish(tag);
+                    continue;
+                }
+                Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
+                    self.own_read_came(slot, units, drive, requester)?;
+                    continue;
+                }
+                Finished::Read { slot, units } => (slot, units),
+                Finished::Written { slot } => {
+                    if !W::IS_DIRECT && self.buffer.exists() {
+                        self.buffer.finish_through();
+                    }
+                    (slot, 1)
+                }
+            };
+            if self.slots.units_came(slot, units) {
+                if let Some(service) = &service {
+                    self.slots.account(slot).spend_on_flash(service);
+                }
+                self.answer::<W, R>(slot, drive, requester)?;
+            }
+        }
+        self.finished = finished;
+        // Without a buffer a flush waits for nothing.
+        if W::IS_DIRECT { Ok(()) } else { self.take_waiting_into_buffer::<W, R>(service.as_ref(), drive, requester) }
+    }
+
+    /// The request has been carried out but for what the controller takes for any command.
+    #[inline]
+    fn answer_after_command(&mut self, slot: u32) {
+        let at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
+        self.slots.account(slot).spend(Part::Controller, at_ns);
+        self.agenda.answer(at_ns, slot);
+    }
+
+    /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
+    /// program that made room, whose service is given, or a map page.
+    fn take_waiting_into_buffer<W: Features, R: Requester<Self>>(
+        &mut self,
+        service: Option<&Service>,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        while let Some(flushed) = self.buffer.next_flushed() {
+            self.answer_after_command(flushed);
+        }
+        while let Some(&slot) = self.buffer.waiting.front() {
+            let units = self.units_of(&self.slots.request(slot));
+            if !self.buffer.takes(units) {
+                break;
+            }
+            self.buffer.waiting.pop_front();
+            let account = self.slots.account(slot);
+            match service {
+                Some(service) => account.spend_on_room(service),
+                None => account.spend(Part::Map, self.now_ns),
+            }
+            self.bring_to_buffer::<W, R>(slot, drive, requester)?;
+        }
+        self.note_waiting();
+        Ok(())
+    }
+
+    /// Writes wait for room in the buffer, or none does any more.
+    #[inline]
+    pub(super) fn note_waiting(&mut self) {
+        let is_waited_for = !self.buffer.waiting.is_empty();
+        if self.holds_suspends {
+            self.flash.hold_suspends(is_waited_for);
+        }
+        if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns) {
+            self.agenda.step(at_ns, Step::Trickled, 0);
+        }
+    }
+
+    /// A buffer that is closed takes one of the writes that wait.
+    fn trickle<W: Features, R: Requester<Self>>(
+        &mut self,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let first = self.buffer.waiting.front().copied();
+        let units = first.map_or(0, |slot| self.units_of(&self.slots.request(slot)));
+        if self.buffer.trickle(units)
+            && let Some(slot) = self.buffer.waiting.pop_front()
+        {
+            self.slots.account(slot).spend(Part::Queueing, self.now_ns);
+            self.bring_to_buffer::<W, R>(slot, drive, requester)?;
+        }
+        self.note_waiting();
+        Ok(())
+    }
+
+    #[inline]
+    fn complete<R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        self.idle_since_ns = self.now_ns;
+        let (completion, parts) = self.slots.complete(slot, self.now_ns);
+        // The next has its slot before the host can ask for more.
+        if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
+            self.slots.account(next).spend(Part::Queueing, self.now_ns);
+            self.admit::<AnyFeatures, R>(next, drive, requester)?;
+        }
+        debug_assert!(!self.tells_parts || Slots::is_told(&completion, &parts));
+        requester.completed(completion, &parts, self, drive)
+    }
+}
+
+impl Intake for Front {
+    type Drives<'d> = dyn TimedDrive + 'd;
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.agenda.next_ns()
+    }
+
+    fn outstanding(&self) -> u32 {
+        self.slots.outstanding()
+    }
+
+    fn come_to(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    #[inline]
+    fn submit<R: Requester<Self>>(
+        &mut self,
+        submission: Submission,
+        drive: &mut (dyn TimedDrive + '_),
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        for_features!(self.submit_as(submission, drive, requester))
+    }
+
+    #[inline]
+    fn step<R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drive: &mut (dyn TimedDrive + '_),
+        requester: &mut R,
+    ) -> Result<Stepped, ReadOnly> {
+        for_features!(self.step_as(until_ns, events_max, drive, requester))
+    }
+
+    fn prefetch(&self, request: &Request, drive: &(dyn TimedDrive + '_)) {
+        drive.prefetch(request);
+    }
+
+    fn prefetch_old(&self, request: &Request, drive: &(dyn TimedDrive + '_)) {
+        drive.prefetch_old(request);
+    }
+
+    fn ledger<'a>(&'a self, drive: &'a (dyn TimedDrive + '_)) -> &'a Ledger {
+        drive.ledger()
+    }
+
+    fn begin_stage(&mut self, _drive: &(dyn TimedDrive + '_)) {}
+}

@@ -1,0 +1,262 @@
+//! The way of a request through the drive: past the controller's limit, over the link, into the buffer or the flash, and
+//! back.
+
+use super::account::Account;
+use super::agenda::Step;
+use super::features::Features;
+use super::link::Direction;
+use super::{Front, Requester, Submission, TimedDrive};
+use crate::error::ReadOnly;
+use crate::request::{Operation, Request};
+use crate::timing::breakdown::Part;
+
+impl Front {
+    #[inline(always)]
+    pub(super) fn submit_as<W: Features, R: Requester<Self>>(
+        &mut self,
+        submission: Submission,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let slot = self.slots.take(submission);
+        if self.tells_parts::<W>() {
+            *self.slots.account(slot) = Account::since(submission.issued_ns);
+            self.slots.account(slot).spend(Part::Queueing, self.now_ns);
+        }
+        if !W::IS_DIRECT
+            && let Some(limit) = &mut self.limit
+        {
+            let at_ns = limit.admit(self.now_ns);
+            if at_ns > self.now_ns {
+                self.slots.account(slot).spend(Part::Queueing, at_ns);
+                self.agenda.step(at_ns, Step::Admitted, slot);
+                return Ok(());
+            }
+        }
+        self.enter::<W, R>(slot, drive, requester)
+    }
+
+    /// Past the limit of commands a second: takes one of the controller's slots, or waits for one.
+    #[inline]
+    pub(super) fn enter<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        if !W::IS_DIRECT
+            && let Some(command_slots) = &mut self.command_slots
+            && !command_slots.enter(slot)
+        {
+            return Ok(());
+        }
+        self.admit::<W, R>(slot, drive, requester)
+    }
+
+    /// The controller has taken the command.
+    #[inline]
+    pub(super) fn admit<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let request = self.slots.request(slot);
+        if !W::IS_DIRECT && self.reading.is_some() && self.submit_to_stream(slot, drive, requester)? {
+            return Ok(());
+        }
+        match request.operation {
+            Operation::Read => self.execute::<W, R>(slot, drive, requester),
+            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
+                // First come, first served: nobody passes those who wait.
+                let units = self.units_of(&request);
+                if self.buffer.waiting.is_empty() && self.buffer.takes(units) {
+                    return self.bring_to_buffer::<W, R>(slot, drive, requester);
+                }
+                self.buffer.waiting.push_back(slot);
+                self.note_waiting();
+                Ok(())
+            }
+            Operation::Write => self.bring::<W, R>(slot, request.length_bytes, drive, requester),
+            Operation::Trim | Operation::Flush => self.bring::<W, R>(slot, 0, drive, requester),
+        }
+    }
+
+    /// Keeps room in the buffer while the data is on its way to it.
+    pub(super) fn bring_to_buffer<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        if self.link.is_none() {
+            return self.take_into_buffer::<W, R>(slot, drive, requester);
+        }
+        let request = self.slots.request(slot);
+        self.buffer.reserve(self.units_of(&request));
+        self.bring::<W, R>(slot, request.length_bytes, drive, requester)
+    }
+
+    fn bring<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        bytes: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let Some(link) = self.link.as_mut().filter(|_| !W::IS_DIRECT) else {
+            return self.arrive::<W, R>(slot, drive, requester);
+        };
+        let at_ns = link.carry(self.now_ns, Direction::In, bytes);
+        self.slots.account(slot).spend(Part::Link, at_ns);
+        self.agenda.step(at_ns, Step::Arrived, slot);
+        Ok(())
+    }
+
+    /// What is written has crossed the link, or the command of a trim or a flush.
+    pub(super) fn arrive<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let request = self.slots.request(slot);
+        match request.operation {
+            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
+                if self.link.is_some() {
+                    self.buffer.give_back(self.units_of(&request));
+                }
+                self.take_into_buffer::<W, R>(slot, drive, requester)
+            }
+            Operation::Flush => self.flush(slot, drive),
+            Operation::Read | Operation::Write | Operation::Trim => self.execute::<W, R>(slot, drive, requester),
+        }
+    }
+
+    fn take_into_buffer<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let Submission { request, tag, is_through, .. } = self.slots.submission(slot);
+        self.decide::<W>(tag, &request, drive)?;
+        requester.executed(tag, drive.ledger());
+        if self.buffer.is_volatile() && is_through {
+            return self.write_through(slot, drive);
+        }
+        let units = self.carry_out_for(self.buffer.tag());
+        self.buffer.take(u64::from(units));
+        self.answer_after_command(slot);
+        Ok(())
+    }
+
+    /// A write that is complete only when it is in flash, though there is a buffer.
+    fn write_through(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        let units = self.carry_out_for(slot);
+        self.buffer.take_through(u64::from(units));
+        self.wait_for(slot, units);
+        let groups = self.flash.groups().waited_for_by(slot);
+        self.pad(&groups, drive)
+    }
+
+    fn flush(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        if self.buffer.flush(slot) {
+            self.answer_after_command(slot);
+            return Ok(());
+        }
+        let groups = self.flash.groups().waited_for();
+        self.pad(&groups, drive)
+    }
+
+    #[inline]
+    fn execute<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let Submission { request, tag, .. } = self.slots.submission(slot);
+        self.decide::<W>(tag, &request, drive)?;
+        requester.executed(tag, drive.ledger());
+        let units = if W::IS_DIRECT {
+            self.flash.carry_out(self.now_ns, &self.decisions, slot)
+        } else {
+            self.carry_out_for(slot)
+        };
+        self.wait_for(slot, units);
+        Ok(())
+    }
+
+    /// Lets the drive decide on a request, with what it has to know.
+    #[inline]
+    fn decide<W: Features>(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        if !W::IS_DIRECT && self.flash.is_asked_for_load() {
+            self.flash.tell_load(self.now_ns, drive.load_by_die());
+        }
+        // The unit is a power of two; what is written in part is read first.
+        let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
+        let may_read = request.operation == Operation::Read || in_part > 0 || (!W::IS_DIRECT && self.reading.is_some());
+        if may_read {
+            self.with_memory(drive, |drive| drive.decide(tag, request))?;
+        } else {
+            drive.decide(tag, request)?;
+        }
+        drive.take_decisions(&mut self.decisions);
+        Ok(())
+    }
+
+    /// Lends the drive what is known of the controller's memory while it decides on reads.
+    #[inline]
+    pub(super) fn with_memory<T>(
+        &mut self,
+        drive: &mut dyn TimedDrive,
+        decide: impl FnOnce(&mut dyn TimedDrive) -> T,
+    ) -> T {
+        if self.flash.in_memory().is_empty() {
+            return decide(drive);
+        }
+        drive.exchange_memory(self.flash.in_memory());
+        let decided = decide(drive);
+        drive.exchange_memory(self.flash.in_memory());
+        decided
+    }
+
+    /// So many units will be reported for the slot; where there are none, the command alone takes its time.
+    #[inline]
+    fn wait_for(&mut self, slot: u32, units: u32) {
+        self.slots.wait_for(slot, units);
+        if units == 0 {
+            self.answer_after_command(slot);
+        }
+    }
+
+    /// The request has been carried out; what was read is yet to be sent.
+    #[inline]
+    pub(super) fn answer<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        if !W::IS_DIRECT
+            && let Some(link) = &mut self.link
+        {
+            let request = self.slots.request(slot);
+            if request.operation == Operation::Read {
+                let at_ns = link.carry(self.now_ns, Direction::Out, request.length_bytes);
+                self.slots.account(slot).spend(Part::Link, at_ns);
+                self.agenda.step(at_ns, Step::Sent, slot);
+                return Ok(());
+            }
+        }
+        self.complete(slot, drive, requester)
+    }
+
+    /// An upper bound: a unit that is written in part counts whole.
+    pub(super) fn units_of(&self, request: &Request) -> u64 {
+        let unit_bytes = self.flash.mapping_unit_bytes();
+        (request.offset_bytes + u64::from(request.length_bytes)).div_ceil(unit_bytes)
+            - request.offset_bytes / unit_bytes
+    }
+}

@@ -1,0 +1,295 @@
+//! Sequential reads, and reading ahead of them.
+//!
+//! A read that begins where one before it ended makes a stream. The controller serves a stream segment by segment, in
+//! order, and keeps at most a window of it in flight or in its read buffer; what the host has taken makes room for what
+//! lies ahead, asked for or not. So a long read is not spread over all dies at once, and the next one finds its beginning
+//! already there. What this file knows is which bytes are where; the front carries it out (`reading`).
+
+use crate::specification::drive::ReadAhead;
+use std::collections::VecDeque;
+
+/// Streams that are followed at a time.
+const STREAMS: usize = 8;
+
+pub type SegmentId = u32;
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// Nothing for one whose data nobody wants any more.
+    stream: Option<usize>,
+    end: u64,
+    /// Units that are still to come from flash, and whether more may follow.
+    units_left: u32,
+    is_translating: bool,
+}
+
+impl Segment {
+    fn is_here(&self) -> bool {
+        self.units_left == 0 && !self.is_translating
+    }
+}
+
+/// Data of a request that go to the host together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub slot: u32,
+    pub bytes: u32,
+    pub ends_request: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Where the next request of the stream begins.
+    next_offset: u64,
+    /// A single request is no stream yet.
+    is_sequential: bool,
+    issued_to: u64,
+    /// Data that go, and have gone, to the host.
+    sent_to: u64,
+    delivered_to: u64,
+    segments: VecDeque<SegmentId>,
+    /// Bytes of the pieces that are on their way to the host.
+    pieces: VecDeque<u32>,
+    /// Slots and ends of the requests that wait, in order.
+    waiting: VecDeque<(u32, u64)>,
+    used_at: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReadStreams {
+    window_bytes: u64,
+    segment_bytes: u64,
+    user_bytes: u64,
+    streams: Vec<Stream>,
+    segments: Vec<Segment>,
+    spare_segments: Vec<SegmentId>,
+    uses: u64,
+}
+
+impl ReadStreams {
+    /// Nothing for a drive that does not read ahead.
+    pub fn new(keys: &ReadAhead, user_bytes: u64) -> Option<Self> {
+        (keys.window_bytes > 0).then(|| Self {
+            window_bytes: keys.window_bytes,
+            segment_bytes: keys.segment_bytes,
+            user_bytes,
+            streams: vec![Stream::default(); STREAMS],
+            segments: Vec::new(),
+            spare_segments: Vec::new(),
+            uses: 0,
+        })
+    }
+
+    /// The stream that a read belongs to. A read that follows no other is noted as the beginning of one, and belongs to
+    /// none.
+    pub fn stream_of(&mut self, offset: u64, length: u32) -> Option<usize> {
+        self.uses += 1;
+        let found = self.streams.iter().position(|stream| stream.used_at > 0 && stream.next_offset == offset);
+        if let Some(index) = found {
+            let stream = &mut self.streams[index];
+            if !stream.is_sequential {
+                stream.is_sequential = true;
+                (stream.issued_to, stream.sent_to, stream.delivered_to) = (offset, offset, offset);
+            }
+            stream.next_offset = offset + u64::from(length);
+            stream.used_at = self.uses;
+            return found;
+        }
+        let idle = (0..STREAMS).filter(|&index| self.streams[index].waiting.is_empty());
+        if let Some(index) = idle.min_by_key(|&index| self.streams[index].used_at) {
+            self.forget(index);
+            let next_offset = offset + u64::from(length);
+            self.streams[index] = Stream { next_offset, used_at: self.uses, ..Stream::default() };
+        }
+        None
+    }
+
+    /// A request of the stream waits for its data.
+    pub fn wait(&mut self, stream: usize, slot: u32, end: u64) {
+        self.streams[stream].waiting.push_back((slot, end));
+    }
+
+    /// The next segment to fetch, as its number, offset and length, if the window has room and the one before is
+    /// translated. The caller says what it waits for with `fetches`.
+    pub fn next_segment(&mut self, index: usize) -> Option<(SegmentId, u64, u32)> {
+        let stream = &mut self.streams[index];
+        let is_translating = stream.segments.back().is_some_and(|&last| self.segments[last as usize].is_translating);
+        let offset = stream.issued_to;
+        if !stream.is_sequential
+            || is_translating
+            || offset >= self.user_bytes
+            || offset - stream.delivered_to + self.segment_bytes > self.window_bytes
+        {
+            return None;
+        }
+        let end = self.user_bytes.min(offset + self.segment_bytes);
+        let segment = Segment { stream: Some(index), end, units_left: 0, is_translating: true };
+        let id = match self.spare_segments.pop() {
+            Some(id) => {
+                self.segments[id as usize] = segment;
+                id
+            }
+            None => {
+                self.segments.push(segment);
+                self.segments.len() as SegmentId - 1
+            }
+        };
+        stream.issued_to = end;
+        stream.segments.push_back(id);
+        Some((id, offset, (end - offset) as u32))
+    }
+
+    /// The segment waits for so many units more from flash.
+    pub fn fetches(&mut self, segment: SegmentId, units: u32) {
+        self.segments[segment as usize].units_left += units;
+    }
+
+    /// All map pages of the segment are known. Returns its stream, which can go on with the next one.
+    pub fn translated(&mut self, id: SegmentId) -> Option<usize> {
+        self.segments[id as usize].is_translating = false;
+        self.stream_or_spare(id)
+    }
+
+    /// Units of the segment have come. Returns its stream when it is all here.
+    pub fn arrived(&mut self, id: SegmentId, units: u32) -> Option<usize> {
+        self.segments[id as usize].units_left -= units;
+        self.stream_or_spare(id).filter(|_| self.segments[id as usize].is_here())
+    }
+
+    fn stream_or_spare(&mut self, id: SegmentId) -> Option<usize> {
+        let segment = self.segments[id as usize];
+        if segment.stream.is_none() && segment.is_here() {
+            self.spare_segments.push(id);
+        }
+        segment.stream
+    }
+
+    /// The next piece that can go to the host: what is here of the first request that waits.
+    pub fn next_piece(&mut self, index: usize) -> Option<Piece> {
+        let stream = &mut self.streams[index];
+        let sent_to = stream.sent_to;
+        let segment =
+            stream.segments.iter().map(|&id| self.segments[id as usize]).find(|segment| segment.end > sent_to)?;
+        let &(slot, request_end) = stream.waiting.iter().find(|&&(_, end)| end > sent_to)?;
+        if !segment.is_here() {
+            return None;
+        }
+        stream.sent_to = segment.end.min(request_end);
+        let bytes = (stream.sent_to - sent_to) as u32;
+        stream.pieces.push_back(bytes);
+        Some(Piece { slot, bytes, ends_request: stream.sent_to == request_end })
+    }
+
+    /// The host has the first piece of those on their way. Returns the slot of the request that is complete with it.
+    pub fn delivered(&mut self, index: usize) -> Option<u32> {
+        let stream = &mut self.streams[index];
+        stream.delivered_to += u64::from(stream.pieces.pop_front().expect("a piece is on its way"));
+        while let Some(&first) = stream.segments.front()
+            && self.segments[first as usize].end <= stream.delivered_to
+        {
+            stream.segments.pop_front();
+            self.spare_segments.push(first);
+        }
+        let &(slot, end) = stream.waiting.front().expect("data go to a request that waits");
+        if end > stream.delivered_to {
+            return None;
+        }
+        stream.waiting.pop_front();
+        Some(slot)
+    }
+
+    /// Data of this range change: what was read ahead of them is out of date.
+    pub fn changed(&mut self, offset: u64, length: u32) {
+        let end = offset + u64::from(length);
+        for index in 0..STREAMS {
+            let stream = &self.streams[index];
+            if stream.waiting.is_empty() && stream.delivered_to < end && offset < stream.issued_to {
+                self.forget(index);
+                self.streams[index] = Stream::default();
+            }
+        }
+    }
+
+    fn forget(&mut self, index: usize) {
+        for id in std::mem::take(&mut self.streams[index].segments) {
+            self.segments[id as usize].stream = None;
+            if self.segments[id as usize].is_here() {
+                self.spare_segments.push(id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streams() -> ReadStreams {
+        ReadStreams::new(&ReadAhead { window_bytes: 30, segment_bytes: 10 }, 95).unwrap()
+    }
+
+    #[test]
+    fn the_second_read_in_a_row_makes_a_stream_that_keeps_its_window() {
+        let mut streams = streams();
+        assert_eq!(streams.stream_of(0, 20), None);
+        assert_eq!(streams.stream_of(50, 20), None);
+        let stream = streams.stream_of(20, 20).unwrap();
+        streams.wait(stream, 3, 40);
+        let (first, offset, length) = streams.next_segment(stream).unwrap();
+        assert_eq!((offset, length), (20, 10));
+        // One after another: the next is not translated before this one is.
+        streams.fetches(first, 2);
+        assert_eq!(streams.next_segment(stream), None);
+        assert_eq!(streams.translated(first), Some(stream));
+        let ids: Vec<SegmentId> = (0..2)
+            .map(|_| {
+                let (id, _, _) = streams.next_segment(stream).unwrap();
+                streams.fetches(id, 1);
+                streams.translated(id);
+                id
+            })
+            .collect();
+        // 20 to 50 is the window.
+        assert_eq!(streams.next_segment(stream), None);
+        // In order: the second segment waits for the first.
+        assert_eq!(streams.arrived(ids[0], 1), Some(stream));
+        assert_eq!(streams.next_piece(stream), None);
+        assert_eq!(streams.arrived(first, 1), None);
+        assert_eq!(streams.arrived(first, 1), Some(stream));
+        assert_eq!(streams.next_piece(stream), Some(Piece { slot: 3, bytes: 10, ends_request: false }));
+        assert_eq!(streams.next_piece(stream), Some(Piece { slot: 3, bytes: 10, ends_request: true }));
+        assert_eq!(streams.next_piece(stream), None);
+        assert_eq!(streams.delivered(stream), None);
+        assert_eq!(streams.next_segment(stream).map(|(_, offset, _)| offset), Some(50));
+        assert_eq!(streams.delivered(stream), Some(3));
+    }
+
+    #[test]
+    fn a_write_into_what_was_read_ahead_ends_the_stream() {
+        let mut streams = streams();
+        streams.stream_of(0, 10);
+        let stream = streams.stream_of(10, 10).unwrap();
+        let (id, _, _) = streams.next_segment(stream).unwrap();
+        streams.fetches(id, 1);
+        streams.translated(id);
+        streams.changed(40, 10);
+        assert_eq!(streams.stream_of(20, 10), Some(stream));
+        streams.changed(15, 1);
+        assert_eq!(streams.arrived(id, 1), None);
+        assert_eq!(streams.stream_of(30, 10), None);
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end_of_the_drive() {
+        let mut streams = streams();
+        streams.stream_of(70, 10);
+        let stream = streams.stream_of(80, 10).unwrap();
+        let lengths: Vec<u32> = std::iter::from_fn(|| {
+            let (id, _, length) = streams.next_segment(stream)?;
+            streams.translated(id);
+            Some(length)
+        })
+        .collect();
+        assert_eq!(lengths, [10, 5]);
+    }
+}

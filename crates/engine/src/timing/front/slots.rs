@@ -1,0 +1,92 @@
+//! The requests that a front has in hand, each in a slot of its own.
+
+use super::account::Account;
+use super::{Completion, Submission};
+use crate::request::{Operation, Request};
+use crate::timing::breakdown::Parts;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub submission: Submission,
+    /// Units, and map pages, that it waits for.
+    pub units_left: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    slots: Vec<Slot>,
+    /// Of each slot.
+    accounts: Vec<Account>,
+    spare: Vec<u32>,
+    /// Units of requests in hand that are still to be finished.
+    pub units_outstanding: u64,
+}
+
+impl Slots {
+    #[inline]
+    pub fn take(&mut self, submission: Submission) -> u32 {
+        let slot = Slot { submission, units_left: 0 };
+        match self.spare.pop() {
+            Some(id) => {
+                self.slots[id as usize] = slot;
+                id
+            }
+            None => {
+                self.slots.push(slot);
+                self.accounts.push(Account::since(0));
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        (self.slots.len() - self.spare.len()) as u32
+    }
+
+    #[inline]
+    pub fn request(&self, slot: u32) -> Request {
+        self.slots[slot as usize].submission.request
+    }
+
+    #[inline]
+    pub fn submission(&self, slot: u32) -> Submission {
+        self.slots[slot as usize].submission
+    }
+
+    #[inline]
+    pub fn account(&mut self, slot: u32) -> &mut Account {
+        &mut self.accounts[slot as usize]
+    }
+
+    /// It waits for so many units.
+    #[inline]
+    pub fn wait_for(&mut self, slot: u32, units: u32) {
+        self.slots[slot as usize].units_left = units;
+        self.units_outstanding += u64::from(units);
+    }
+
+    /// Returns whether they are the last that the slot waited for.
+    #[inline]
+    pub fn units_came(&mut self, slot: u32, units: u32) -> bool {
+        self.units_outstanding -= u64::from(units);
+        let left = &mut self.slots[slot as usize].units_left;
+        *left -= units;
+        *left == 0
+    }
+
+    /// The request is complete, and its slot free.
+    #[inline]
+    pub fn complete(&mut self, slot: u32, completed_ns: u64) -> (Completion, Parts) {
+        let Submission { request, issued_ns, tag, .. } = self.submission(slot);
+        let Request { operation, length_bytes, offset_bytes, .. } = request;
+        self.spare.push(slot);
+        let completion = Completion { tag, operation, length_bytes, offset_bytes, issued_ns, completed_ns };
+        (completion, *self.accounts[slot as usize].parts())
+    }
+
+    pub fn is_told(completion: &Completion, parts: &Parts) -> bool {
+        completion.operation == Operation::Flush
+            || parts.iter().sum::<u64>() == completion.completed_ns - completion.issued_ns
+    }
+}

@@ -1,0 +1,295 @@
+//! Several devices behind one front, under one clock.
+//!
+//! Requests are dealt out in parts (`crate::chunks`). Each device has a whole front of its own, with its link, its buffer
+//! and its flash. A request is complete when the last of its parts is, whose time is then the request's.
+//!
+//! Events of all devices happen in the order of their times; of those at one time the host's side comes before the flash,
+//! and the first device before the second. A device knows of its own requests only: without a write buffer it fills its
+//! half-filled program groups up when all that it was asked for waits for them, whatever the others are at.
+
+use super::features::AnyFeatures;
+use super::read_counts::ReadCounts;
+use super::slots::Slots;
+use super::{Completion, Front, Intake, Requester, Stepped, Submission, TimedDrive};
+use crate::chunks::Chunks;
+use crate::error::ReadOnly;
+use crate::ledger::Ledger;
+use crate::request::Request;
+use crate::timing::breakdown::Parts;
+use std::collections::VecDeque;
+
+/// The translation layers of the devices.
+pub trait Devices {
+    fn device(&self, index: usize) -> &dyn TimedDrive;
+    fn device_mut(&mut self, index: usize) -> &mut dyn TimedDrive;
+}
+
+pub struct StripedFront {
+    devices: Vec<Front>,
+    chunks: Chunks,
+    /// What a slot waits for are the parts of its request.
+    slots: Slots,
+    /// Slots whose requests are to be dealt out, in order.
+    to_deal: VecDeque<u32>,
+    /// Slots of which a part is complete, with where its time went.
+    completed: VecDeque<(u32, Parts)>,
+    books: Books,
+    now_ns: u64,
+}
+
+/// What all devices have counted, and each when it was last looked at.
+struct Books {
+    whole: Ledger,
+    of_device: Vec<Ledger>,
+}
+
+impl Books {
+    fn note(&mut self, device: usize, ledger: &Ledger) {
+        self.whole += *ledger - self.of_device[device];
+        self.of_device[device] = *ledger;
+    }
+}
+
+/// Whose turn it is among events of one time: the order in which the front of one drive has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Agenda,
+    /// Whoever pushes requests does something.
+    Requester,
+    Flash,
+}
+
+impl Front {
+    /// When its next event happens, and of what rank it is.
+    #[inline]
+    fn next_of_device(&self) -> (u64, Rank) {
+        let agenda_ns = self.agenda.next_ns();
+        match self.flash.next_event_ns() {
+            Some(flash_ns) if flash_ns < agenda_ns => (flash_ns, Rank::Flash),
+            _ => (agenda_ns, Rank::Agenda),
+        }
+    }
+}
+
+impl StripedFront {
+    pub fn new(devices: Vec<Front>, chunks: Chunks) -> Self {
+        let books = Books { whole: Ledger::default(), of_device: vec![Ledger::default(); devices.len()] };
+        Self {
+            devices,
+            chunks,
+            slots: Slots::default(),
+            to_deal: VecDeque::new(),
+            completed: VecDeque::new(),
+            books,
+            now_ns: 0,
+        }
+    }
+
+    pub fn devices(&self) -> &[Front] {
+        &self.devices
+    }
+
+    /// The share of `elapsed_ns` in which the dies were at work, on average; all devices have as many.
+    pub fn utilization(&self, elapsed_ns: u64) -> f64 {
+        let sum: f64 = self.devices.iter().map(|device| device.flash.utilization(elapsed_ns)).sum();
+        sum / self.devices.len() as f64
+    }
+
+    pub fn units_in_memory(&self) -> u64 {
+        self.devices.iter().map(Front::units_in_memory).sum()
+    }
+
+    pub fn read_counts(&self) -> Option<ReadCounts> {
+        self.devices.iter().map(Front::read_counts).reduce(sum)?
+    }
+
+    pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
+        self.devices.iter_mut().map(Front::take_read_counts).reduce(sum)?
+    }
+
+    /// Carries out the earliest event of all, and those of its device's flash that nothing else comes before.
+    fn take_events<R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drives: &mut dyn Devices,
+        requester: &mut R,
+    ) -> Result<Stepped, ReadOnly> {
+        let next = self.devices.iter().map(Front::next_of_device).enumerate();
+        let (index, (at_ns, rank)) = next.min_by_key(|&(_, next)| next).expect("a stripe has devices");
+        if (until_ns, Rank::Requester) < (at_ns, rank) || at_ns == u64::MAX {
+            return Ok(Stepped::ToTheEnd(0));
+        }
+        let others = self.devices.iter().enumerate().filter(|&(other, _)| other != index);
+        let others_ns = others.map(|(_, other)| other.next_of_device().0).min().unwrap_or(u64::MAX);
+        let Self { devices, slots, completed, books, .. } = self;
+        let (device, drive) = (&mut devices[index], drives.device_mut(index));
+        let mut above = Above { index, slots, books, completed, requester };
+        let events = if rank == Rank::Agenda {
+            device.take_event::<AnyFeatures, _>(drive, &mut above)?;
+            1
+        } else {
+            // What happens at the time of the earliest comes before the others of that time.
+            let until_ns = others_ns.min(until_ns).max(at_ns + 1);
+            device.run_flash::<AnyFeatures, _>(until_ns, events_max, drive, &mut above)?.0
+        };
+        self.now_ns = self.now_ns.max(device.now_ns);
+        Ok(Stepped::Events(events))
+    }
+
+    fn deal<R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        drives: &mut dyn Devices,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let submission = self.slots.submission(slot);
+        // A part may be complete before the next is dealt out.
+        let parts = (0..self.devices.len()).filter(|&index| self.chunks.part(&submission.request, index).is_some());
+        self.slots.wait_for(slot, parts.count() as u32);
+        let Self { devices, chunks, slots, completed, books, .. } = self;
+        for (index, device) in devices.iter_mut().enumerate() {
+            if let Some(request) = chunks.part(&submission.request, index) {
+                let mut above = Above { index, slots, books, completed, requester };
+                device.come_to(self.now_ns);
+                let part = Submission { request, tag: slot, ..submission };
+                device.submit(part, drives.device_mut(index), &mut above)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Intake for StripedFront {
+    type Drives<'d> = dyn Devices + 'd;
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn next_ns(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn outstanding(&self) -> u32 {
+        self.slots.outstanding()
+    }
+
+    fn come_to(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// It is dealt out when the front settles.
+    fn submit<R: Requester<Self>>(
+        &mut self,
+        submission: Submission,
+        _drives: &mut (dyn Devices + '_),
+        _requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let slot = self.slots.take(submission);
+        self.to_deal.push_back(slot);
+        Ok(())
+    }
+
+    /// Completes the requests whose last parts are complete, and deals out what is submitted, until there is neither.
+    fn settle<R: Requester<Self>>(
+        &mut self,
+        drives: &mut (dyn Devices + '_),
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        loop {
+            while let Some(slot) = self.to_deal.pop_front() {
+                self.deal(slot, drives, requester)?;
+            }
+            let Some((slot, parts)) = self.completed.pop_front() else { return Ok(()) };
+            if self.slots.units_came(slot, 1) {
+                let (completion, _) = self.slots.complete(slot, self.now_ns);
+                requester.completed(completion, &parts, self, drives)?;
+            }
+        }
+    }
+
+    fn step<R: Requester<Self>>(
+        &mut self,
+        until_ns: u64,
+        events_max: u64,
+        drives: &mut (dyn Devices + '_),
+        requester: &mut R,
+    ) -> Result<Stepped, ReadOnly> {
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            let drive = drives.device_mut(index);
+            if device.pad_if_stuck::<AnyFeatures>(self.now_ns, drive)? {
+                self.books.note(index, drive.ledger());
+            }
+        }
+        let stepped = self.take_events(until_ns, events_max, drives, requester)?;
+        self.settle(drives, requester)?;
+        Ok(stepped)
+    }
+
+    fn prefetch(&self, request: &Request, drives: &(dyn Devices + '_)) {
+        self.each_part(request, drives, |drive, part| drive.prefetch(part));
+    }
+
+    fn prefetch_old(&self, request: &Request, drives: &(dyn Devices + '_)) {
+        self.each_part(request, drives, |drive, part| drive.prefetch_old(part));
+    }
+
+    fn ledger<'a>(&'a self, _drives: &'a (dyn Devices + '_)) -> &'a Ledger {
+        &self.books.whole
+    }
+
+    fn begin_stage(&mut self, drives: &(dyn Devices + '_)) {
+        for index in 0..self.devices.len() {
+            self.books.note(index, drives.device(index).ledger());
+        }
+    }
+}
+
+impl StripedFront {
+    fn each_part(&self, request: &Request, drives: &dyn Devices, act: impl Fn(&dyn TimedDrive, &Request)) {
+        for index in 0..self.devices.len() {
+            if let Some(part) = self.chunks.part(request, index) {
+                act(drives.device(index), &part);
+            }
+        }
+    }
+}
+
+/// Who pushes parts into the front of a device. A part's tag is the slot of its request.
+struct Above<'a, R> {
+    index: usize,
+    slots: &'a Slots,
+    books: &'a mut Books,
+    completed: &'a mut VecDeque<(u32, Parts)>,
+    requester: &'a mut R,
+}
+
+impl<R: Requester<StripedFront>> Requester<Front> for Above<'_, R> {
+    fn executed(&mut self, slot: u32, ledger: &Ledger) {
+        self.books.note(self.index, ledger);
+        self.requester.executed(self.slots.submission(slot).tag, &self.books.whole);
+    }
+
+    fn completed(
+        &mut self,
+        completion: Completion,
+        parts: &Parts,
+        _front: &mut Front,
+        _drive: &mut (dyn TimedDrive + '_),
+    ) -> Result<(), ReadOnly> {
+        self.completed.push_back((completion.tag, *parts));
+        Ok(())
+    }
+}
+
+fn sum(one: Option<ReadCounts>, other: Option<ReadCounts>) -> Option<ReadCounts> {
+    let (one, other) = (one?, other?);
+    Some(ReadCounts {
+        segments: one.segments + other.segments,
+        pages: one.pages + other.pages,
+        dies: one.dies + other.dies,
+        busiest_die_pages: one.busiest_die_pages + other.busiest_die_pages,
+        map_pages: one.map_pages + other.map_pages,
+    })
+}

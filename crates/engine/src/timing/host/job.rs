@@ -1,0 +1,70 @@
+//! One job of the stage that is running: what it has drawn, how many of its requests are outstanding, what it waits for.
+
+use super::pacing::{Pacing, Plan};
+use crate::request::Request;
+
+/// Requests that are drawn and not yet issued.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Upcoming {
+    pub requests: Vec<Request>,
+    /// Since the job began; none for requests that are sent as soon as they may be.
+    pub arrivals_ns: Vec<u64>,
+    pub next: usize,
+}
+
+impl Upcoming {
+    pub fn count(&self) -> u64 {
+        (self.requests.len() - self.next) as u64
+    }
+
+    /// As `Host::keep_upcoming`.
+    pub fn keep(&mut self, count_max: u64) -> (u64, u64) {
+        let count = self.count();
+        let kept = count.min(count_max);
+        self.requests.truncate(self.next + kept as usize);
+        (kept, count)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    #[default]
+    Waits,
+    Runs,
+    Ended,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    pub upcoming: Upcoming,
+    pub outstanding: u32,
+    /// How many more it may have outstanding that have nothing to do now: the job has not begun, or is held back.
+    pub parked: u32,
+    pub state: State,
+    pub pacing: Option<Pacing>,
+    /// It begins at this time, if all that it waits for have ended.
+    pub begins_ns: u64,
+    pub waits_for: Vec<u32>,
+    /// When it is woken next, if it is; another waking is out of date.
+    pub wakes_at_ns: Option<u64>,
+    /// Whether its writes go past a volatile buffer.
+    pub has_sync_writes: bool,
+    pub has_arrivals: bool,
+    pub seeks_depth: bool,
+}
+
+impl Job {
+    pub fn new(plan: Plan, now_ns: u64) -> Self {
+        let Plan { depth, start_delay_ns, waits_for, has_sync_writes, has_arrivals, seeks_depth, pacing } = plan;
+        Self {
+            parked: depth.max(1),
+            pacing,
+            begins_ns: now_ns + start_delay_ns,
+            waits_for,
+            has_sync_writes,
+            has_arrivals,
+            seeks_depth,
+            ..Self::default()
+        }
+    }
+}
