@@ -1,5 +1,5 @@
 //! Do our streams ask for what fio asks for? fio itself is the judge (3.33 was used): its requests for a job, as it logs
-//! them, beside ours for the same job. Distributions by a chi-squared test of two samples, what is to be the same request
+//! them, compared with ours for the same job. Distributions by a chi-squared test of two samples, what is to be the same request
 //! by request. Without fio on the machine nothing is compared.
 
 use ssdlab_engine::random::Random;
@@ -143,8 +143,11 @@ fn offsets_of_uniform_and_zoned_jobs_cannot_be_told_from_fios() {
     let absolute = |access_percent, blocks: u64| AbsoluteZone { access_percent, span_bytes: blocks * BLOCK };
     let cases = [
         ("random", Distribution::Random),
-        ("zoned:50/5:30/15:20/80", Distribution::Zoned { zones: zones(&[(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]) }),
-        ("zoned:10/90:90/10", Distribution::Zoned { zones: zones(&[(10.0, 90.0), (90.0, 10.0)]) }),
+        (
+            "zoned:50/5:30/15:20/80",
+            Distribution::Zoned { zones: zones(&[(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]), scattered: false },
+        ),
+        ("zoned:10/90:90/10", Distribution::Zoned { zones: zones(&[(10.0, 90.0), (90.0, 10.0)]), scattered: false }),
         (
             "zoned_abs:60/400k:30/800k:10/2m",
             Distribution::ZonedAbsolute {
@@ -220,7 +223,7 @@ fn zipf_is_fios_but_for_its_approximation() {
         let options = format!("rw=randread io_size={} random_distribution=zipf:{theta}:0", IOS * BLOCK);
         let Some(fio) = device.fio(&options) else { return };
         let center = Some(0.0);
-        let zipf = Distribution::Zipf { theta, center };
+        let zipf = Distribution::Zipf { theta, center, ranks_per_block: 1 };
         let (fio, ours) = (ranks_of_fio(&fio, blocks), ranks_of_ours(&job(blocks, IOS, zipf), blocks, 0, center));
         let below = |counts: &[u64], ranks: usize| counts[..ranks].iter().sum::<u64>() as f64 / IOS as f64;
         for ranks in [1, 2, 4, 16, 64, 256] {
@@ -279,7 +282,7 @@ fn lengths_of_ranges_cannot_be_told_from_fios() {
         let (fio, ours) = (by_kib(&fio), by_kib(&ours(&mixed)));
         for (kib, (&fio, &ours)) in fio.iter().zip(&ours).enumerate() {
             assert_eq!(fio == 0, ours == 0, "{name}: {kib} KiB");
-            let deviation = (fio as f64 - ours as f64).abs() / ((fio + ours) as f64).sqrt().max(1.0);
+            let deviation = (f64::from(fio) - f64::from(ours)).abs() / f64::from(fio + ours).sqrt().max(1.0);
             assert!(deviation < DEVIATIONS_MAX, "{name}: {fio} and {ours} of {kib} KiB");
         }
     }
@@ -321,7 +324,7 @@ fn a_map_with_several_lengths_visits_every_block_once_in_about_as_many_requests(
     let ours = ours(&mapped);
     for requests in [&fio, &ours] {
         let mut visits = vec![0; blocks as usize];
-        for request in requests.iter() {
+        for request in requests {
             let first = request.offset_bytes / BLOCK;
             (first..first + u64::from(request.length_bytes) / BLOCK).for_each(|block| visits[block as usize] += 1);
         }

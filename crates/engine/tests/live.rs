@@ -16,7 +16,7 @@ fn specification(timed: bool, seed: u64, placement: &str, jobs: Vec<Value>) -> S
     serde_json::from_value(plain(timed, seed, placement, jobs)).expect("a good specification")
 }
 
-/// With what a drive may have besides: nothing, parity, a cache in SLC mode, no room for its map, data reduction, idle
+/// Optional features of a drive: none, parity, a cache in SLC mode, no room for its map, data reduction, idle
 /// work, blocks as erase units with one open on every die.
 const FEATURES: u64 = 7;
 
@@ -302,7 +302,7 @@ fn a_run_may_begin_without_jobs_and_go_on_after_its_end() {
     assert_eq!(text(&run.outcome()), text(&plain_run(run.specification().unwrap())));
 }
 
-/// Whatever the drive has besides, ends and pictures hold.
+/// With each optional feature, ends and pictures are right.
 #[test]
 fn drives_of_every_kind_are_looked_at_and_ended() {
     for (timed, feature) in [false, true].into_iter().flat_map(|timed| (0..FEATURES).map(move |one| (timed, one))) {

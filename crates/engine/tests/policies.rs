@@ -202,3 +202,22 @@ fn a_block_open_on_every_die_costs_no_more_than_the_room_it_takes() {
         assert!(worst < 4.0, "{die_choice}: one block had {worst} times the mean of erases");
     }
 }
+
+/// A drive with `random` turned read-only by bad luck: of its closed blocks two held anything stale, and a drive that had
+/// drawn others twice as often as it has blocks believed that there was nothing to reclaim.
+#[test]
+fn a_policy_that_draws_reclaims_what_it_misses() {
+    for seed in 0..5 {
+        let textbook = Drive::textbook();
+        let drive = Drive {
+            nand: Nand { endurance_cycles: 1_000_000, ..textbook.nand },
+            ftl: Ftl { user_bytes: 61 * 16 * 4096, victim: PolicyChoice::named("random"), ..textbook.ftl },
+            ..textbook
+        };
+        let mut drive = build(&drive, seed).unwrap();
+        let fill: Vec<Request> = (0..61 * 16).map(write_unit).collect();
+        drive.execute(&fill).unwrap();
+        drive.execute(&vec![write_unit(0); 3200]).unwrap();
+        drive.check_accounts().unwrap();
+    }
+}

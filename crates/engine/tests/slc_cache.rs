@@ -2,18 +2,19 @@
 
 use proptest::prelude::*;
 use ssdlab_engine::ftl::Ftl;
-use ssdlab_engine::ftl::numbers::EraseUnit;
 use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::*;
-use ssdlab_engine::specification::housekeeping::Housekeeping;
-use ssdlab_engine::specification::slc_cache::{SlcCache, WhenFull};
+use ssdlab_engine::specification::drive::{Housekeeping, SlcCache, WhenFull};
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::drive::Idle;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, Host, Idle, Plan};
+use ssdlab_engine::timing::front::Completion;
+use ssdlab_engine::timing::host::{Client, Host, Plan};
 use ssdlab_engine::timing::recorder::{Decision, Recorder};
+use ssdlab_engine::units::EraseUnit;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -136,7 +137,7 @@ const FOLDING: f64 = ROW_BYTES / (2.0 * TRANSFER_US + 200.0 + TRANSFER_US + 25.0
 
 /// Where the speed falls: the first MiB that is slower than the mean of both speeds.
 fn cliff(done: &[(u64, u64)], before: f64, after: f64) -> u64 {
-    let slow = (1..80).find(|&mib| speed(done, mib * MIB, (mib + 1) * MIB) < (before + after) / 2.0);
+    let slow = (1..80).find(|&mib| speed(done, mib * MIB, (mib + 1) * MIB) < f64::midpoint(before, after));
     slow.expect("there is a cliff")
 }
 
@@ -169,7 +170,7 @@ fn a_cache_that_is_folded_to_go_on_is_slower_than_none() {
 fn a_cache_before_flash_that_is_programmed_in_one_shot_is_as_fast_as_its_numbers() {
     let one_shot = |when_full| {
         let drive = drive(static_cache(when_full));
-        Drive { nand: Nand { pages_per_program: 3, program_us: 2000.0, ..drive.nand }, ..drive }
+        Drive { nand: Nand { pages_per_program: 3, program_us: 2000.0.into(), ..drive.nand }, ..drive }
     };
     let rows_us = 3.0 * TRANSFER_US + 2000.0;
     let past_cache = 3.0 * ROW_BYTES / rows_us;
@@ -210,7 +211,7 @@ fn without_a_cache_nothing_is_faster_at_first() {
     near(speed(&runs[0], MIB, 20 * MIB), PAST_CACHE, 0.03);
 }
 
-/// The program groups, from what was decided, each looked for anew. Only what was decided last is in a place.
+/// The program groups, from what was decided, each searched for again. Only what was decided last is in a place.
 struct ObviousGroups {
     /// Units of an erase unit, and of a group with all bits a cell and in SLC mode.
     sizes: [u32; 3],
@@ -234,7 +235,7 @@ impl ObviousGroups {
             Decision::Open(erase_unit, is_slc) => drop(self.is_slc.insert(erase_unit.0, is_slc)),
             Decision::Erase(EraseUnit(number)) => self.programmed.retain(|ppn, _| ppn / units != number),
             Decision::Program(ppn, cause) => assert_eq!(self.programmed.insert(ppn.0, cause), None),
-            Decision::Read(..) => {}
+            Decision::Read(..) | Decision::ReadFromMemory(..) => {}
         }
     }
 

@@ -116,6 +116,36 @@ fn a_state_of_smaller_erase_units_stands_for_a_larger_drive() {
     }
 }
 
+/// With parity a place stands for so many data places, which lie around the parity of the larger drive.
+#[test]
+fn a_state_stands_for_a_larger_drive_with_parity_too() {
+    for (erase_unit, placement) in
+        [("superblock", "host-gc-split"), ("superblock", "single"), ("block", "host-gc-split")]
+    {
+        let of_pages = |pages: u32, jobs: serde_json::Value| {
+            let choices = json!({ "erase_unit": erase_unit, "placement": { "name": placement } });
+            let mut specification = specification(&choices, pages, jobs);
+            specification.drive.parity.units_per_stripe = 16;
+            specification.drive.ftl.user_bytes = 44 * u64::from(pages) * 2 * UNIT;
+            specification
+        };
+        let size = |pages: u32| 44 * u64::from(pages) * 2 * UNIT;
+        let jobs =
+            |pages, passes: u64| json!([job("fill", 0, true, size(pages), 1), job("a", 1, false, size(pages), passes)]);
+        let large = json!([job("b", 0, false, size(128), 1)]);
+        // Saved at several moments, so that the open erase units stand at many places, at their parity too.
+        for passes in 8..12 {
+            let mut before = jobs(32, passes);
+            before[1]["io_bytes"] = json!(passes * size(32) - (passes - 8) * 7 * UNIT);
+            let (small, saved) = run(&of_pages(32, before), None);
+            let (went_on, _) = run(&of_pages(128, large.clone()), Some((&saved, 4)));
+            assert_eq!(went_on.ledger.host_written_bytes, 4 * small.ledger.host_written_bytes + size(128));
+            let programs = went_on.jobs[0].ledger.programmed_units;
+            assert!(programs.gc > 0 && programs.parity > 0, "{erase_unit}: {programs:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_state_of_the_drive_is_refused() {
     let jobs = json!([job("fill", 0, true, user_bytes(16), 2)]);
@@ -161,7 +191,7 @@ fn patched(patch: &serde_json::Value, timed: bool, jobs: serde_json::Value) -> S
     serde_json::from_value(specification).unwrap()
 }
 
-/// Whatever a drive keeps beside its map, with a clock and without: the second job has the same counters, and with a
+/// With every kind of extra state, with a clock and without: the second job has the same counters, and with a
 /// clock the same latencies to the nanosecond, whether the drive was saved before it or not.
 #[test]
 fn what_is_kept_beside_the_map_goes_on_too() {
@@ -235,4 +265,71 @@ fn what_a_drive_keeps_beside_its_map_stands_for_no_larger_one_and_times_are_not_
     while !aging.advance(10_000).unwrap().is_finished {}
     let said = aging.save_state(&mut Vec::new()).expect_err("times are not kept").to_string();
     assert!(said.contains("retention_days"), "{said}");
+}
+
+/// Every place of a value where a number stands, as its path.
+fn numbers(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Number(_) => found.push(at.into()),
+        serde_json::Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| numbers(item, &format!("{at}/{index}"), found));
+        }
+        serde_json::Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| numbers(field, &format!("{at}/{name}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// A file may be damaged, or made by someone who wants to harm: the tables were once read without a look at what they name,
+/// and an index beyond the drive read memory beyond the table. Whatever number of the header or word of a table is wild,
+/// the file is refused, or the drive that takes it up is whole and runs.
+#[test]
+fn a_state_with_wild_numbers_is_refused_or_does_no_harm() {
+    const WILD: u32 = 4_000_000_000;
+    let drives = [
+        json!({}),
+        json!({ "ftl": { "victim": { "name": "windowed-greedy" }, "placement": { "name": "class-spare" } } }),
+        json!({ "ftl": { "erase_unit": "block" } }),
+        json!({ "map_cache": { "bytes": 16384, "entries_per_map_page": 64 } }),
+        json!({ "slc_cache": { "static_bytes": 24 * UNIT, "dynamic_bytes_max": 128 * UNIT, "program_us": 60.0 },
+            "nand": { "cell": "tlc" } }),
+        json!({ "data_reduction": { "compression": true, "deduplication": true, "index_bytes_per_unit": 16 } }),
+    ];
+    let mut refused = 0;
+    for drive in drives {
+        let jobs = || json!([job("fill", 0, true, user_bytes(48), 1), job("random", 1, false, user_bytes(48), 1)]);
+        let specification = patched(&drive, false, jobs());
+        let (_, saved) = run(&specification, None);
+        let header_end = 8 + u64::from_le_bytes(saved[..8].try_into().unwrap()) as usize;
+        let header: serde_json::Value = serde_json::from_slice(&saved[8..header_end]).unwrap();
+        let mut places = Vec::new();
+        numbers(&header, "", &mut places);
+        let step = (places.len() / 150).max(1);
+        let with_header = places.iter().step_by(step).map(|path| {
+            let mut changed = header.clone();
+            *changed.pointer_mut(path).unwrap() = json!(WILD);
+            let text = serde_json::to_vec(&changed).unwrap();
+            (path.clone(), [&(text.len() as u64).to_le_bytes()[..], &text, &saved[header_end..]].concat())
+        });
+        let with_table = (header_end..saved.len() - 4).step_by((saved.len() - header_end) / 50).map(|at| {
+            let mut changed = saved.clone();
+            changed[at..at + 4].copy_from_slice(&WILD.to_le_bytes());
+            (format!("byte {at}"), changed)
+        });
+        for (where_, bytes) in with_header.chain(with_table).collect::<Vec<_>>() {
+            let went_on = std::panic::catch_unwind(|| {
+                let initial = InitialState { input: &mut &bytes[..], times: 1 };
+                match start_from(&specification, Some(initial)) {
+                    Err(error) => error.key == "state",
+                    Ok(mut run) => {
+                        while !run.advance(10_000).unwrap().is_finished {}
+                        false
+                    }
+                }
+            });
+            refused += u32::from(went_on.unwrap_or_else(|_| panic!("{where_} of {drive} brings the drive down")));
+        }
+    }
+    assert!(refused > 300, "only {refused} were refused");
 }

@@ -50,6 +50,7 @@ fn replay(times_ns: Vec<u64>, depth: u32, fails_at: usize) -> Result<Outcome, So
         timed: true,
         until: Until::Job,
         series_points_max: 64,
+        interval_ns: None,
         jobs: vec![serde_json::from_value(fill(&drive)).unwrap()],
     };
     let source = Box::new(Reads { times_ns, at: 0, fails_at });
@@ -67,7 +68,7 @@ fn a_request_that_finds_the_drive_busy_waits_and_that_counts() {
         let outcome = replay(vec![0, 0, 0, 100_000, hour_ns], depth, usize::MAX).unwrap();
         let replayed = &outcome.jobs[1];
         let mut expected = [READ_NS, 2 * READ_NS, 3 * READ_NS, 4 * READ_NS - 100_000, READ_NS];
-        expected.sort();
+        expected.sort_unstable();
         let latency = reads(replayed);
         assert_eq!((latency.count, latency.min_ns, latency.max_ns), (5, Some(READ_NS), Some(3 * READ_NS)));
         near(latency.mean_ns.unwrap(), expected.iter().sum::<u64>() as f64 / 5.0, 1e-9);

@@ -3,7 +3,6 @@
 
 use super::drives::*;
 use serde_json::{Value, json};
-use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::simulation::{JobBreakdown, JobOutcome};
 use ssdlab_engine::specification::Drive;
@@ -12,6 +11,7 @@ use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::histogram::Latency;
 use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::timing::service::Service;
+use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const ARRAY_NS: u64 = 60_000;
 const TRANSFER_NS: u64 = 5_120;

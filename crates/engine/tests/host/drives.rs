@@ -89,6 +89,7 @@ fn run_with_clock(drive: &Value, jobs: Vec<Value>, timed: bool) -> Outcome {
         timed,
         until: Until::Job,
         series_points_max: 64,
+        interval_ns: None,
         jobs: jobs.into_iter().map(|job| serde_json::from_value(job).unwrap()).collect(),
     };
     let mut run = start(&specification).unwrap();

@@ -3,14 +3,16 @@
 use super::drives::{READ_NS, UNIT, drive};
 use serde_json::json;
 use ssdlab_engine::error::ReadOnly;
-use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
 use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::{Drive, Job};
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, Host, Idle, Pacing, Plan, TimedDrive};
+use ssdlab_engine::timing::front::Completion;
+use ssdlab_engine::timing::host::{Client, Host, Pacing, Plan};
 use ssdlab_engine::timing::recorder::Decision;
+use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const ERASE_NS: u64 = 5_000_000;
 
@@ -26,7 +28,7 @@ struct Chores {
 impl TimedDrive for Chores {
     fn prefetch(&self, _request: &Request) {}
     fn prefetch_old(&self, _request: &Request) {}
-    fn execute_one(&mut self, _request: &Request) -> Result<(), ReadOnly> {
+    fn decide(&mut self, _tag: u32, _request: &Request) -> Result<(), ReadOnly> {
         self.decisions.push(Decision::Read(Ppn(0), Cause::Host));
         Ok(())
     }

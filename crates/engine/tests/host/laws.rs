@@ -85,6 +85,7 @@ fn the_steady_state_is_one_of_requests_a_second_too() {
         timed: true,
         until: Until::SteadyState { round_bytes: user_bytes(drive), host_bytes_max: 40 * user_bytes(drive) },
         series_points_max: 64,
+        interval_ns: None,
         jobs: vec![serde_json::from_value(fill(drive)).unwrap()],
     };
     let writing = job(drive, "write", u64::MAX, json!({ "stage": 1, "iodepth": 32 }));

@@ -71,7 +71,7 @@ fn sequential_writes_are_bound_by_the_link_or_by_the_programs() {
     let link_bound = wide(json!({ "interface": "sata-3g" }));
     near(mb_s(&in_sequence(&link_bound, "write", json!({}))), 285.0, 0.01);
     // Each of the 16 dies takes a group's transfer and program for 32 KiB, and an erase for every 16 groups. Two dies
-    // share a channel, whose transfers are short beside the programs.
+    // share a channel, whose transfers are short compared with the programs.
     let group_ns = 8.0 * 5_120.0 + 700_000.0 + 5_000_000.0 / 16.0;
     let flash_bound = wide(json!({ "interface": "pcie4x4" }));
     // So long that what was erased before, and what is buffered at the end, is little.

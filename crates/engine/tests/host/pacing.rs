@@ -1,4 +1,4 @@
-//! Is a job as slow as it is told to be, and not slower?
+//! Is a job as slow as its options ask, and not slower?
 
 use super::drives::*;
 use serde_json::json;

@@ -75,7 +75,7 @@ fn a_rewritten_file_costs_the_page_reads_that_one_counts() {
     };
     let transfers_ns = 256.0 * 5_120.0;
     // One die, so that time counts pages. Each request reads its 64 pages again, with three units left in each, and for
-    // every fourth unit the page that it went to: each time anew where a request is taken as it comes, once a segment of
+    // every fourth unit the page that it went to: each time again where a request is taken as it comes, once a segment of
     // 32 units, eight of them in two pages, where a segment is gathered.
     let plain = wide_pages(1, 0, 0);
     let took = ns_a_mib(&plain, vec![fill(&plain), rewrite(&plain), in_sequence(&plain, MIB, 8)], 8);

@@ -4,8 +4,7 @@ use super::{ON, UNIT, drive};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::{SimulatedDrive, build};
-use ssdlab_engine::specification::data_reduction::DataReduction;
-use ssdlab_engine::specification::drive::PolicyChoice;
+use ssdlab_engine::specification::drive::{DataReduction, PolicyChoice};
 
 fn write(unit: u64, compress_percent: u8, dedupe_percent: u8) -> Request {
     let content = Content { compress_percent, dedupe_percent, ..Content::default() };
@@ -16,7 +15,7 @@ fn programmed_bytes(drive: &dyn SimulatedDrive) -> u64 {
     drive.ledger().programmed_units.total() * u64::from(drive.capacity().counted_unit_bytes)
 }
 
-/// 1024 units of 4096 bytes that compress to one half program 2 MiB of data, and 1024 entries of 16 bytes beside it:
+/// 1024 units of 4096 bytes that compress to one half program 2 MiB of data, and 1024 entries of 16 bytes of index:
 /// 16 KiB, or four mapping units of index.
 #[test]
 fn half_compressible_data_halves_what_is_programmed_but_for_the_index() {

@@ -8,7 +8,7 @@ mod twin;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::build;
-use ssdlab_engine::specification::data_reduction::DataReduction;
+use ssdlab_engine::specification::drive::DataReduction;
 use ssdlab_engine::specification::drive::*;
 
 pub const UNIT: u64 = 4096;
@@ -25,8 +25,8 @@ pub fn drive(blocks: u32, pages: u32, user_units: u64, data_reduction: DataReduc
             cell: Cell::Mlc,
             blocks_per_plane: blocks,
             pages_per_block: pages,
-            read_us: 50.0,
-            program_us: 900.0,
+            read_us: 50.0.into(),
+            program_us: 900.0.into(),
             erase_us: 3000.0,
             channel_mb_s: 40.0,
             endurance_cycles: 5000,

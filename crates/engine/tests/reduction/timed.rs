@@ -2,8 +2,7 @@
 
 use super::{ON, UNIT, drive};
 use ssdlab_engine::simulation::{Outcome, TimedSimulation};
-use ssdlab_engine::specification::data_reduction::DataReduction;
-use ssdlab_engine::specification::drive::{EraseUnitKind, WriteBuffer};
+use ssdlab_engine::specification::drive::{DataReduction, EraseUnitKind, WriteBuffer};
 use ssdlab_engine::specification::job::{BlockSize, PerDirection};
 use ssdlab_engine::specification::{Job, Specification, Until};
 
@@ -34,7 +33,15 @@ fn run(data_reduction: DataReduction, jobs: Vec<Job>) -> Outcome {
     drive.ftl.erase_unit = EraseUnitKind::Superblock;
     drive.ftl.reserve_erase_units = 2;
     drive.write_buffer = WriteBuffer { bytes: 1 << 18, ..WriteBuffer::default() };
-    let specification = Specification { seed: 1, drive, timed: true, until: Until::Job, series_points_max: 50, jobs };
+    let specification = Specification {
+        seed: 1,
+        drive,
+        timed: true,
+        until: Until::Job,
+        series_points_max: 50,
+        interval_ns: None,
+        jobs,
+    };
     let mut simulation = TimedSimulation::new(&specification).unwrap();
     while !simulation.is_finished() {
         simulation.advance(10_000).unwrap();

@@ -7,8 +7,7 @@ use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::build;
-use ssdlab_engine::specification::data_reduction::DataReduction;
-use ssdlab_engine::specification::drive::{Drive, PolicyChoice};
+use ssdlab_engine::specification::drive::{DataReduction, Drive, PolicyChoice};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -269,7 +268,7 @@ proptest! {
         index_bytes_per_unit in prop_oneof![Just(0u32), 1u32..=128],
     ) {
         prop_assume!(compression || deduplication);
-        // First-in-first-out may choose a victim with nothing stale. Moving it takes the index's places beside its own, and
+        // First-in-first-out may choose a victim with nothing stale. Moving it takes the index's places in addition to its own, and
         // in erase units of eight units a large index leaves no room for that: the drive turns read-only, as it should.
         prop_assume!(victim != "fifo" || index_bytes_per_unit <= 24);
         let settings = DataReduction { compression, deduplication, packing_bytes: 512, index_bytes_per_unit };

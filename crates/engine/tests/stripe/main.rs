@@ -74,7 +74,8 @@ fn once(stage: u32, direction: &str, offset_bytes: u64, bytes: u64) -> Job {
 }
 
 fn outcome(drive: Drive, timed: bool, jobs: Vec<Job>) -> Outcome {
-    let specification = Specification { seed: 7, drive, timed, until: Until::Job, series_points_max: 64, jobs };
+    let specification =
+        Specification { seed: 7, drive, timed, until: Until::Job, series_points_max: 64, interval_ns: None, jobs };
     let mut run = start(&specification).unwrap();
     while !run.advance(10_000).unwrap().is_finished {}
     run.finish()
@@ -196,8 +197,15 @@ fn what_a_stripe_cannot_do_is_refused_by_its_keys() {
     let refused = |changes: &[(&str, &str, Value)]| {
         let drive = drive(2, changes);
         let jobs = vec![once(0, "write", 0, UNIT)];
-        let specification =
-            Specification { seed: 1, drive, timed: true, until: Until::Job, series_points_max: 64, jobs };
+        let specification = Specification {
+            seed: 1,
+            drive,
+            timed: true,
+            until: Until::Job,
+            series_points_max: 64,
+            interval_ns: None,
+            jobs,
+        };
         let error = start(&specification).err().expect("it is refused");
         (error.key.clone(), error.to_string())
     };

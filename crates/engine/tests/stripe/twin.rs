@@ -9,10 +9,12 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{TimedSimulatedDrive, build_timed};
 use ssdlab_engine::specification::Drive;
-use ssdlab_engine::specification::stripe::devices_of;
+use ssdlab_engine::specification::drive::devices_of;
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::drive::TimedDrive;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, Devices, FrontEnd, Host, Plan, StripedHost, TimedDrive};
+use ssdlab_engine::timing::front::{Completion, Devices, Front, FrontEnd, StripedFront};
+use ssdlab_engine::timing::host::{Client, Host, Plan};
 
 /// Requests that arrive at times of their own: nothing that a device does changes what the others are asked for.
 struct Arrivals {
@@ -53,7 +55,7 @@ impl Devices for Layers {
     }
 }
 
-fn host_of(drive: &Drive, layer: &dyn TimedSimulatedDrive) -> Host {
+fn front_of(drive: &Drive, layer: &dyn TimedSimulatedDrive) -> Front {
     let flash = Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit)
         .with_power_loss_protection(drive.write_buffer.power_loss_protection)
         .below(layer);
@@ -63,8 +65,9 @@ fn host_of(drive: &Drive, layer: &dyn TimedSimulatedDrive) -> Host {
         link: drive.host_link.rate().unwrap(),
         buffer_units: drive.write_buffer.bytes / UNIT,
         is_volatile: !drive.write_buffer.power_loss_protection,
+        ..FrontEnd::default()
     };
-    Host::with_front_end(flash, &front_end)
+    Front::new(flash, &front_end)
 }
 
 fn arriving(requests: usize) -> (Arrivals, Vec<Plan>) {
@@ -77,8 +80,8 @@ fn striped(drive: &Drive, requests: &[(u64, Request)]) -> (Vec<(u64, u64)>, Ledg
     let members = devices_of(drive).unwrap();
     let layers = (0..).zip(&members).map(|(seed, member)| build_timed(member, seed).unwrap());
     let mut layers = Layers(layers.collect());
-    let hosts = members.iter().zip(&layers.0).map(|(member, layer)| host_of(member, &**layer)).collect();
-    let mut host = StripedHost::new(host_of(drive, &*layers.0[0]), hosts, Chunks::new(&drive.stripe));
+    let fronts = members.iter().zip(&layers.0).map(|(member, layer)| front_of(member, &**layer)).collect();
+    let mut host = Host::before(StripedFront::new(fronts, Chunks::new(&drive.stripe)));
     let (mut client, plans) = arriving(requests.len());
     client.left = requests.to_vec();
     host.start_all(0, plans, &mut layers, &mut client).unwrap();
@@ -106,7 +109,7 @@ fn one_by_one(drive: &Drive, requests: &[(u64, Request)]) -> (Vec<(u64, u64)>, L
     for (index, member) in devices_of(drive).unwrap().iter().enumerate() {
         let mut layer = build_timed(member, index as u64).unwrap();
         let part = |&(arrival_ns, request): &(u64, Request)| Some((arrival_ns, chunks.part(&request, index)?));
-        let mut host = host_of(member, &*layer);
+        let mut host = Host::before(front_of(member, &*layer));
         let (mut client, plans) = arriving(requests.len());
         client.left = requests.iter().filter_map(part).collect();
         host.start_all(0, plans, &mut *layer, &mut client).unwrap();

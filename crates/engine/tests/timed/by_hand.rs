@@ -1,4 +1,4 @@
-//! One die, told what to do at moments of one's choice, so that every end can be worked out by hand. Beside it runs the
+//! One die, given operations at chosen times, so that every end can be worked out by hand. Compared with it is the
 //! same die with an event for every operation, which must agree.
 
 use ssdlab_engine::specification::Drive;
@@ -26,6 +26,11 @@ impl OneDie {
         for (flash, _) in &mut self.flashes {
             flash.carry_out(now, decisions, 0);
         }
+    }
+
+    /// From now on reads suspend nothing, or do again.
+    pub fn hold_suspends(&mut self, is_held: bool) {
+        self.flashes.iter_mut().for_each(|(flash, _)| flash.hold_suspends(is_held));
     }
 
     /// When the host heard of each of its units, from the start on.

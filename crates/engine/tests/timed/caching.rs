@@ -2,11 +2,11 @@
 
 use super::by_hand::{OneDie, UNIT_NS};
 use super::experiment::*;
-use ssdlab_engine::ftl::numbers::Ppn;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::drive::Nand;
 use ssdlab_engine::timing::recorder::Decision::{Program, Read};
+use ssdlab_engine::units::Ppn;
 
 const PAGES: u64 = 16;
 
@@ -31,7 +31,7 @@ fn programs_take_the_longer_of_array_and_transfer() {
     for transfer_ns in [5_120, 400_000, 900_000] {
         assert_eq!(last_ns(false, transfer_ns, false), PAGES * (transfer_ns + 700_000));
         let longer = transfer_ns.max(700_000);
-        // The first transfer, or the last program, has nothing beside it.
+        // The first transfer, or the last program, overlaps nothing.
         assert_eq!(last_ns(true, transfer_ns, false), PAGES * longer + transfer_ns.min(700_000));
     }
 }
@@ -59,7 +59,7 @@ fn a_read_waits_for_what_is_in_the_cache_register() {
 fn sequential(cached: bool, operation: Operation) -> f64 {
     let mut drive = drive(Shape { dies_per_channel: 1, planes: 1, page_bytes: 4096, pages: 256, blocks: 48, ..SMALL });
     // A page crosses the channel in 50 us, a program takes 100.
-    (drive.nand.channel_mb_s, drive.nand.program_us) = (81.92, 100.0);
+    (drive.nand.channel_mb_s, drive.nand.program_us) = (81.92, 100.0.into());
     (drive.nand.cache_program, drive.nand.cache_read) = (cached, cached);
     measure(Experiment {
         drive,
@@ -80,7 +80,7 @@ fn sequential_throughput_is_that_of_the_longer_part() {
     let requests = |page_ns: f64| 4.0 * 1e9 / page_ns / 32.0;
     let erase_ns = 5_000_000.0 / 256.0;
     near(sequential(false, Operation::Write), requests(150_000.0 + erase_ns), 0.01);
-    // An erase lets the register run empty, so that the transfer behind it has nothing beside it.
+    // An erase lets the register run empty, so that the transfer after it overlaps nothing.
     near(sequential(true, Operation::Write), requests(100_000.0 + (5_000_000.0 + 50_000.0) / 256.0), 0.01);
     near(sequential(false, Operation::Read), requests(110_000.0), 0.01);
     near(sequential(true, Operation::Read), requests(60_000.0), 0.01);

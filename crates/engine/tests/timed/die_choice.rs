@@ -1,12 +1,15 @@
 //! What the choice of dies does to the time that writes take, where each stream has an open block on every die.
 
 use super::experiment::*;
+use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::nand::{Array, Geometry};
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::request::Operation;
-use ssdlab_engine::simulation::{build, build_timed};
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::simulation::{TimedSimulatedDrive, build, build_timed};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Faults, PolicyChoice};
 use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::recorder::Decision;
+use ssdlab_engine::units::{EraseUnit, Lpn, Ppn};
 
 /// Single blocks as erase units on four dies, each with a channel of its own.
 const BLOCKS: Shape = Shape {
@@ -109,6 +112,36 @@ fn factory_bad_blocks_leave_each_erase_unit_on_its_own_die() {
         is_off_its_row |= die != erase_unit % 8 / 2;
     }
     assert!(is_off_its_row, "a rule that goes by the number alone names the wrong die");
+}
+
+/// A served drive lost a write that it had answered. A block had failed on one die while the stream stood in the middle of
+/// a program group on another. To fill the failed block up the stream turned to it, and so left the group half full and
+/// parked, where `pad` did not look. The unit in the group never reached flash, the write buffer was never empty again, and
+/// a write as large as the buffer waited for ever.
+#[test]
+fn a_group_that_a_failed_block_interrupts_is_still_filled_up() {
+    let drive = of_blocks(Shape { page_bytes: 2 * UNIT as u32, ..BLOCKS }, "round-robin");
+    let mut translation = build_timed(&drive, 1).unwrap();
+    // The first group on the first die, the second on the next, and so on; the last is half full, on the first again.
+    let units = 2 * 4 + 1;
+    translation.decide(0, &Request::new(Operation::Write, 0, units * UNIT as u32)).unwrap();
+    let place_of =
+        |translation: &dyn TimedSimulatedDrive, unit| translation.place_of(Lpn(unit)).expect("it was written");
+    let half_full = place_of(&*translation, units - 1).0;
+    let failed = EraseUnit(place_of(&*translation, 2).0 / translation.capacity().units_per_erase_unit);
+    translation.give_up(failed).unwrap();
+    let mut decisions = Vec::new();
+    translation.take_decisions(&mut decisions);
+    let group = half_full..half_full + 2;
+    translation.pad(std::slice::from_ref(&group)).unwrap();
+    translation.take_decisions(&mut decisions);
+    assert_eq!(decisions, [Decision::Program(Ppn(half_full + 1), Cause::Padding)]);
+    translation.check_accounts().unwrap();
+    translation.check_map().unwrap();
+    // The stream goes on, on all dies.
+    translation.decide(0, &Request::new(Operation::Write, 0, 64 * UNIT as u32)).unwrap();
+    translation.check_accounts().unwrap();
+    translation.check_map().unwrap();
 }
 
 #[test]

@@ -7,8 +7,9 @@ use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Ftl as FtlTable, *};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
+use ssdlab_engine::timing::front::Completion;
 use ssdlab_engine::timing::histogram::Histogram;
-use ssdlab_engine::timing::host::{Client, Completion, Host};
+use ssdlab_engine::timing::host::{Client, Host};
 use ssdlab_engine::timing::recorder::Recorder;
 
 pub const UNIT: u64 = 4096;

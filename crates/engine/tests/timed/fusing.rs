@@ -8,10 +8,11 @@ use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::host::{Client, Completion, FrontEnd, Host};
+use ssdlab_engine::timing::front::{Completion, Front, FrontEnd};
+use ssdlab_engine::timing::host::{Client, Host};
 use ssdlab_engine::timing::recorder::Recorder;
 
 /// A mix of requests, and when each was complete.
@@ -48,13 +49,30 @@ impl Client for Mix {
     }
 }
 
-struct Run<'a> {
-    drive: &'a Drive,
-    is_fused: bool,
-    reads_of_ten: u64,
-    buffer_units: u32,
-    commands_per_second_max: u64,
-    seed: u64,
+pub struct Run<'a> {
+    pub drive: &'a Drive,
+    pub is_fused: bool,
+    pub reads_of_ten: u64,
+    pub depth: u32,
+    pub command_ns: u64,
+    pub buffer_units: u32,
+    pub commands_per_second_max: u64,
+    pub seed: u64,
+}
+
+impl<'a> Run<'a> {
+    pub fn of(drive: &'a Drive) -> Self {
+        Self {
+            drive,
+            is_fused: true,
+            reads_of_ten: 0,
+            depth: 24,
+            command_ns: 5_000,
+            buffer_units: 0,
+            commands_per_second_max: 0,
+            seed: 3,
+        }
+    }
 }
 
 impl WithPlacement for Run<'_> {
@@ -64,34 +82,35 @@ impl WithPlacement for Run<'_> {
         let mut ftl = Ftl::new(self.drive, policy, Recorder::default(), 1).unwrap();
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
+            .with_program_handing(self.drive.controller.program_us)
             .below(&ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
         let front_end = FrontEnd {
-            command_ns: 5_000,
+            command_ns: self.command_ns,
             buffer_units: u64::from(self.buffer_units),
             commands_per_second_max: self.commands_per_second_max,
-            ..FrontEnd::default()
+            ..FrontEnd::of(self.drive).unwrap()
         };
-        let mut host = Host::with_front_end(flash, &front_end);
+        let mut host = Host::before(Front::new(flash, &front_end));
         let user_units = self.drive.ftl.user_bytes / UNIT;
         let random = Random::new(self.seed);
         let reads_of_ten = self.reads_of_ten;
         let mut client = Mix { random, user_units, reads_of_ten: 0, left: user_units, completions: Vec::new() };
         for reads in [0, reads_of_ten] {
             (client.reads_of_ten, client.left) = (reads, user_units);
-            host.start(0, 24, &mut ftl, &mut client).unwrap();
+            host.start(0, self.depth, &mut ftl, &mut client).unwrap();
             while host.advance(64, &mut ftl, &mut client).unwrap() {}
             host.end_stage();
         }
-        let busy = host.flash().utilization(host.now_ns());
+        let busy = host.front().flash().utilization(host.now_ns());
         (client.completions, busy)
     }
 }
 
-/// How long the requests of a kind took, in a mix with so many reads of ten, beside cleaning.
+/// How long the requests of a kind took, in a mix with so many reads of ten, during garbage collection.
 pub fn latencies(drive: &Drive, reads_of_ten: u64, operation: Operation) -> Vec<u64> {
     let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-    let run = Run { drive, is_fused: true, reads_of_ten, buffer_units: 64, commands_per_second_max: 0, seed: 3 };
+    let run = Run { reads_of_ten, buffer_units: 64, ..Run::of(drive) };
     let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
     let wanted = completions.iter().filter(|(completion, _)| completion.operation == operation);
     wanted.map(|(completion, _)| completion.completed_ns - completion.issued_ns).collect()
@@ -126,6 +145,25 @@ fn fused_and_unfused_agree_on_every_completion() {
         drive
     });
     drives.extend(plain);
+    drives.extend([&drives[1], &drives[2], &shared_channels].map(|plain| {
+        let mut drive = plain.clone();
+        drive.nand.copy_pages_together = 6;
+        (drive.nand.background_us, drive.nand.background_per_second) = (2000.0, 20.0);
+        drive.nand.suspend = true;
+        (drive.nand.program_suspend_us, drive.nand.suspend_spread_us) = (30.0, 50.0);
+        (drive.write_buffer.resume_bytes, drive.write_buffer.close_bytes) = (16 * UNIT, 48 * UNIT);
+        drive.write_buffer.closed_per_second = 5000;
+        drive.write_buffer.programs_first = true;
+        drive.controller.program_us = 10.0;
+        drive
+    }));
+    let of_page_types = [&drives[1], &drives[2], &shared_channels].map(|plain| {
+        let mut drive = plain.clone();
+        drive.nand.read_us = PageTimes::ByPage(vec![40.0, 60.0, 90.0]);
+        drive.nand.program_us = PageTimes::ByPage(vec![300.0, 600.0, 1500.0]);
+        drive
+    });
+    drives.extend(of_page_types);
     let mut cached = drives[1].clone();
     (cached.nand.cache_program, cached.nand.cache_read) = (true, true);
     cached.write_buffer.power_loss_protection = false;
@@ -134,8 +172,7 @@ fn fused_and_unfused_agree_on_every_completion() {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;
             let run = |is_fused| {
-                let seed = 3 + reads_of_ten;
-                let run = Run { drive, is_fused, reads_of_ten, buffer_units, commands_per_second_max: 0, seed };
+                let run = Run { is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten, ..Run::of(drive) };
                 with_placement(&drive.ftl.placement, user_units, run).unwrap()
             };
             let (fused, unfused) = (run(true), run(false));
@@ -154,6 +191,21 @@ fn fused_and_unfused_agree_on_every_completion() {
 }
 
 #[test]
+fn a_write_waits_while_the_controller_hands_on_programs() {
+    let mut drive = drive(Shape { dies_per_channel: 1, blocks: 96, pages: 32, page_bytes: 4096, planes: 1, ..SMALL });
+    // Longer than a program takes: the controller is what all wait for, once for each unit while no garbage is collected.
+    drive.controller.program_us = 1000.0;
+    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
+    let run = Run { buffer_units: 64, ..Run::of(&drive) };
+    let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
+    let before_any_copy = &completions[..user_units as usize / 4];
+    let writes = before_any_copy.iter().filter(|(completion, _)| completion.operation == Operation::Write);
+    let units: u64 = writes.map(|(completion, _)| u64::from(completion.length_bytes) / UNIT).sum();
+    let took_ns = before_any_copy.last().expect("there are some").0.completed_ns;
+    near(took_ns as f64, units as f64 * 1e6, 0.02);
+}
+
+#[test]
 fn what_is_never_used_changes_nothing() {
     let own_channels = Shape { dies_per_channel: 1, blocks: 96, pages: 8, ..SMALL };
     for shape in [own_channels, Shape { dies_per_channel: 2, ..own_channels }] {
@@ -166,8 +218,7 @@ fn what_is_never_used_changes_nothing() {
             (suspends.nand.program_suspend_us, suspends.nand.erase_suspend_us) = (1e6, 1e6);
             for reads_of_ten in [0, 5] {
                 let run = |drive, commands_per_second_max| {
-                    let run =
-                        Run { drive, is_fused: true, reads_of_ten, buffer_units: 0, commands_per_second_max, seed: 5 };
+                    let run = Run { reads_of_ten, commands_per_second_max, seed: 5, ..Run::of(drive) };
                     with_placement(&drive.ftl.placement, (drive.ftl.user_bytes / UNIT) as u32, run).unwrap()
                 };
                 let expected = run(&plain, 0);

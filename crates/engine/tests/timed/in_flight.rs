@@ -1,14 +1,14 @@
 //! Is what the host has written in the controller's memory exactly until it is in flash?
 
-use ssdlab_engine::ftl::numbers::Ppn;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::recorder::Decision::{Program, Read};
+use ssdlab_engine::units::Ppn;
 
 fn in_memory(flash: &mut Flash, ppns: std::ops::Range<u32>) -> Vec<u32> {
-    ppns.filter(|&ppn| flash.is_in_memory(Ppn(ppn))).collect()
+    ppns.filter(|&ppn| flash.in_memory().holds(Ppn(ppn))).collect()
 }
 
 /// To the next end that the host hears of.
@@ -34,7 +34,7 @@ fn what_is_being_programmed_is_in_memory_until_its_program_ends() {
         assert_eq!(in_memory(&mut flash, 0..3), [1]);
         run(&mut flash);
         assert!(in_memory(&mut flash, 0..3).is_empty());
-        assert!(!flash.has_any_in_memory());
+        assert!(flash.in_memory().is_empty());
     }
 }
 
@@ -45,7 +45,7 @@ fn what_waits_for_its_group_to_be_full_is_in_memory_and_what_is_moved_is_not() {
     let mut flash = Flash::new(&nand, 4096, EraseUnitKind::Superblock);
     let copy = |from, to| [Read(Ppn(from), Cause::Gc), Program(Ppn(to), Cause::Gc)];
     flash.carry_out(0, &copy(40, 8), 0);
-    assert!(!flash.has_any_in_memory());
+    assert!(flash.in_memory().is_empty());
     flash.carry_out(0, &[Program(Ppn(0), Cause::Host)], 0);
     assert_eq!(in_memory(&mut flash, 0..12), [0, 1, 2, 3], "all units of the group alike");
     flash.carry_out(0, &[1, 2, 3].map(|ppn| Program(Ppn(ppn), Cause::Host)), 0);

@@ -2,13 +2,12 @@
 
 #![expect(clippy::single_range_in_vec_init, reason = "these are lists of groups, each of which is a range")]
 
-use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::Drive;
-use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
-use ssdlab_engine::specification::slc_cache::SlcCache;
+use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, SlcCache};
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::recorder::Decision::{self, Erase, Open, Program, Read};
+use ssdlab_engine::units::{EraseUnit, Ppn};
 
 /// A unit, which is a page here, over the channel.
 const UNIT_NS: u64 = 5_120;
@@ -16,7 +15,8 @@ const UNIT_NS: u64 = 5_120;
 /// Two dies of blocks of six pages: places 0 to 11 are the first superblock, 12 to 17 may be the second in SLC mode.
 fn flash(erase_unit: EraseUnitKind) -> Flash {
     let textbook = Drive::textbook();
-    let nand = Nand { channels: 2, pages_per_block: 6, pages_per_program: 3, program_us: 2000.0, ..textbook.nand };
+    let nand =
+        Nand { channels: 2, pages_per_block: 6, pages_per_program: 3, program_us: 2000.0.into(), ..textbook.nand };
     let times = SlcCache { read_us: 25.0, program_us: 200.0, erase_us: 3000.0, ..textbook.slc_cache };
     let cache = SlcCache { static_bytes: 4096, ..times };
     Flash::new(&nand, 4096, erase_unit).with_slc_cache(&nand, &cache).with_power_loss_protection(true)

@@ -3,11 +3,11 @@
 use super::by_hand::{OneDie, UNIT_NS};
 use super::experiment::*;
 use super::fusing::latencies;
-use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::drive::Nand;
 use ssdlab_engine::timing::recorder::Decision::{Erase, Program, Read};
+use ssdlab_engine::units::{EraseUnit, Ppn};
 
 fn suspending(nand: Nand) -> Nand {
     Nand { suspend: true, program_suspend_us: 30.0, erase_suspend_us: 100.0, resume_us: 7.0, ..nand }
@@ -70,6 +70,33 @@ fn an_operation_is_suspended_again_and_only_so_often() {
     assert_eq!(unlimited[1..], [second_ns, second_ns + 7_000 + 550_000]);
     let (resumed_ns, once) = twice(1);
     assert_eq!(once[1..], [resumed_ns + 600_000, resumed_ns + 600_000 + READ_NS]);
+}
+
+#[test]
+fn while_suspends_are_held_a_read_waits_for_the_program() {
+    let mut die = OneDie::new(suspending);
+    die.hold_suspends(true);
+    die.at(0, &[Program(Ppn(0), Cause::Host)]);
+    die.at(305_120, &[Read(Ppn(9), Cause::Host)]);
+    assert_eq!(die.ends(), [UNIT_NS + 700_000, UNIT_NS + 700_000 + READ_NS]);
+}
+
+#[test]
+fn suspending_takes_evenly_more_up_to_the_spread() {
+    let mut die = OneDie::new(|nand| Nand { suspend_spread_us: 100.0, ..suspending(nand) });
+    let mut waits_ns = Vec::new();
+    for program in 0..400 {
+        let at_ns = program * 2_000_000;
+        die.at(at_ns, &[Program(Ppn(0), Cause::Host)]);
+        die.at(at_ns + 305_120, &[Read(Ppn(9), Cause::Host)]);
+        waits_ns.push(at_ns + 305_120 + READ_NS);
+    }
+    let reads = die.ends().into_iter().step_by(2);
+    let mut waits_ns: Vec<u64> = reads.zip(waits_ns).map(|(end_ns, at_once_ns)| end_ns - at_once_ns).collect();
+    waits_ns.sort_unstable();
+    for (share, expected_ns) in [(0, 30_000), (100, 55_000), (200, 80_000), (300, 105_000), (399, 130_000)] {
+        assert!(waits_ns[share].abs_diff(expected_ns) < 10_000, "{} against {expected_ns}", waits_ns[share]);
+    }
 }
 
 /// Latencies of the reads of a mix of seven reads and three writes or trims, rising.

@@ -1,13 +1,13 @@
 //! An erase waits until the copies of what it erases are in flash, on a drive whose memory is lost with the power.
 
 use super::experiment::*;
-use ssdlab_engine::ftl::numbers::{EraseUnit, Ppn};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::recorder::Decision::{self, Erase, Program, Read};
+use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const READ_NS: u64 = 60_000 + 5_120;
 const PROGRAM_NS: u64 = 700_000 + 5_120;
@@ -39,7 +39,7 @@ fn place(erase_unit: u32, page: u32) -> Ppn {
     Ppn(erase_unit * 16 + page)
 }
 
-/// A unit of erase unit 0 is copied to the other die, and erase unit 0 erased; the host writes to erase unit 2 beside it.
+/// A unit of erase unit 0 is copied to the other die, and erase unit 0 erased; meanwhile the host writes to erase unit 2.
 fn cleaned() -> [Decision; 4] {
     [
         Read(place(0, 3), Cause::Gc),

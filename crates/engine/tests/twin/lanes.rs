@@ -1,6 +1,6 @@
 //! The twin of a drive whose streams have a block open on every die, the dies taking turns.
 
-use super::model::{Slot, State, Twin};
+use super::model::{Slot, Twin};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
 
 pub struct TwinLanes {
@@ -54,8 +54,7 @@ impl Twin {
             let Some(place) = next else {
                 let die = self.lanes().turn[stream];
                 self.lanes().open[stream][die] = None;
-                self.state[erase_unit] = State::Closed;
-                self.closed_in_order.push_back(erase_unit);
+                self.close(erase_unit);
                 self.turn(stream);
                 continue;
             };
@@ -110,14 +109,15 @@ impl Twin {
         }
         let die = self.lanes().turn[stream];
         let lanes = self.lanes.as_ref().expect("lanes");
-        let index = self.free.iter().position(|&free| lanes.die_of(free) == die).expect("a free erase unit");
+        let on_die = (0..self.free.len()).filter(|&place| lanes.die_of(self.free[place]) == die);
+        let index = self.next_free(on_die).expect("a free erase unit");
         let erase_unit = self.free.remove(index).expect("it was found");
-        self.state[erase_unit] = State::Open;
+        self.begin(erase_unit, stream);
         self.lanes().open[stream][die] = Some(erase_unit);
     }
 
     /// Whether the host's next unit cannot just follow the last.
-    fn is_stopped(&self) -> bool {
+    fn is_stopped_in_lanes(&self) -> bool {
         let Some(erase_unit) = self.open_now(0) else { return true };
         let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
         let lanes = self.lanes.as_ref().expect("lanes");
@@ -129,7 +129,7 @@ impl Twin {
 
     fn make_space_in_lanes(&mut self) {
         while self.free.len() <= self.not_for_host() {
-            self.clean();
+            self.clean(None);
             if self.place(0).is_some() && self.free.len() >= self.reserve {
                 break;
             }
@@ -137,7 +137,7 @@ impl Twin {
     }
 
     pub fn host_place_in_lanes(&mut self) -> (usize, usize) {
-        let was_stopped = self.is_stopped();
+        let was_stopped = self.is_stopped_in_lanes();
         loop {
             if let Some(at) = self.place(0) {
                 if !was_stopped || self.free.len() >= self.reserve {

@@ -1,22 +1,25 @@
 //! Does the engine agree with its twin? The twin does everything the slow and obvious way (`model`, `map_cache`). Random
 //! operations go to both, and every counter is compared after each.
 
+mod every_policy;
 mod lanes;
 mod map_cache;
 mod model;
+mod policies;
 mod slc_cache;
 
+use every_policy::choices;
 use model::Twin;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use slc_cache::{data_units, slc_units};
+use ssdlab_engine::policies::{victim, wear};
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::build;
 use ssdlab_engine::specification::drive::*;
-use ssdlab_engine::specification::read_path::{Eviction, MapCache, MapForm};
-use ssdlab_engine::specification::slc_cache::WhenFull;
+use ssdlab_engine::specification::drive::{Eviction, MapCache, MapForm, WhenFull};
 
 const UNIT: u64 = 4096;
 
@@ -41,8 +44,8 @@ fn tiny(
             blocks_per_plane: 8,
             pages_per_block: 4,
             page_bytes: 8192,
-            read_us: 25.0,
-            program_us: 200.0,
+            read_us: 25.0.into(),
+            program_us: 200.0.into(),
             erase_us: 1500.0,
             channel_mb_s: 100.0,
             endurance_cycles: 100,
@@ -105,7 +108,7 @@ fn tiny_with_map_cache(victim: &str, placement: &str, form: MapForm, entries_per
 fn agree(drive: &Drive, seed: u64, requests: usize, twin_takes: fn(&mut Twin, &Request)) -> TestCaseResult {
     let (erase_units, units) = shape(drive.ftl.erase_unit);
     let mut engine = build(drive, seed).expect("a tiny drive");
-    let mut twin = Twin::new(drive, erase_units as usize, units as usize);
+    let mut twin = Twin::new(drive, erase_units as usize, units as usize, seed);
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     for step in 0..requests {
         let request = random_request(&mut generator, drive.ftl.user_bytes);
@@ -169,7 +172,8 @@ proptest! {
     #[test]
     fn a_drive_with_an_open_block_on_each_die_agrees_too(
         seed in any::<u64>(),
-        victim in prop_oneof![Just("fifo"), Just("greedy")],
+        victim in choices(victim::descriptions()),
+        wear_leveling in choices(wear::descriptions()),
         placement in prop_oneof![Just("single"), Just("host-gc-split")],
         spare_area in prop_oneof![Just(SpareArea::Dynamic), Just(SpareArea::Static)],
         stripe in prop_oneof![Just(0u32), 2u32..9],
@@ -178,26 +182,16 @@ proptest! {
         pages_per_program in prop_oneof![Just(1u32), Just(2)],
         spare in 0u32..4,
     ) {
-        let mut drive = tiny(victim, placement, EraseUnitKind::Block, spare_area, stripe, reserve);
+        let mut drive = tiny("greedy", placement, EraseUnitKind::Block, spare_area, stripe, reserve);
+        drive.ftl.victim = victim;
+        drive.ftl.wear_leveling = wear_leveling;
         drive.ftl.die_choice = dies_in_turn();
         drive.nand.dies_per_channel = dies;
         drive.nand.pages_per_program = pages_per_program;
         let streams = if placement == "single" { 1 } else { 2 };
         let for_data = dies * drive.nand.blocks_per_plane - reserve - streams * dies - spare;
         drive.ftl.user_bytes = u64::from(for_data) * data_units(8, stripe as usize) as u64 * UNIT;
-        let mut engine = build(&drive, seed).expect("a tiny drive");
-        let mut twin = Twin::new(&drive, (dies * drive.nand.blocks_per_plane) as usize, 8);
-        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
-        for step in 0..1500 {
-            let request = random_request(&mut generator, drive.ftl.user_bytes);
-            engine.execute(&[request]).expect("a drive that does not wear out takes all writes");
-            twin.request(&request);
-            prop_assert_eq!(engine.ledger(), &twin.ledger, "after step {} {:?}", step, request);
-            prop_assert_eq!(engine.capacity().live_units, twin.mapped() as u64);
-            prop_assert_eq!(engine.free_erase_units() as usize, twin.free.len());
-            prop_assert_eq!(engine.check_accounts(), Ok(()));
-            prop_assert_eq!(engine.check_map(), Ok(()));
-        }
+        every_policy::agree(&drive, seed, 1500)?;
     }
 }
 

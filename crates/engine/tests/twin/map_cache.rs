@@ -3,8 +3,7 @@
 use super::UNIT;
 use super::model::Twin;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::specification::drive::Drive;
-use ssdlab_engine::specification::read_path::MapForm;
+use ssdlab_engine::specification::drive::{Drive, MapForm};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Map pages in memory, the one used last at the end.

@@ -3,6 +3,7 @@
 use super::UNIT;
 use super::lanes::TwinLanes;
 use super::map_cache::TwinMapCache;
+use super::policies::Policies;
 use super::slc_cache::{Cache, data_units, is_parity};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::request::{Operation, Request};
@@ -34,8 +35,16 @@ pub struct Twin {
     pub user_units: u32,
     pub reserve: usize,
     pub stripe: usize,
-    is_fifo: bool,
-    is_split: bool,
+    pub policies: Policies,
+    /// By erase unit: the stream that fills or filled it; host units written when it was opened and when it was closed;
+    /// when what cleaning moved there had been written; when all that it holds had been, on average; how often it was
+    /// erased.
+    pub stream: Vec<usize>,
+    opened_at: Vec<u64>,
+    pub closed_at: Vec<u64>,
+    moved_born_at: Vec<Vec<u64>>,
+    pub born_at: Vec<u64>,
+    pub erase_counts: Vec<u32>,
     pub is_static: bool,
     pub ledger: Ledger,
     pub map_cache: Option<TwinMapCache>,
@@ -44,21 +53,27 @@ pub struct Twin {
 }
 
 impl Twin {
-    pub fn new(drive: &Drive, erase_units: usize, units: usize) -> Self {
+    pub fn new(drive: &Drive, erase_units: usize, units: usize, seed: u64) -> Self {
+        let policies = Policies::new(drive, erase_units, seed);
         let cache = Cache::new(drive, erase_units, units);
         let for_data = cache.as_ref().map_or(erase_units, |cache| cache.static_first);
         Self {
             slots: vec![vec![Slot::Empty; units]; erase_units],
             state: vec![State::Free; erase_units],
             map: BTreeMap::new(),
-            open: vec![None; 3],
+            open: vec![None; policies.streams().max(3)],
             free: (0..for_data).collect(),
             closed_in_order: VecDeque::new(),
             user_units: (drive.ftl.user_bytes / UNIT) as u32,
             reserve: drive.ftl.reserve_erase_units as usize,
             stripe: drive.parity.units_per_stripe as usize,
-            is_fifo: drive.ftl.victim.name == "fifo",
-            is_split: drive.ftl.placement.name == "host-gc-split",
+            policies,
+            stream: vec![0; erase_units],
+            opened_at: vec![0; erase_units],
+            closed_at: vec![0; erase_units],
+            moved_born_at: vec![Vec::new(); erase_units],
+            born_at: vec![0; erase_units],
+            erase_counts: vec![0; erase_units],
             is_static: drive.ftl.spare_area == SpareArea::Static,
             ledger: Ledger::default(),
             map_cache: TwinMapCache::new(drive),
@@ -113,21 +128,39 @@ impl Twin {
         self.open[stream] = None;
         match &mut self.cache {
             Some(cache) if cache.is_slc[erase_unit] => cache.full.push(erase_unit),
-            _ => {
-                self.state[erase_unit] = State::Closed;
-                self.closed_in_order.push_back(erase_unit);
-            }
+            _ => self.close(erase_unit),
         }
         None
+    }
+
+    /// What the host wrote there it wrote between the opening and now, on average in the middle.
+    pub fn close(&mut self, erase_unit: usize) {
+        let now = self.ledger.programmed_units.host;
+        let moved = &self.moved_born_at[erase_unit];
+        let direct = (self.data_units() - moved.len()) as u64;
+        let direct_born_at = self.opened_at[erase_unit] + (now - self.opened_at[erase_unit]) / 2;
+        self.born_at[erase_unit] = (moved.iter().sum::<u64>() + direct * direct_born_at) / self.data_units() as u64;
+        self.closed_at[erase_unit] = now;
+        self.state[erase_unit] = State::Closed;
+        self.closed_in_order.push_back(erase_unit);
     }
 
     pub fn open(&mut self, stream: usize) {
         if self.lanes.is_some() {
             return self.open_in_lanes(stream);
         }
-        let erase_unit = self.free.pop_front().expect("a free erase unit");
-        self.state[erase_unit] = State::Open;
+        let place = self.next_free(0..self.free.len()).expect("a free erase unit");
+        let erase_unit = self.free.remove(place).expect("it was found");
+        self.begin(erase_unit, stream);
         self.open[stream] = Some(erase_unit);
+    }
+
+    pub fn begin(&mut self, erase_unit: usize, stream: usize) {
+        self.state[erase_unit] = State::Open;
+        self.stream[erase_unit] = stream;
+        self.opened_at[erase_unit] = self.ledger.programmed_units.host;
+        self.born_at[erase_unit] = self.opened_at[erase_unit];
+        self.moved_born_at[erase_unit].clear();
     }
 
     pub fn put(&mut self, lpn: u32, at: (usize, usize)) {
@@ -141,38 +174,71 @@ impl Twin {
     }
 
     pub fn place_and_put(&mut self, lpn: u32) {
-        let at = loop {
-            if self.lanes.is_some() {
-                break self.host_place_in_lanes();
+        let at = if self.lanes.is_some() { self.host_place_in_lanes() } else { self.host_place(lpn) };
+        self.put(lpn, at);
+    }
+
+    /// Making room may move the old copy, and with it what says where the unit goes.
+    fn host_place(&mut self, lpn: u32) -> (usize, usize) {
+        let mut stream = self.host_stream(lpn);
+        if self.is_stopped(stream) {
+            self.make_room(stream);
+            stream = self.host_stream(lpn);
+            if self.is_stopped(stream) {
+                self.make_room(stream);
             }
-            if let Some(at) = self.place(0) {
-                break at;
-            }
+        }
+        self.note_host_write(stream);
+        self.place(stream).expect("there is room")
+    }
+
+    /// Whether the stream's next unit cannot just follow the last.
+    fn is_stopped(&self, stream: usize) -> bool {
+        let next = |erase_unit: usize| {
+            let empty = (0..self.units_of(erase_unit)).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
+            empty.is_some_and(|place| !self.is_parity(erase_unit, place))
+        };
+        !self.open[stream].is_some_and(next)
+    }
+
+    fn make_room(&mut self, stream: usize) {
+        let mut gained = true;
+        while self.place(stream).is_none() {
             if self.cache.is_some() && self.make_room_in_cache() {
                 continue;
             }
             if self.free.len() > self.not_for_host() {
-                self.open(0);
+                self.open(stream);
             } else {
-                self.make_some_space();
+                let pool = if gained { self.pool_to_clean() } else { None };
+                gained = self.make_some_space(pool);
             }
-        };
-        self.put(lpn, at);
+        }
     }
 
     pub fn mapped(&self) -> usize {
         self.map.range(..self.user_units).count()
     }
 
-    pub fn clean(&mut self) {
-        let victim = if self.is_fifo {
-            self.closed_in_order[0]
-        } else {
-            let closed = (0..self.state.len()).filter(|&erase_unit| self.state[erase_unit] == State::Closed);
-            closed.min_by_key(|&erase_unit| (self.live(erase_unit), erase_unit)).expect("a closed erase unit")
-        };
+    /// Returns whether space was gained.
+    pub fn clean(&mut self, pool: Option<usize>) -> bool {
+        let victim = self.victim(pool);
+        let moved = self.empty(victim) as u64;
+        self.ledger.programmed_units.gc += moved;
+        self.ledger.read_units.gc += moved;
+        if let Some(behind) = self.erase_unit_to_level() {
+            let moved = self.empty(behind) as u64;
+            self.ledger.programmed_units.wear_leveling += moved;
+            self.ledger.read_units.wear_leveling += moved;
+        }
+        moved < self.data_units() as u64
+    }
+
+    /// Moves what is live and erases the rest. Returns how much was moved.
+    fn empty(&mut self, victim: usize) -> usize {
         self.closed_in_order.retain(|&erase_unit| erase_unit != victim);
-        let stream = usize::from(self.is_split);
+        let stream = self.cleaning_stream(victim);
+        let mut moved = 0;
         for place in 0..self.units() {
             if let (true, Slot::Data(lpn)) = (self.is_live(victim, place), self.slots[victim][place]) {
                 let at = loop {
@@ -182,18 +248,20 @@ impl Twin {
                     }
                 };
                 self.put(lpn, at);
+                self.moved_born_at[at.0].push(self.born_at[victim]);
                 self.note_moved(lpn);
-                self.ledger.programmed_units.gc += 1;
-                self.ledger.read_units.gc += 1;
+                moved += 1;
             }
         }
         self.erase(victim);
+        moved
     }
 
     pub fn erase(&mut self, erase_unit: usize) {
         self.slots[erase_unit].fill(Slot::Empty);
         self.state[erase_unit] = State::Free;
         self.ledger.erased_erase_units += 1;
+        self.erase_counts[erase_unit] += 1;
         match &mut self.cache {
             Some(cache) if erase_unit >= cache.static_first => cache.static_free.push_back(erase_unit),
             _ => self.free.push_back(erase_unit),
@@ -204,6 +272,7 @@ impl Twin {
     }
 
     pub fn request(&mut self, request: &Request) {
+        self.policies.said = request.content.identifier;
         let start = request.offset_bytes;
         let end = start + u64::from(request.length_bytes);
         let touched = (start / UNIT) as u32..=((end - 1) / UNIT) as u32;

@@ -1,9 +1,9 @@
 //! The SLC cache of the twin.
 
 use super::UNIT;
-use super::model::{Slot, State, Twin};
+use super::model::{Slot, Twin};
+use ssdlab_engine::specification::drive::WhenFull;
 use ssdlab_engine::specification::drive::*;
-use ssdlab_engine::specification::slc_cache::WhenFull;
 use std::collections::VecDeque;
 
 /// What the twin knows of it.
@@ -47,10 +47,14 @@ impl Twin {
         self.reserve + if self.is_static { empty / self.data_units() } else { 0 }
     }
 
-    pub fn make_some_space(&mut self) {
+    /// Cleans the pool, unless something can be folded. Returns whether space was gained.
+    pub fn make_some_space(&mut self, pool: Option<usize>) -> bool {
         match self.next_to_fold(true) {
-            Some(erase_unit) => self.fold(erase_unit),
-            None => self.clean(),
+            Some(erase_unit) => {
+                self.fold(erase_unit);
+                true
+            }
+            None => self.clean(pool),
         }
     }
 
@@ -58,7 +62,7 @@ impl Twin {
         let cache = self.cache.as_ref().expect("a cache");
         let mut most = cache.dynamic_max;
         if cache.free_share > 0.0 {
-            let empty = self.user_units as f64 - self.mapped() as f64;
+            let empty = f64::from(self.user_units) - self.mapped() as f64;
             most = most.min((empty * cache.free_share / data_units(cache.units, self.stripe) as f64) as usize);
         }
         let in_use = (0..cache.static_first).filter(|&erase_unit| cache.is_slc[erase_unit]).count();
@@ -96,7 +100,7 @@ impl Twin {
             let own = self.cache.as_mut().expect("a cache").static_free.pop_front();
             let erase_unit = own.unwrap_or_else(|| self.free.pop_front().expect("a free erase unit"));
             self.cache.as_mut().expect("a cache").is_slc[erase_unit] = true;
-            self.state[erase_unit] = State::Open;
+            self.begin(erase_unit, 0);
             self.open[0] = Some(erase_unit);
             return true;
         }
@@ -118,7 +122,7 @@ impl Twin {
         });
         if room < self.live(erase_unit) && erase_unit >= self.cache.as_ref().expect("a cache").static_first {
             while self.free.len() <= self.not_for_host() {
-                self.make_some_space();
+                self.make_some_space(None);
             }
         }
         for place in 0..self.units() {

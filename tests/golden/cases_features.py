@@ -1,0 +1,180 @@
+"""Each feature of a drive alone and with each other one, with a clock and without, and from a saved state."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from case import Case, Live, Resumed, Run
+from parts import KIB, UNIT, USER_BYTES, Changes, Json, drive, fill, job, per_direction, specification
+
+# Bytes of an erase unit of the small drive, a superblock, and of one in SLC mode: a third of it.
+_ERASE_UNIT = 384 * UNIT
+_SLC_UNIT = 128 * UNIT
+
+FEATURES: dict[str, Changes] = {
+    "stripe": {"stripe.devices": 2, "stripe.chunk_bytes": 32 * KIB, "ftl.user_bytes": 2 * USER_BYTES},
+    "slc-static": {"slc_cache.static_bytes": _SLC_UNIT, "slc_cache.when_full": "fold"},
+    "slc-dynamic": {"slc_cache.dynamic_bytes_max": 3 * _SLC_UNIT, "slc_cache.dynamic_free_share": 0.5},
+    "map-cache": {"map_cache.bytes": 8 * KIB, "map_cache.entries_per_map_page": 128, "map_cache.miss_us": 2.0},
+    "map-extents": {
+        "map_cache.bytes": 4 * KIB,
+        "map_cache.entries_per_map_page": 64,
+        "map_cache.eviction": "clock",
+        "map_cache.form": "extent",
+    },
+    "reduction": {
+        "data_reduction.compression": True,
+        "data_reduction.deduplication": True,
+        "data_reduction.index_bytes_per_unit": 16,
+    },
+    "parity": {"parity.units_per_stripe": 16},
+    "housekeeping": {
+        "housekeeping.idle_after_ms": 1.0,
+        "housekeeping.erased_pool_bytes": 2 * _ERASE_UNIT,
+        "housekeeping.defragment": True,
+        "housekeeping.wear_leveling": True,
+        "housekeeping.read_disturb_reads": 200,
+        "housekeeping.retention_days": 1e-5,
+        "ftl.wear_leveling": {"name": "static", "threshold": 2},
+    },
+    "bad-blocks": {"faults.factory_bad_blocks": 0.01},
+    "wear-out": {"faults.wear_out": True, "faults.endurance_spread": 0.3, "nand.endurance_cycles": 3},
+    "suspend": {
+        "nand.suspend": True,
+        "nand.program_suspend_us": 10.0,
+        "nand.erase_suspend_us": 20.0,
+        "nand.resume_us": 5.0,
+        "nand.suspends_per_operation_max": 3,
+    },
+    "own-turns": {
+        "nand.suspend": True,
+        "nand.suspend_spread_us": 30.0,
+        "nand.copy_pages_together": 6,
+        "nand.background_us": 2000.0,
+        "nand.background_per_second": 20.0,
+        "ftl.pacing": {"name": "in-batches", "units": 24},
+    },
+    "closing-buffer": {
+        "write_buffer.close_bytes": 512 * KIB,
+        "write_buffer.resume_bytes": 256 * KIB,
+        "write_buffer.closed_per_second": 5000,
+        "write_buffer.programs_first": True,
+        "controller.program_us": 20.0,
+    },
+    "cache-commands": {"nand.cache_program": True, "nand.cache_read": True},
+    "one-shot": {"nand.pages_per_program": 3},
+    "wear-static": {"ftl.wear_leveling": {"name": "static", "threshold": 1}},
+    "blocks": {"ftl.erase_unit": "block"},
+    "static-spare": {"ftl.spare_area": "static"},
+    "at-once": {"ftl.pacing": {"name": "at-once"}},
+    "host-link": {"host_link.interface": "sata-3g", "host_link.command_us": 1.5},
+    "read-ahead": {"read_ahead.window_bytes": 512 * KIB, "read_ahead.segment_bytes": 64 * KIB},
+    "command-limit": {"controller.commands_per_second_max": 20_000},
+    "volatile-buffer": {"write_buffer.power_loss_protection": False},
+    "no-buffer": {"write_buffer.bytes": 0},
+    "host-streams": {"ftl.placement": {"name": "host-streams", "identifiers": 3, "persistently_isolated": False}},
+    "reserved": {"ftl.reserved_bytes": _ERASE_UNIT},
+    "own-channels": {"nand.channels": 4, "nand.dies_per_channel": 1},
+}
+
+
+def workload(share: float) -> list[dict[str, Json]]:
+    """What meets every feature: the drive is filled and written over until it cleans; then come skewed writes, reads
+    and trims side by side, with flushes and pauses, and reads in sequence.
+
+    `share` of the small drive is asked for of each job of the stage in the middle.
+    """
+    mixed = {"stage": 2, "share": share, "compress_percent": 60.0, "dedupe_percent": 30.0}
+    return [
+        fill(compress_percent=40.0),
+        job(name="scattered", stage=1, share=0.5, block_bytes=4 * UNIT, compress_percent=50.0, dedupe_percent=10.0),
+        job(
+            **mixed
+            | {
+                "name": "skewed",
+                "distribution": {"name": "zipf", "theta": 1.1, "center": None},
+                "block_sizes": per_direction([{"bytes": UNIT, "percent": 70.0}, {"bytes": 4 * UNIT, "percent": 30.0}]),
+                "block_align_bytes": per_direction(UNIT),
+                "flush_every_writes": 64,
+                "stream_id": 1,
+            }
+        ),
+        job(
+            **mixed
+            | {
+                "name": "mixed",
+                "direction": "read-write",
+                "read_percent": 60.0,
+                "think_time_ns": 4_000_000,
+                "think_time_blocks": 150,
+                "stream_id": 2,
+                "seed": 12,
+            }
+        ),
+        job(name="trims", stage=2, direction="trim", share=share / 4, block_bytes=64 * KIB, seed=13, iodepth=1),
+        job(name="reads", stage=3, direction="read", sequential=True, share=0.5, block_bytes=64 * KIB, iodepth=2),
+    ]
+
+
+def _alone(name: str, *, timed: bool, share: float) -> Json:
+    return specification(workload(share), drive(FEATURES[name]), timed=timed)
+
+
+def alone() -> Iterator[tuple[str, Case]]:
+    for timed in (True, False):
+        clock = "timed" if timed else "untimed"
+        yield f"{clock}/none", Run(specification(workload(0.6), timed=timed))
+        for name in FEATURES:
+            yield f"{clock}/{name}", Run(_alone(name, timed=timed, share=0.6))
+
+
+def in_pairs() -> Iterator[tuple[str, Case]]:
+    for first, second in combinations(FEATURES, 2):
+        both = drive({**FEATURES[first], **FEATURES[second]})
+        for timed in (True, False):
+            clock = "timed" if timed else "untimed"
+            yield f"{clock}/{first}+{second}", Run(specification(workload(0.2), both, timed=timed))
+
+
+def resumed() -> Iterator[tuple[str, Case]]:
+    """The second run begins where the first left the drive."""
+    for name in FEATURES:
+        for timed in (True, False):
+            clock = "timed" if timed else "untimed"
+            first = _alone(name, timed=timed, share=0.4)
+            second = specification([job(name="after", share=0.4, seed=21)], first["drive"], timed=timed)
+            yield f"{clock}/{name}", Resumed(first, second)
+
+
+def live() -> Iterator[tuple[str, Case]]:
+    """In steps, looked at from all sides, with jobs that end early and come later, and losses of power."""
+    looks: list[list[Json]] = [
+        ["figures"],
+        ["marks"],
+        *(["cells", by] for by in ("valid", "erase_count", "age", "stream", "temperature", "state")),
+        ["erase_unit", 3],
+        ["cut_power"],
+    ]
+    calls = [
+        *looks,
+        ["advance", 700, 1e6],
+        *looks,
+        ["advance", 1, 1e6],
+        ["end_job"],
+        ["advance", 900, 1e6],
+        ["append_job", job(name="later", stage=9, share=0.2, seed=31)],
+        ["advance", 800, 1e6],
+        *looks,
+        ["drop_jobs_to_come"],
+        ["issued"],
+        ["erase_unit", 100_000],
+        ["cells", "colour"],
+        ["append_job", job(name="again", stage=0)],
+        ["advance", 10**9, 1e6],
+        *looks,
+        ["specification"],
+        ["outcome"],
+    ]
+    for name in FEATURES:
+        for timed in (True, False):
+            clock = "timed" if timed else "untimed"
+            yield f"{clock}/{name}", Live(_alone(name, timed=timed, share=0.2), calls)
