@@ -2,15 +2,18 @@
 
 import os
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from running_drives import MountMaker, Server
+from ssdlab.cli import drive_options
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.live.served import WatchedDrive, watched
 from ssdlab.serving import watching
+from ssdlab.serving.drive import ServedDrive
 
 UNITS_PER_ERASE_UNIT = 256
 
@@ -70,7 +73,7 @@ def test_a_mounted_drive_is_seen_at_work(mount: MountMaker) -> None:
     with pytest.raises(RunFailed, match="no longer served"):
         drive.figures()
     drive.close()
-    with pytest.raises(InputError, match="none is served"):
+    with pytest.raises(InputError, match="no drive is served"):
         watched()
 
 
@@ -101,5 +104,22 @@ def test_served_drives_are_found_by_their_address(serve: Callable[..., Server]) 
 def test_a_folder_that_others_can_reach_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "ssdlab").mkdir()
     (tmp_path / "ssdlab").chmod(0o755)
-    with pytest.raises(OSError, match="not this user's alone"):
+    with pytest.raises(OSError, match="is accessible to other users"):
         watching.runtime_folder()
+
+
+def test_sockets_of_killed_processes_are_removed_at_the_next_start(tmp_path: Path) -> None:
+    """A drive that was killed left its socket, and `ssdlab live` offered it, until somebody removed it by hand."""
+    folder = watching.runtime_folder()
+    dead = folder / "4000000.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(dead))
+    alive = folder / "4000001.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(alive))
+        listener.listen()
+        drive = ServedDrive(drive_options.resolved("tiny", None, None, None))
+        with watching.watchable(drive, "here") as unseen:
+            assert unseen is None
+            assert sorted(folder.glob("*.sock")) == sorted([alive, folder / f"{os.getpid()}.sock"])
+        drive.close()

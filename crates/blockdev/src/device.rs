@@ -27,6 +27,14 @@ pub enum Durability {
     Durable,
 }
 
+/// A part of a device that is alike from end to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub length_bytes: u64,
+    /// Whether nothing is stored for it, since it was never written, or was trimmed. A hole reads zeroes.
+    pub is_hole: bool,
+}
+
 pub trait Device: Send + Sync {
     fn capabilities(&self) -> Capabilities;
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError>;
@@ -38,6 +46,14 @@ pub trait Device: Send + Sync {
     fn zero(&self, offset_bytes: u64, length_bytes: u64, durability: Durability) -> Result<(), DeviceError>;
     /// Everything that was answered before outlives a loss of power from now on.
     fn flush(&self) -> Result<(), DeviceError>;
+    /// What the range is made of, from its beginning: at least one extent unless the range is empty, at most
+    /// `extents_max`, and none past the end of the range. They may end before it; ask again for the rest. This is no
+    /// request: it takes none of the device's time and is not counted.
+    fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
+        let _ = extents_max;
+        self.capabilities().check_range(offset_bytes, length_bytes)?;
+        Ok(vec![Extent { length_bytes, is_hole: false }])
+    }
 }
 
 /// Why a request failed. The rest of the device works on.
@@ -62,6 +78,9 @@ pub enum DeviceError {
     },
     /// The file that holds the flash failed.
     Store(io::Error),
+    /// The drive came to rest before the request was complete: an error of the simulation. What was to be written may be
+    /// lost with the power.
+    Stalled,
     /// The power is off.
     PoweredOff,
 }
@@ -72,7 +91,9 @@ impl DeviceError {
         match self {
             Self::PastTheEnd { .. } => libc::EINVAL,
             Self::ReadOnly(_) => libc::EROFS,
-            Self::Unreadable { .. } | Self::Misplaced { .. } | Self::Injected | Self::PoweredOff => libc::EIO,
+            Self::Unreadable { .. } | Self::Misplaced { .. } | Self::Injected | Self::Stalled | Self::PoweredOff => {
+                libc::EIO
+            }
             Self::Store(error) => error.raw_os_error().unwrap_or(libc::EIO),
         }
     }
@@ -91,6 +112,7 @@ impl fmt::Display for DeviceError {
                 write!(f, "the place that the map names for byte {offset_bytes} holds something else")
             }
             Self::Store(error) => write!(f, "the file that holds the flash: {error}"),
+            Self::Stalled => f.write_str("the drive came to rest before the request was complete"),
             Self::PoweredOff => f.write_str("the power is off"),
         }
     }

@@ -3,11 +3,11 @@
 
 mod tiny;
 
-use ssdlab_blockdev::device::{Device, Durability, punch};
+use ssdlab_blockdev::device::{Device, Durability, Extent, punch};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tiny::{Model, Reduction, SlcCache, Tiny, contents, range};
+use tiny::{Model, Reduction, SlcCache, Tiny, UNIT, contents, range};
 
 /// Runs so many random requests. The error says what was wrong first.
 fn compare(tiny: &Tiny, device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), String> {
@@ -45,13 +45,55 @@ fn compare(tiny: &Tiny, device: &SimulatedDevice, seed: u64, requests: u64) -> R
                 model.write(offset_bytes, &vec![0; length_bytes as usize]);
             }
             11 if random.below(8) == 0 => device.flush().map_err(|error| failed("flush", &error))?,
-            _ => compared(&model, offset_bytes, length_bytes, request)?,
+            _ => {
+                compared(&model, offset_bytes, length_bytes, request)?;
+                compare_extents(device, &model, offset_bytes, length_bytes)
+                    .map_err(|wrong| failed("extents", &wrong))?;
+            }
         }
     }
     compared(&model, 0, size_bytes, requests)?;
     let core = device.core();
     core.ftl().check_accounts().map_err(|broken| failed("accounts", &broken))?;
     core.ftl().check_map().map_err(|broken| failed("map", &broken))
+}
+
+/// Extents follow each other through the range, each unlike the one before, and a hole reads zeroes.
+fn compare_extents(
+    device: &SimulatedDevice,
+    model: &Model,
+    offset_bytes: u64,
+    length_bytes: u64,
+) -> Result<(), String> {
+    let extents = device.extents(offset_bytes, length_bytes, usize::MAX).map_err(|error| error.to_string())?;
+    let mut at = offset_bytes;
+    for extent in &extents {
+        if extent.is_hole && model.read(at, extent.length_bytes).iter().any(|&byte| byte != 0) {
+            return Err(format!("{extent:?} at {at} is no hole"));
+        }
+        at += extent.length_bytes;
+    }
+    let alternate = extents.windows(2).all(|pair| pair[0].is_hole != pair[1].is_hole);
+    let first = device.extents(offset_bytes, length_bytes, 1).map_err(|error| error.to_string())?;
+    if at != offset_bytes + length_bytes || !alternate || first[..] != extents[..1] {
+        return Err(format!("{extents:?} for {length_bytes} bytes at {offset_bytes}; the first alone: {first:?}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_never_written_or_was_trimmed_is_a_hole() {
+    let device = SimulatedDevice::new(&Tiny::default().drive(), &Options::default()).unwrap();
+    let size_bytes = device.capabilities().size_bytes;
+    let hole = |length_bytes| Extent { length_bytes, is_hole: true };
+    let data = |length_bytes| Extent { length_bytes, is_hole: false };
+    assert_eq!(device.extents(0, size_bytes, 9).unwrap(), [hole(size_bytes)]);
+    device.write(UNIT + 100, &[0; 3 * UNIT as usize], Durability::Cached).unwrap();
+    device.trim(2 * UNIT, UNIT + 1).unwrap();
+    let expected = [hole(UNIT - 7), data(UNIT), hole(UNIT), data(2 * UNIT), hole(5)];
+    assert_eq!(device.extents(7, 5 * UNIT - 2, 9).unwrap(), expected);
+    assert_eq!(device.extents(7, 5 * UNIT - 2, 3).unwrap(), expected[..3]);
+    assert!(device.extents(size_bytes, 1, 1).is_err());
 }
 
 fn drives() -> Vec<Tiny> {
@@ -99,7 +141,7 @@ fn what_is_read_is_what_was_written() {
 
 #[test]
 fn an_engine_that_forgets_one_move_is_found_out() {
-    for moves in [1, 7, 100, 1000] {
+    for moves in [2, 7, 100, 1000] {
         for tiny in [Tiny::default(), Tiny::reducing(Reduction::Both)] {
             let device = SimulatedDevice::new(&tiny.drive(), &Options::default()).ok().unwrap();
             device.core().forget_a_move(moves);

@@ -37,7 +37,7 @@ fn simulated(tiny: &Tiny, compress_percent: u8) -> Ledger {
     for offset_bytes in offsets(tiny) {
         let content = Content { compress_percent, ..Content::default() };
         let request = Request { content, ..Request::new(Operation::Write, offset_bytes, UNIT as u32) };
-        drive.execute_one(&request).unwrap();
+        drive.decide(0, &request).unwrap();
     }
     *ssdlab_engine::simulation::SimulatedDrive::ledger(&*drive)
 }
@@ -46,7 +46,7 @@ fn waf(ledger: &Ledger, places_per_unit: u64) -> f64 {
     (ledger.programmed_units.total() * UNIT / places_per_unit) as f64 / ledger.host_written_bytes as f64
 }
 
-/// Of 512 bytes lz4 leaves 8 places of 64, 5 and 1: as many as the engine is told to take for 0, 40 and 100 %.
+/// Of 512 bytes lz4 leaves 8 places of 64, 5 and 1: as many as the engine is configured to take for 0, 40 and 100 %.
 #[test]
 fn real_data_costs_what_a_run_says_of_data_of_its_size() {
     let mut wafs = Vec::new();
@@ -57,7 +57,7 @@ fn real_data_costs_what_a_run_says_of_data_of_its_size() {
         for offset_bytes in offsets(&tiny) {
             device.write(offset_bytes, &unit(&mut random, random_bytes), Durability::Cached).unwrap();
         }
-        let ledger = *device.core().ftl().ledger();
+        let ledger = device.outcome().ledger;
         assert_eq!(ledger, simulated(&tiny, compress_percent), "{random_bytes} random bytes");
         wafs.push(waf(&ledger, 8));
     }

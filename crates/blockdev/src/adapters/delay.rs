@@ -1,6 +1,6 @@
 //! Makes every request take at least so long. Not for a drive's own times, which its clock knows.
 
-use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use std::thread;
 use std::time::Duration;
 
@@ -43,6 +43,10 @@ impl<D: Device> Device for Delay<D> {
 
     fn flush(&self) -> Result<(), DeviceError> {
         self.after(self.inner.flush())
+    }
+
+    fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
+        self.inner.extents(offset_bytes, length_bytes, extents_max)
     }
 }
 

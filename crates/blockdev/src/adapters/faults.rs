@@ -1,7 +1,7 @@
 //! Refuses requests now and then, by a seed: for testing what stands above a device. Faults of the flash itself are the
 //! simulated drive's own (`nand`).
 
-use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use ssdlab_engine::random::Random;
 use std::sync::Mutex;
 
@@ -58,6 +58,10 @@ impl<D: Device> Device for Faults<D> {
     fn flush(&self) -> Result<(), DeviceError> {
         self.pass(self.rates.flush)?;
         self.inner.flush()
+    }
+
+    fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
+        self.inner.extents(offset_bytes, length_bytes, extents_max)
     }
 }
 

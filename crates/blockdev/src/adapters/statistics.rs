@@ -1,6 +1,6 @@
 //! Counts requests, bytes and the time that they took on this machine's clock.
 
-use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -91,6 +91,10 @@ impl<D: Device> Device for Statistics<D> {
 
     fn flush(&self) -> Result<(), DeviceError> {
         self.flush.around(0, || self.inner.flush())
+    }
+
+    fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
+        self.inner.extents(offset_bytes, length_bytes, extents_max)
     }
 }
 

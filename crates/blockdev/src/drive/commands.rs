@@ -1,4 +1,4 @@
-//! What an experimenter tells a drive while programs run on it, as lines of text.
+//! Commands to a drive while programs run on it, as lines of text.
 
 use super::SimulatedDevice;
 use crate::device::DeviceError;
@@ -7,7 +7,7 @@ use crate::device::DeviceError;
 pub enum Command {
     /// A phase ends, another begins.
     Mark(String),
-    /// Counters start anew; what the drive holds stays.
+    /// Counters start from 0; what the drive holds stays.
     Reset,
     /// The power goes and comes back.
     CutPower,

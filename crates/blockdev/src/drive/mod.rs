@@ -1,22 +1,26 @@
 //! The simulated drive as a device: the engine's translation layer over flash that holds data, in simulated time.
 
-mod clock;
+mod arriving;
 mod commands;
 mod contents;
 mod core;
+mod extents;
+mod memory;
 mod opening;
 mod pace;
 mod packed;
 mod phases;
+mod served;
+mod stored;
 mod watching;
 
-pub use clock::{KINDS, Kind};
 pub use commands::{Command, SYNTAX};
 pub use contents::{Contents, Options, Pace};
 pub use core::Core;
+pub use memory::memory_of;
 pub use pace::Achieved;
 
-use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use crate::nand::Transfer;
 use pace::RealPace;
 use ssdlab_engine::error::SpecificationError;
@@ -43,7 +47,7 @@ impl SimulatedDevice {
         let core = Core::new(drive, options)?;
         Ok(Self {
             capabilities: core.capabilities(),
-            real_pace: (options.pace == Pace::Real).then(|| RealPace::new(core.clock().now_ns())),
+            real_pace: (options.pace == Pace::Real).then(|| RealPace::new(core.now_ns())),
             core: Mutex::new(core),
             outstanding: AtomicU32::new(0),
             depth_given: options.queue_depth,
@@ -66,18 +70,26 @@ impl SimulatedDevice {
     }
 
     /// One request, in pieces if need be, at the depth that is seen or was given.
-    fn execute(&self, operation: Operation, transfer: Transfer<'_>, length_bytes: u64) -> Result<(), DeviceError> {
+    fn execute(
+        &self,
+        operation: Operation,
+        transfer: Transfer<'_>,
+        length_bytes: u64,
+        durability: Durability,
+    ) -> Result<(), DeviceError> {
+        let is_through = durability == Durability::Durable && self.capabilities.has_volatile_cache;
         self.capabilities.check_range(transfer.offset_bytes(), length_bytes)?;
         if length_bytes == 0 {
             return Ok(());
         }
         if let Some(real_pace) = &self.real_pace {
-            return real_pace
-                .carry_out(&self.core, |core| core.execute(operation, transfer, length_bytes as u32, u32::MAX));
+            return real_pace.carry_out(&self.core, is_through, |core| {
+                core.execute(operation, transfer, length_bytes as u32, u32::MAX, is_through)
+            });
         }
         let seen = self.outstanding.fetch_add(1, Ordering::Relaxed) + 1;
         let depth = self.depth_given.unwrap_or(seen);
-        let answer = self.core().execute(operation, transfer, length_bytes as u32, depth);
+        let answer = self.core().execute(operation, transfer, length_bytes as u32, depth, is_through);
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
         answer
     }
@@ -114,18 +126,18 @@ impl Device for SimulatedDevice {
 
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         let length_bytes = into.len() as u64;
-        self.execute(Operation::Read, Transfer::Read { offset_bytes, into }, length_bytes)
+        self.execute(Operation::Read, Transfer::Read { offset_bytes, into }, length_bytes, Durability::Cached)
     }
 
     fn write(&self, offset_bytes: u64, data: &[u8], durability: Durability) -> Result<(), DeviceError> {
-        self.execute(Operation::Write, Transfer::Write { offset_bytes, data }, data.len() as u64)?;
-        self.make(durability)
+        self.execute(Operation::Write, Transfer::Write { offset_bytes, data }, data.len() as u64, durability)
     }
 
     fn trim(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
         self.capabilities.check_range(offset_bytes, length_bytes)?;
         for (offset_bytes, length_bytes) in pieces(offset_bytes, length_bytes) {
-            self.execute(Operation::Trim, Transfer::Zero { offset_bytes, length_bytes }, length_bytes)?;
+            let zeroes = Transfer::Zero { offset_bytes, length_bytes };
+            self.execute(Operation::Trim, zeroes, length_bytes, Durability::Cached)?;
         }
         Ok(())
     }
@@ -133,24 +145,21 @@ impl Device for SimulatedDevice {
     fn zero(&self, offset_bytes: u64, length_bytes: u64, durability: Durability) -> Result<(), DeviceError> {
         self.capabilities.check_range(offset_bytes, length_bytes)?;
         for (offset_bytes, length_bytes) in pieces(offset_bytes, length_bytes) {
-            self.execute(Operation::Write, Transfer::Zero { offset_bytes, length_bytes }, length_bytes)?;
+            let zeroes = Transfer::Zero { offset_bytes, length_bytes };
+            self.execute(Operation::Write, zeroes, length_bytes, durability)?;
         }
-        self.make(durability)
+        Ok(())
     }
 
     fn flush(&self) -> Result<(), DeviceError> {
         match &self.real_pace {
-            Some(real_pace) => real_pace.carry_out(&self.core, Core::flush),
+            Some(real_pace) => real_pace.carry_out(&self.core, true, Core::flush),
             None => self.core().flush(),
         }
     }
-}
 
-impl SimulatedDevice {
-    fn make(&self, durability: Durability) -> Result<(), DeviceError> {
-        match durability {
-            Durability::Durable if self.capabilities.has_volatile_cache => self.flush(),
-            _ => Ok(()),
-        }
+    fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
+        self.capabilities.check_range(offset_bytes, length_bytes)?;
+        Ok(extents::of(&mut self.core(), offset_bytes, length_bytes, extents_max))
     }
 }

@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 /// Sleeping is not exact to less than this on a common system.
 const SPUN: Duration = Duration::from_micros(60);
-/// Looks at a clock that has no event to wait for: another request may bring one.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What real pace came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,36 +41,39 @@ impl RealPace {
         self.started_ns + self.started.elapsed().as_nanos() as u64
     }
 
-    /// Makes a request now and waits until it is complete in simulated time.
+    /// Makes a request now and waits until it is complete in simulated time. One that `is_durable` makes everything safe that
+    /// it was to.
     pub fn carry_out(
         &self,
         core: &Mutex<Core>,
+        is_durable: bool,
         request: impl FnOnce(&mut Core) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let lock = || core.lock().expect("no request panics while it holds the drive");
         let made = Instant::now();
-        let (answer, slot) = {
+        let (answer, tag) = {
             let mut core = lock();
-            core.catch_up(self.now_ns());
+            core.advance_to(self.now_ns());
             let answer = request(&mut core);
             (answer, core.take_submitted())
         };
-        let Some(slot) = slot else { return answer };
+        let Some(tag) = tag else { return answer };
         loop {
             let next_ns = {
                 let mut core = lock();
                 core.advance_to(self.now_ns());
-                if let Some(intended_ns) = core.collect(slot) {
+                if let Some((intended_ns, carried_out)) = core.collect(tag) {
                     self.note(intended_ns, made.elapsed().as_nanos() as u64);
-                    return answer;
+                    if is_durable {
+                        core.settle_durable()?;
+                    }
+                    return answer.and(carried_out);
                 }
-                core.release_what_is_stuck()?;
-                core.clock().next_event_ns()
+                core.next_event_ns().ok_or(DeviceError::Stalled)?
             };
-            let left =
-                next_ns.map_or(LOOK_EVERY, |next_ns| Duration::from_nanos(next_ns.saturating_sub(self.now_ns())));
+            let left = Duration::from_nanos(next_ns.saturating_sub(self.now_ns()));
             if left > SPUN {
-                std::thread::sleep(left - SPUN);
+                std::thread::sleep(left.saturating_sub(SPUN));
             } else {
                 std::hint::spin_loop();
             }

@@ -1,65 +1,39 @@
 //! Requests to a drive that reduces data: each unit that is written is looked at before the translation layer places it.
 
-use super::core::Core;
+use super::stored::Stored;
 use crate::device::DeviceError;
 use crate::nand::Transfer;
-use ssdlab_engine::error::ReadOnly;
 use ssdlab_engine::ftl::contents::StoredAs;
-use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
-use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::request::Request;
 use ssdlab_engine::timing::recorder::Packed;
+use ssdlab_engine::units::{Lpn, Ppn};
 
-impl Core {
-    /// Leaves in `decisions` what was decided. The second answer is what else the host must hear of.
-    pub(super) fn execute_packed(
-        &mut self,
-        request: &Request,
-        transfer: &mut Transfer<'_>,
-    ) -> (Result<(), ReadOnly>, Result<(), DeviceError>) {
-        match request.operation {
-            Operation::Write => self.write_packed(request, transfer),
-            _ => {
-                let executed = self.ftl.execute_one(request);
-                self.ftl.take_decisions(&mut self.decisions);
-                (executed, self.carry_out_packed().and_then(|()| self.read_packed(request, transfer)))
-            }
-        }
-    }
-
-    fn write_packed(
-        &mut self,
-        request: &Request,
-        transfer: &Transfer<'_>,
-    ) -> (Result<(), ReadOnly>, Result<(), DeviceError>) {
-        if let Err(error) = self.make_room_for_shares(request) {
-            self.decisions.clear();
-            return (Ok(()), Err(error));
-        }
-        let mut decisions = Vec::new();
-        let (mut executed, mut answer) = (Ok(()), Ok(()));
-        for unit in self.units_of(request) {
+impl Stored {
+    /// The error is the first that the host must hear of.
+    pub(super) fn write_packed(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
+        self.make_room_for_shares(request)?;
+        let mut answer = Ok(());
+        for unit in self.units_of(request.offset_bytes, u64::from(request.length_bytes)) {
             let old_place = self.ftl.place_of(Lpn(unit)).map(|place| place.0);
             let (prepared, completed) = self.nand.prepare_unit(unit, old_place, transfer);
             // What there is no room to note is stored once more.
             let same_at = prepared.same_at.filter(|_| self.nand.shares_left() > 0);
             let owner = same_at.and_then(|place| self.ftl.owner_of(Ppn(place)));
             let stored = owner.map_or(StoredAs::Places(prepared.places), StoredAs::SameAs);
-            executed = self.ftl.write_as(&self.part_of(request, unit), stored);
-            self.ftl.take_decisions(&mut self.decisions);
-            let done = self.carry_out_packed();
-            decisions.append(&mut self.decisions);
+            let executed = self.ftl.write_as(&self.part_of(request, unit), stored);
+            let done = self.carry_out_decisions(&Transfer::Nothing);
             answer = answer.and(completed).and(done);
-            if executed.is_err() {
-                break;
+            if let Err(reason) = executed {
+                return Err(self.refuse(reason));
             }
         }
-        self.decisions = decisions;
-        (executed, answer)
+        answer
     }
 
     /// Repetitions are noted in the system blocks until the next checkpoint, which cannot be made within a request.
     fn make_room_for_shares(&mut self, request: &Request) -> Result<(), DeviceError> {
-        let wanted = self.units_of(request).len().min(self.nand.shares_max());
+        let units = self.units_of(request.offset_bytes, u64::from(request.length_bytes));
+        let wanted = units.len().min(self.nand.shares_max());
         if !self.drive.data_reduction.deduplication
             || self.nand.shares_left() >= wanted
             || self.ftl.read_only().is_some()
@@ -69,31 +43,12 @@ impl Core {
         self.checkpoint()
     }
 
-    fn read_packed(&mut self, request: &Request, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
-        let Transfer::Read { into, .. } = transfer else { return Ok(()) };
-        into.fill(0);
-        let mut answer = Ok(());
-        for unit in self.units_of(request) {
-            if let Some(place) = self.ftl.place_of(Lpn(unit)) {
-                let done = self.nand.read_packed(unit, place.0, transfer);
-                answer = answer.and(done);
-            }
-        }
-        answer
-    }
-
     /// Carries out what the translation layer decided last, on data.
     pub(super) fn carry_out_packed(&mut self) -> Result<(), DeviceError> {
         self.ftl.take_packed(&mut self.packed);
         let answer = self.nand.carry_out_packed(&self.decisions, &self.packed);
         self.spoil_packed_map();
         answer
-    }
-
-    fn units_of(&self, request: &Request) -> std::ops::Range<u32> {
-        let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
-        let end = request.offset_bytes + u64::from(request.length_bytes);
-        (request.offset_bytes / unit_bytes) as u32..end.div_ceil(unit_bytes) as u32
     }
 
     fn part_of(&self, request: &Request, unit: u32) -> Request {

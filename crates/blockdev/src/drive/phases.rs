@@ -2,17 +2,18 @@
 //!
 //! A phase is what a job is in a run: it has its own counters, and begins when someone marks it.
 
-use super::clock::{KINDS, Kind};
 use super::core::Core;
+use super::served::Latencies;
 use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::request::Operation;
 use ssdlab_engine::simulation::{JobOutcome, JobTiming, Outcome, Requests, StageOutcome, Timing};
-use ssdlab_engine::timing::histogram::Histogram;
+use ssdlab_engine::timing::front::read_counts::ReadCounts;
 
 struct Phase {
     name: String,
     start_ns: u64,
     ledger: Ledger,
-    requests: [Requests; KINDS],
+    requests: [Requests; Operation::COUNT],
 }
 
 pub struct Phases {
@@ -34,15 +35,22 @@ impl Phases {
     }
 
     #[inline]
-    pub fn count(&mut self, kind: Kind, bytes: u64) {
-        let requests = &mut self.current.requests[kind as usize];
+    pub fn count(&mut self, operation: Operation, bytes: u64) {
+        let requests = &mut self.current.requests[operation as usize];
         requests.ios += 1;
         requests.bytes += bytes;
     }
 
     /// Ends the phase and begins another.
-    pub fn mark(&mut self, name: &str, ledger: &Ledger, now_ns: u64, latencies: &[Histogram; KINDS]) {
-        let ended = self.outcome_of_current(ledger, now_ns, latencies);
+    pub fn mark(
+        &mut self,
+        name: &str,
+        ledger: &Ledger,
+        now_ns: u64,
+        latencies: &Latencies,
+        read_ahead: Option<ReadCounts>,
+    ) {
+        let ended = self.outcome_of_current(ledger, now_ns, latencies, read_ahead);
         self.ended.push(ended);
         self.current = Phase::new(name, now_ns, *ledger);
     }
@@ -59,22 +67,23 @@ impl Phases {
         &self,
         ledger: &Ledger,
         now_ns: u64,
-        latencies: &[Histogram; KINDS],
+        latencies: &Latencies,
+        read_ahead: Option<ReadCounts>,
     ) -> (JobOutcome, StageOutcome) {
         let stage = self.ended.len() as u32;
         let mut job = JobOutcome::new(&self.current.name, 0, stage);
         job.ledger = *ledger - self.current.ledger;
         [job.read, job.write, job.trim] =
-            [Kind::Read, Kind::Write, Kind::Trim].map(|kind| self.current.requests[kind as usize]);
-        job.flush.ios = latencies[Kind::Flush as usize].count();
+            [Operation::Read, Operation::Write, Operation::Trim].map(|one| self.current.requests[one as usize]);
+        job.flush.ios = latencies.of(Operation::Flush).count();
         job.timing = Some(JobTiming {
             start_ns: self.current.start_ns - self.reset_ns,
             end_ns: now_ns - self.reset_ns,
-            read: latencies[Kind::Read as usize].latency(),
-            write: latencies[Kind::Write as usize].latency(),
-            trim: latencies[Kind::Trim as usize].latency(),
-            flush: latencies[Kind::Flush as usize].latency(),
-            breakdown: None,
+            read: latencies.of(Operation::Read).latency(),
+            write: latencies.of(Operation::Write).latency(),
+            trim: latencies.of(Operation::Trim).latency(),
+            flush: latencies.of(Operation::Flush).latency(),
+            breakdown: Some(latencies.breakdown()),
             log: None,
             steady_state: None,
             failure: None,
@@ -84,16 +93,17 @@ impl Phases {
             stage,
             host_written_bytes_start: self.current.ledger.host_written_bytes - self.reset_ledger.host_written_bytes,
             host_written_bytes_end: ledger.host_written_bytes - self.reset_ledger.host_written_bytes,
-            read_ahead: None,
+            read_ahead,
         };
         (job, stage)
     }
 
     /// What a run would give that ended now.
     pub fn outcome(&self, core: &Core) -> Outcome {
-        let (ledger, clock) = (core.ftl().ledger(), core.clock());
-        let simulated_ns = clock.now_ns() - self.reset_ns;
-        let current = self.outcome_of_current(ledger, clock.now_ns(), clock.latencies());
+        let (ledger, now_ns) = (core.ftl().ledger(), core.now_ns());
+        let simulated_ns = now_ns - self.reset_ns;
+        let read_ahead = core.front.read_counts();
+        let current = self.outcome_of_current(ledger, now_ns, &core.served.latencies, read_ahead);
         let (jobs, stages) = self.ended.iter().cloned().chain([current]).unzip();
         Outcome {
             jobs,
@@ -105,8 +115,9 @@ impl Phases {
             series: Default::default(),
             timing: Some(Timing {
                 simulated_ns,
-                die_utilization: clock.utilization(clock.now_ns()),
+                die_utilization: core.die_utilization(),
                 series: Default::default(),
+                intervals: None,
             }),
             failure: core.read_only_reason(),
         }

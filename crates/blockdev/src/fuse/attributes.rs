@@ -1,6 +1,7 @@
 //! The files of the folder: their numbers, names and attributes.
 
 use fuser::{FileAttr, FileType, INodeNo};
+use nix::unistd::{getegid, geteuid};
 use std::time::SystemTime;
 
 pub const ROOT: u64 = 1;
@@ -12,8 +13,7 @@ pub const CONTROL: u64 = 4;
 pub const FILES: [(u64, &str); 3] = [(DRIVE, "drive"), (STATISTICS, "stats.json"), (CONTROL, "control")];
 
 pub fn is_root() -> bool {
-    // SAFETY: a system call without arguments that cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    geteuid().is_root()
 }
 
 /// Only the drive has a size: what the others give is made when they are opened.
@@ -25,8 +25,7 @@ pub fn attributes(inode: u64, drive_bytes: u64, mounted_at: SystemTime) -> FileA
         _ => (FileType::RegularFile, 0o600, 1),
     };
     let size = if inode == DRIVE { drive_bytes } else { 0 };
-    // SAFETY: system calls without arguments that cannot fail.
-    let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     FileAttr {
         ino: INodeNo(inode),
         size,

@@ -196,7 +196,7 @@ impl Filesystem for FileSystem {
             DRIVE => {
                 let is_synchronous = flags.0 & libc::O_DSYNC != 0;
                 let durability = if is_synchronous { Durability::Durable } else { Durability::Cached };
-                // A program that writes past the end of a full device is told that there is no space.
+                // Writing past the end of a device fails with "no space left", as on a full one.
                 match self.device.write(offset, data, durability) {
                     Err(DeviceError::PastTheEnd { .. }) => Err(Errno::ENOSPC),
                     other => other.map_err(|error| number(&error)),

@@ -15,7 +15,7 @@ pub type Text = Box<dyn Fn() -> Vec<u8> + Send + Sync>;
 /// Carries out a line; the error is a number of the operating system.
 pub type Control = Box<dyn Fn(&str) -> Result<(), i32> + Send + Sync>;
 
-/// What stands beside the drive in the folder.
+/// The other files in the drive's folder.
 pub struct Panel {
     /// The text of `stats.json` at this moment.
     pub statistics: Text,

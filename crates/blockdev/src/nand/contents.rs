@@ -3,8 +3,8 @@
 use super::medium::{NO_LPN, PageState, Shape, Spare};
 use super::{Nand, Transfer};
 use crate::device::DeviceError;
-use ssdlab_engine::ftl::numbers::Lpn;
 use ssdlab_engine::ledger::Cause;
+use ssdlab_engine::units::Lpn;
 
 /// What is known of the old contents of a unit of which the host writes a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,8 @@ pub(super) enum Old {
 }
 
 impl Nand {
-    pub(super) fn read_for_host(&mut self, ppn: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
+    /// Hands the contents of a place to the host.
+    pub fn read_for_host(&mut self, ppn: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
         let unit_bytes = self.medium.shape().unit_bytes;
         let lpn = self.medium.spare(ppn).lpn;
         let part = if lpn == NO_LPN { None } else { transfer.part(u64::from(lpn), unit_bytes) };
@@ -47,7 +48,15 @@ impl Nand {
         let part = transfer.part(unit, unit_bytes).expect("the host's programs follow its units");
         let is_whole = part.to - part.from == unit_bytes as usize;
         let mut state = PageState::Buffered;
-        let into = self.medium.replace_data(ppn).map_err(DeviceError::Store)?;
+        let version = self.next_version();
+        let into = match self.medium.replace_data(ppn) {
+            Ok(into) => into,
+            Err(error) => {
+                // A place that stayed erased would end a scan before all behind it.
+                self.medium.set_spare(ppn, Spare { lpn: unit as u32, state: PageState::Lost, version });
+                return Err(DeviceError::Store(error));
+            }
+        };
         if !is_whole {
             match std::mem::replace(&mut self.old_is, Old::Nothing) {
                 Old::Nothing => into.fill(0),
@@ -60,7 +69,6 @@ impl Nand {
             Transfer::Write { data, .. } => into.copy_from_slice(&data[part.at..part.at + into.len()]),
             _ => into.fill(0),
         }
-        let version = self.next_version();
         self.medium.set_spare(ppn, Spare { lpn: unit as u32, state, version });
         Ok(())
     }

@@ -4,7 +4,7 @@
 /// Holds zeroes, for all places that have no payload.
 pub const ZEROES: u32 = 0;
 
-/// How often each frame is held, and those that nobody holds. As many as there are places, besides the zeroes.
+/// How often each frame is held, and the free ones. As many as there are places, plus the one of zeroes.
 pub struct Frames {
     holders: Vec<u32>,
     /// Given back; the last goes first, since it may still be in the cache.

@@ -46,7 +46,7 @@ const SHARE_BYTES: usize = 24;
 /// Repetitions are far more frequent than trims.
 const SHARES_PER_TRIM: usize = 8;
 
-/// How many trims, and repetitions, are kept beside a checkpoint.
+/// How many trims, and repetitions, are kept in addition to a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Journal {
     trims_max: usize,
@@ -146,7 +146,7 @@ impl Journal {
         bytes.chunks_exact(SHARE_BYTES).take(count).map(read).collect()
     }
 
-    /// Writes a checkpoint beside the one that holds, and then lets it hold. `map` gives physical numbers in the order
+    /// Writes a checkpoint to the other slot than the valid one, and then makes it the valid one. `map` gives physical numbers in the order
     /// of the addresses, `u32::MAX` for those that hold nothing; `contents` the writes that packed data comes from.
     pub fn write_checkpoint(
         &self,
@@ -203,7 +203,7 @@ impl Journal {
         self.slot(u32_at(medium.system(), ACTIVE))
     }
 
-    /// Keeps a text, such as counters, that the next process reads. It goes beside the one before, since a process that is
+    /// Keeps a text, such as counters, that the next process reads. It goes to the other slot than the last one, since a process that is
     /// killed meanwhile would leave a mixture of both, which reads as well as either.
     pub fn save(&self, medium: &mut Medium, text: &[u8]) {
         assert!(text.len() <= SAVED_MAX, "counters fit into their room");

@@ -1,9 +1,11 @@
 //! Where the flash's contents lie: one mapping of memory or of a sparse file, cut into tables.
 //!
 //! Each place for a mapping unit has its payload, in a frame that copies share, and its spare bytes (what a real page
-//! carries beside the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in the
+//! carries in addition to the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in the
 //! mapping is what is in flash or in memory that outlives a loss of power; a file therefore holds the drive when the
-//! process is killed. Only here is `unsafe`, to map.
+//! process is killed. The only `unsafe` code of the crate is in this file.
+
+#![allow(unsafe_code)]
 
 use super::frames::Frames;
 use super::packing::directory::ENTRY_BYTES;
@@ -11,6 +13,7 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -59,7 +62,7 @@ pub enum PageState {
     Lost = 4,
 }
 
-/// What stands beside the payload.
+/// What a unit carries in addition to its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
     /// Whose data it is; `NO_LPN` for padding and parity.
@@ -105,6 +108,8 @@ pub struct Medium {
     pub(super) frames: Frames,
     /// The file system has given room for those before.
     pub(super) frames_reserved: u32,
+    /// The number of the error with which the file system last refused room.
+    pub(super) refused: Option<i32>,
     records_at: usize,
     spare_at: usize,
     /// By place: the frame that holds its payload.
@@ -125,17 +130,19 @@ impl Medium {
         Ok(medium)
     }
 
-    /// A sparse file, made if there is none. Returns whether it held a drive already. `description` says which drive;
-    /// a file of another one is refused.
+    /// A file with room for the tables, sparse behind them; made if there is none. Returns whether it held a drive already. `description` says which drive; a
+    /// file of another one is refused, and so is a file with any contents that are not a drive's.
     pub fn in_file(path: &Path, shape: Shape, system_bytes: usize, description: &str) -> io::Result<(Self, bool)> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|_| io::Error::other("another process has this drive open"))?;
         let mut medium = Self::cut(shape, system_bytes);
-        let length = file.metadata()?.len();
+        let metadata = file.metadata()?;
+        let length = metadata.len();
         let bytes = medium.bytes() as u64;
+        let invalid = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
         if length != 0 && length != bytes {
             let message = format!("is {length} bytes long, and this drive takes {bytes}: it holds another drive");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            return Err(invalid(&message));
         }
         file.set_len(bytes)?;
         // SAFETY: the file is locked against other processes of this program; should something else shorten it, the
@@ -147,10 +154,21 @@ impl Medium {
         if is_old {
             let stored = u64::from_le_bytes(medium.memory[8..16].try_into().expect("eight bytes")) as usize;
             if medium.memory[16..HEADER_BYTES].get(..stored) != Some(text) {
-                let message = "holds a drive of another description (drive file, --op, --set or --scale)";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                return Err(invalid("holds a drive of another description (drive file, --op, --set or --scale)"));
             }
-        } else {
+        } else if length != 0 && medium.memory[..medium.spare_at].iter().any(|&byte| byte != 0) {
+            return Err(invalid("holds something else than a drive, which would be overwritten; name another file"));
+        } else if length != 0 && has_data_behind(&file, medium.spare_at)? {
+            return Err(invalid("holds data behind an empty header, which would be overwritten; name another file"));
+        }
+        // A full disk is an error here; in the mapping it would be a signal. Payloads get their room frame by frame.
+        if let Err(error) = reserve(&file, 0..medium.payload_at) {
+            if length == 0 {
+                file.set_len(0)?;
+            }
+            return Err(error);
+        }
+        if !is_old {
             medium.memory[8..16].copy_from_slice(&(text.len() as u64).to_le_bytes());
             medium.memory[16..16 + text.len()].copy_from_slice(text);
             medium.memory[..8].copy_from_slice(MAGIC);
@@ -180,6 +198,7 @@ impl Medium {
             shape,
             frames,
             frames_reserved: 0,
+            refused: None,
             records_at,
             spare_at,
             frame_of_at,
@@ -201,9 +220,13 @@ impl Medium {
         self.file.is_some()
     }
 
-    /// Hands everything to the file's disk. Only a loss of power of this machine needs it.
+    /// Hands everything to the file's disk. Only a loss of power of this machine needs it. An error too where a payload
+    /// found no room in the file.
     pub fn sync(&self) -> io::Result<()> {
-        if self.file.is_some() { self.memory.flush() } else { Ok(()) }
+        if self.file.is_some() {
+            self.memory.flush()?;
+        }
+        self.refused.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)))
     }
 
     #[inline]
@@ -287,6 +310,24 @@ impl Medium {
     }
 }
 
+/// Takes room for a part of the file from the file system, so that a full one is an error and no signal.
+pub(super) fn reserve(file: &File, bytes: Range<usize>) -> io::Result<()> {
+    // SAFETY: a plain system call on a file that is open; a mapping of it stays as it is.
+    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), bytes.start as i64, bytes.len() as i64) };
+    if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+}
+
+/// Whether anything but a hole lies behind `start`: a drive that was cut off while it was made has nothing there.
+fn has_data_behind(file: &File, start: usize) -> io::Result<bool> {
+    // SAFETY: a plain system call on a file that is open.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), start as i64, libc::SEEK_DATA) };
+    if found >= 0 {
+        return Ok(true);
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() == Some(libc::ENXIO) { Ok(false) } else { Err(error) }
+}
+
 #[inline]
 pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
@@ -353,6 +394,26 @@ pub(in crate::nand) mod tests {
         assert!(is_old && medium.data(3) == [9; 512]);
         drop(medium);
         assert!(open("two").is_err_and(|error| error.to_string().contains("another description")));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// A disk image of just the drive's length, named by mistake, was taken for a new drive and overwritten.
+    #[test]
+    fn a_file_that_is_no_drive_is_left_as_it_is() {
+        let path = std::env::temp_dir().join(format!("ssdlab-medium-foreign-{}", std::process::id()));
+        let length = Medium::cut(SHAPE, 0).bytes();
+        for at in [0, 1000, length - 1] {
+            let mut foreign = vec![0; length];
+            foreign[at] = 1;
+            std::fs::write(&path, &foreign).unwrap();
+            let refused = Medium::in_file(&path, SHAPE, 0, "one").map(|_| ());
+            assert!(refused.is_err_and(|error| error.to_string().contains("would be overwritten")), "byte {at}");
+            assert!(std::fs::read(&path).unwrap() == foreign, "byte {at}");
+        }
+        // One that was cut off before its first write is a hole from end to end.
+        std::fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap().set_len(length as u64).unwrap();
+        assert!(Medium::in_file(&path, SHAPE, 0, "one").is_ok_and(|(_, is_old)| !is_old));
         std::fs::remove_file(path).unwrap();
     }
 }

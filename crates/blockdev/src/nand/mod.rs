@@ -30,10 +30,10 @@ use crate::device::DeviceError;
 use groups::{Groups, Places};
 use packing::Packing;
 use serde::Serialize;
-use ssdlab_engine::ftl::numbers::Lpn;
 use ssdlab_engine::ledger::Cause;
-use ssdlab_engine::specification::data_reduction::DataReduction;
+use ssdlab_engine::specification::drive::DataReduction;
 use ssdlab_engine::timing::recorder::Decision;
+use ssdlab_engine::units::Lpn;
 use std::collections::VecDeque;
 
 /// What happened to the flash that no ledger of the translation layer counts.
@@ -69,7 +69,7 @@ pub struct Nand {
     /// Units programmed so far, and how many they were at the last checkpoint.
     programs: u64,
     programs_at_checkpoint: u64,
-    /// Places that were passed over because of a loss of power, until they are told.
+    /// Places that were skipped because of a loss of power, until they are reported.
     padding_units: u64,
     /// Erase units that were opened since the last call for them.
     opened: Vec<u32>,
@@ -152,7 +152,7 @@ impl Nand {
         &mut self,
         decisions: &[Decision],
         map_pages: &[Lpn],
-        transfer: &mut Transfer<'_>,
+        transfer: &Transfer<'_>,
     ) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         let mut map_pages = map_pages.iter();
@@ -161,14 +161,15 @@ impl Nand {
         self.old_is = contents::Old::Nothing;
         for &decision in decisions {
             let done = match decision {
-                Decision::Read(ppn, Cause::Host) => self.read_for_host(ppn.0, transfer),
-                Decision::Read(ppn, Cause::ReadModifyWrite) => self.load_old(ppn.0),
+                Decision::Read(ppn, Cause::ReadModifyWrite) | Decision::ReadFromMemory(ppn, Cause::ReadModifyWrite) => {
+                    self.load_old(ppn.0)
+                }
                 Decision::Read(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
                     copied = Some(ppn.0);
                     Ok(())
                 }
-                // Those of the drive's own pages bring no data.
-                Decision::Read(..) => Ok(()),
+                // The host's data are fetched by their places; those of the drive's own pages bring none.
+                Decision::Read(..) | Decision::ReadFromMemory(..) => Ok(()),
                 Decision::Program(ppn, Cause::Host) => {
                     self.prepare(ppn.0);
                     let done = self.write_for_host(ppn.0, next_unit, transfer);
@@ -327,7 +328,7 @@ impl Nand {
         }
     }
 
-    /// Notes a trim of whole units; whoever calls sees to checkpoints before.
+    /// Notes a trim of whole units; the caller makes checkpoints before.
     pub fn note_trim(&mut self, first: u32, units: u32) {
         let version = self.next_version();
         self.journal.note_trim(&mut self.medium, Trim { first, units, version });

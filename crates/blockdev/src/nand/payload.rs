@@ -1,7 +1,7 @@
 //! The payloads of the medium's places. Each lies in a frame; a copy within the flash shares the frame of its source.
 
 use super::frames::{Frames, ZEROES};
-use super::medium::{EraseUnitRecord, FRAME_BYTES, Medium, PageState, u32_at};
+use super::medium::{EraseUnitRecord, FRAME_BYTES, Medium, PageState, reserve, u32_at};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -27,15 +27,12 @@ impl Medium {
         let Some(file) = self.file.as_ref().filter(|_| frame >= self.frames_reserved) else { return Ok(()) };
         let end = (frame + FRAMES_RESERVED).min(self.shape.physical_units() + 1);
         let bytes = self.frame_bytes(frame).start..self.frame_bytes(end - 1).end;
-        // SAFETY: a plain system call on a file that is open; the mapping stays as it is.
-        let code = unsafe {
-            libc::posix_fallocate(std::os::fd::AsRawFd::as_raw_fd(file), bytes.start as i64, bytes.len() as i64)
-        };
-        if code != 0 {
-            return Err(io::Error::from_raw_os_error(code));
+        let reserved = reserve(file, bytes);
+        match &reserved {
+            Ok(()) => self.frames_reserved = end,
+            Err(error) => self.refused = error.raw_os_error(),
         }
-        self.frames_reserved = end;
-        Ok(())
+        reserved
     }
 
     #[inline]

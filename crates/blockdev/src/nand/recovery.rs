@@ -5,9 +5,9 @@ use super::journal::Mark;
 use super::medium::{EraseUnitRecord, Medium, NO_LPN, PageState, Shape, Spare};
 use super::{Nand, WaitingErase};
 use serde::Serialize;
-use ssdlab_engine::ftl::numbers::{Lpn, Ppn, StreamId};
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, FoundUnit};
 use ssdlab_engine::random::Random;
+use ssdlab_engine::units::{Lpn, Ppn, StreamId};
 
 /// What came of finding the data again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -234,7 +234,7 @@ impl Nand {
         let first = erase_unit * units;
         let (mut low, mut high) = (0, units);
         while low < high {
-            let middle = (low + high) / 2;
+            let middle = u32::midpoint(low, high);
             if self.medium.spare(first + middle).state == PageState::Erased { high = middle } else { low = middle + 1 }
         }
         low

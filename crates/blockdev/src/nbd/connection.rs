@@ -1,96 +1,272 @@
 //! One client's requests, in order: reads what has come, answers all of it at once.
+//!
+//! The memory that a client can take is bounded by its share, whatever lengths it announces: a longer request is carried
+//! out in pieces, and while answers are not taken no further request is looked at.
 
-use super::protocol::{self, COMMAND_FLAG_FUA, COMMAND_FLAG_NO_HOLE, REQUEST_BYTES, Request, command, error};
+use super::answers::{Answers, Piece};
+use super::memory::{BLOCK_BYTES, Share};
+use super::negotiation::Agreed;
+use super::protocol::{self, REQUEST_BYTES, Refusal, Request, command, command_flag, error};
 use crate::device::{Device, DeviceError, Durability, punch};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::iter;
 
-/// Holds the requests that a client sends without waiting, so that a system call brings many.
-const IN_BYTES: usize = 1 << 18;
-/// Answers that are gathered before they are sent, while there are requests left to look at.
-const OUT_BYTES: usize = 1 << 18;
+/// Extents in one answer; for more the client asks again.
+const EXTENTS_MAX: usize = 2048;
+/// So much is read of a write that does not lie in the buffer before there is twice as much memory for it.
+const FIRST_BYTES: usize = 64 << 10;
 
-/// Serves until the client leaves. An error is one of the connection.
-pub fn serve(reader: impl Read, mut writer: impl Write, device: &dyn Device) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(IN_BYTES, reader);
-    let mut answers: Vec<u8> = Vec::with_capacity(OUT_BYTES);
-    let mut data = Vec::new();
-    loop {
+/// Serves until the client leaves. An error is one of the connection, and so is a request that does not come to its end
+/// within the time limit of the reader; between requests that may pass as often as it likes.
+pub fn serve(
+    reader: impl Read,
+    writer: impl Write,
+    device: &dyn Device,
+    agreed: Agreed,
+    share: Share,
+) -> io::Result<()> {
+    let reader = BufReader::with_capacity(share.in_bytes, reader);
+    let answers = Answers::new(agreed.structured_replies);
+    let mut connection = Connection { reader, writer, device, agreed, share, answers, data: Vec::new() };
+    let ended = connection.serve();
+    // Requests that came before a violation are carried out, and their answers are the client's.
+    let sent = connection.send();
+    ended.and(sent)
+}
+
+struct Connection<'a, R, W> {
+    reader: BufReader<R>,
+    writer: W,
+    device: &'a dyn Device,
+    agreed: Agreed,
+    share: Share,
+    answers: Answers,
+    /// Holds what has come of a write. Never gets shorter: its bytes need not be zeroed again.
+    data: Vec<u8>,
+}
+
+impl<R: Read, W: Write> Connection<'_, R, W> {
+    fn serve(&mut self) -> io::Result<()> {
+        while let Some(request) = self.next_request()? {
+            self.answer(&request)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing when the client leaves.
+    fn next_request(&mut self) -> io::Result<Option<Request>> {
         // Nothing more has come that could be answered in the same breath.
-        if reader.buffer().len() < REQUEST_BYTES || answers.len() >= OUT_BYTES {
-            writer.write_all(&answers)?;
-            answers.clear();
+        if self.reader.buffer().len() < REQUEST_BYTES {
+            self.send()?;
+        }
+        if !self.wait()? {
+            return Ok(None);
         }
         let mut head = [0; REQUEST_BYTES];
-        match reader.read_exact(&mut head) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-            other => other?,
+        self.reader.read_exact(&mut head)?;
+        let request = Request::parse(&head).ok_or_else(|| violation("not an NBD request"))?;
+        Ok((request.command != command::DISCONNECT).then_some(request))
+    }
+
+    /// Until a request begins to come; false when none will.
+    fn wait(&mut self) -> io::Result<bool> {
+        loop {
+            match self.reader.fill_buf() {
+                Ok(bytes) => return Ok(!bytes.is_empty()),
+                Err(error) if is_time_limit(&error) || error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
-        let Some(request) = Request::parse(&head) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "not an NBD request"));
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        if !self.answers.bytes().is_empty() {
+            self.writer.write_all(self.answers.bytes())?;
+            self.answers.clear();
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: &Request) -> io::Result<()> {
+        let refused = match request.command {
+            command::READ => self.read(request)?,
+            command::WRITE => self.write(request)?,
+            command::BLOCK_STATUS => self.block_status(request),
+            _ => self.carry_out(request),
         };
-        if request.command == command::DISCONNECT {
-            return writer.write_all(&answers);
+        if let Err(refusal) = refused {
+            self.answers.refused(request.cookie, &refusal);
         }
-        if request.command == command::WRITE {
-            if request.length_bytes > protocol::REQUEST_BYTES_MAX {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "an NBD write is too long"));
+        if self.answers.bytes().len() >= self.share.out_bytes { self.send() } else { Ok(()) }
+    }
+
+    fn read(&mut self, request: &Request) -> io::Result<Result<(), Refusal>> {
+        if let Err(refusal) = self.check(request) {
+            return Ok(Err(refusal));
+        }
+        if request.length_bytes == 0 {
+            self.answers.nothing_read(request.cookie);
+        }
+        for (from, to) in self.pieces(request) {
+            let piece = Piece {
+                cookie: request.cookie,
+                offset_bytes: request.offset_bytes + from as u64,
+                length_bytes: to - from,
+                is_first: from == 0,
+                is_last: to == request.length_bytes as usize,
+            };
+            let device = self.device;
+            match self.answers.data(piece, |into| device.read(piece.offset_bytes, into)) {
+                // A simple reply has said that the read went well before its first data; the protocol leaves only this.
+                Err(_) if !piece.is_first && !self.answers.is_structured() => {
+                    return Err(io::Error::other("a read failed after its first piece was sent"));
+                }
+                Err(failed) => return Ok(Err(refusal(request, &failed))),
+                Ok(()) if self.answers.bytes().len() >= self.share.out_bytes => self.send()?,
+                Ok(()) => {}
             }
-            data.resize(request.length_bytes as usize, 0);
-            // What was answered must not wait for data that may come late.
-            if reader.buffer().len() < data.len() {
-                writer.write_all(&answers)?;
-                answers.clear();
+        }
+        Ok(Ok(()))
+    }
+
+    fn write(&mut self, request: &Request) -> io::Result<Result<(), Refusal>> {
+        if request.length_bytes > protocol::REQUEST_BYTES_MAX {
+            return Err(violation("an NBD write is too long"));
+        }
+        let durability = durability(request);
+        let is_whole = request.length_bytes as usize <= self.share.piece_bytes;
+        let mut done = self.check(request);
+        for (from, to) in self.pieces(request) {
+            let count = to - from;
+            let is_buffered = self.reader.buffer().len() >= count;
+            if !is_buffered {
+                // What was answered must not wait for data that may come late.
+                self.send()?;
+                receive(&mut self.reader, &mut self.data, count)?;
             }
-            reader.read_exact(&mut data)?;
+            let data = if is_buffered { &self.reader.buffer()[..count] } else { &self.data[..count] };
+            if done.is_ok() {
+                let durability = if is_whole { durability } else { Durability::Cached };
+                let written = self.device.write(request.offset_bytes + from as u64, data, durability);
+                done = written.map_err(|failed| refusal(request, &failed));
+            }
+            if is_buffered {
+                self.reader.consume(count);
+            }
         }
-        answer(&request, &data, device, &mut answers);
+        if !is_whole {
+            done = done.and_then(|()| self.make(request, durability));
+        }
+        if done.is_ok() {
+            self.answers.done(request.cookie);
+        }
+        Ok(done)
+    }
+
+    fn block_status(&mut self, request: &Request) -> Result<(), Refusal> {
+        self.check(request)?;
+        if !self.agreed.block_status {
+            return Err(Refusal::invalid("base:allocation was not selected"));
+        }
+        if request.length_bytes == 0 {
+            return Err(Refusal::invalid("a block status of no bytes"));
+        }
+        let extents_max = if request.has(command_flag::REQUEST_ONE) { 1 } else { EXTENTS_MAX };
+        let extents = self.device.extents(request.offset_bytes, u64::from(request.length_bytes), extents_max);
+        self.answers.extents(request.cookie, &extents.map_err(|failed| refusal(request, &failed))?);
+        Ok(())
+    }
+
+    /// A request without data in either direction.
+    fn carry_out(&mut self, request: &Request) -> Result<(), Refusal> {
+        self.check(request)?;
+        let (offset, length) = (request.offset_bytes, u64::from(request.length_bytes));
+        let durability = durability(request);
+        let refuse = |failed: DeviceError| refusal(request, &failed);
+        match request.command {
+            command::TRIM => {
+                self.device.trim(offset, length).map_err(refuse)?;
+                self.make(request, durability)?;
+            }
+            // A hole is what zeroes are kept in best, unless the client wants the space to be taken.
+            command::WRITE_ZEROES if !request.has(command_flag::NO_HOLE) && self.device.capabilities().trims => {
+                punch(self.device, offset, length).map_err(refuse)?;
+                self.make(request, durability)?;
+            }
+            command::WRITE_ZEROES => self.device.zero(offset, length, durability).map_err(refuse)?,
+            command::FLUSH => self.device.flush().map_err(refuse)?,
+            unknown => return Err(Refusal::invalid(format!("command {unknown} is unknown"))),
+        }
+        self.answers.done(request.cookie);
+        Ok(())
+    }
+
+    /// Refuses what is wrong with a request before anything of it is carried out.
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        if !request.has_known_flags() {
+            return Err(Refusal::invalid(format!("flags {:#x} of command {}", request.flags, request.command)));
+        }
+        if request.command == command::READ && request.length_bytes > protocol::REQUEST_BYTES_MAX {
+            return Err(Refusal::invalid(format!("a read of more than {} bytes", protocol::REQUEST_BYTES_MAX)));
+        }
+        let range = self.device.capabilities().check_range(request.offset_bytes, u64::from(request.length_bytes));
+        range.map_err(|failed| refusal(request, &failed))
+    }
+
+    fn make(&self, request: &Request, durability: Durability) -> Result<(), Refusal> {
+        match durability {
+            Durability::Durable => self.device.flush().map_err(|failed| refusal(request, &failed)),
+            Durability::Cached => Ok(()),
+        }
+    }
+
+    /// The pieces of a request's data, as ranges. They are cut between whole units of the device.
+    fn pieces(&self, request: &Request) -> impl Iterator<Item = (usize, usize)> + use<R, W> {
+        let (length, piece) = (request.length_bytes as usize, self.share.piece_bytes);
+        let before = (request.offset_bytes % BLOCK_BYTES as u64) as usize;
+        let end_of = move |from: usize| length.min((before + from) / BLOCK_BYTES * BLOCK_BYTES + piece - before);
+        iter::successors(Some((0, end_of(0))), move |&(_, to)| Some((to, end_of(to))))
+            .take_while(|(from, to)| from < to)
     }
 }
 
-fn answer(request: &Request, data: &[u8], device: &dyn Device, answers: &mut Vec<u8>) {
-    let durability = if request.flags & COMMAND_FLAG_FUA != 0 { Durability::Durable } else { Durability::Cached };
-    let (offset, length) = (request.offset_bytes, u64::from(request.length_bytes));
-    let head_at = answers.len();
-    answers.extend_from_slice(&protocol::simple_reply(request.cookie, 0));
-    let done = match request.command {
-        command::READ if request.length_bytes > protocol::REQUEST_BYTES_MAX => Err(error::INVALID),
-        command::READ => {
-            let data_at = answers.len();
-            answers.resize(data_at + length as usize, 0);
-            device.read(offset, &mut answers[data_at..]).map_err(|failed| number(&failed, error::INVALID))
+/// Reads so many bytes into the beginning of `data`, which grows as they come and not before.
+fn receive(reader: &mut impl Read, data: &mut Vec<u8>, count: usize) -> io::Result<()> {
+    let mut at = 0;
+    while at < count {
+        if data.len() == at {
+            let length = (2 * at).clamp(FIRST_BYTES, count.max(FIRST_BYTES));
+            data.reserve_exact(length - at);
+            data.resize(length, 0);
         }
-        command::WRITE => written(device.write(offset, data, durability)),
-        command::TRIM => written(device.trim(offset, length)).and_then(|()| made(device, durability)),
-        // A hole is what zeroes are kept in best, unless the client wants the space to be taken.
-        command::WRITE_ZEROES if request.flags & COMMAND_FLAG_NO_HOLE == 0 && device.capabilities().trims => {
-            written(punch(device, offset, length)).and_then(|()| made(device, durability))
+        let end = data.len().min(count);
+        reader.read_exact(&mut data[at..end])?;
+        at = end;
+    }
+    Ok(())
+}
+
+fn durability(request: &Request) -> Durability {
+    if request.has(command_flag::FUA) { Durability::Durable } else { Durability::Cached }
+}
+
+fn refusal(request: &Request, failed: &DeviceError) -> Refusal {
+    let number = match failed {
+        DeviceError::PastTheEnd { .. } if matches!(request.command, command::WRITE | command::WRITE_ZEROES) => {
+            error::NO_SPACE
         }
-        command::WRITE_ZEROES => written(device.zero(offset, length, durability)),
-        command::FLUSH => written(device.flush()),
-        _ => Err(error::NOT_SUPPORTED),
-    };
-    if let Err(number) = done {
-        answers.truncate(head_at);
-        answers.extend_from_slice(&protocol::simple_reply(request.cookie, number));
-    }
-}
-
-fn made(device: &dyn Device, durability: Durability) -> Result<(), u32> {
-    match durability {
-        Durability::Durable => written(device.flush()),
-        Durability::Cached => Ok(()),
-    }
-}
-
-fn written(done: Result<(), DeviceError>) -> Result<(), u32> {
-    done.map_err(|failed| number(&failed, error::NO_SPACE))
-}
-
-fn number(failed: &DeviceError, past_the_end: u32) -> u32 {
-    match failed {
-        DeviceError::PastTheEnd { .. } => past_the_end,
+        DeviceError::PastTheEnd { .. } => error::INVALID,
         DeviceError::ReadOnly(_) => error::PERMISSION,
         DeviceError::Store(failed) if failed.raw_os_error() == Some(libc::ENOSPC) => error::NO_SPACE,
         _ => error::IO,
-    }
+    };
+    Refusal { number, message: failed.to_string() }
+}
+
+fn violation(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+fn is_time_limit(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }

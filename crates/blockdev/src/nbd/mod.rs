@@ -1,22 +1,31 @@
 //! An NBD server: the drive for programs that speak the protocol themselves (qemu, nbdcopy, fio's `nbd` engine).
 //!
-//! Small and our own rather than a plugin for nbdkit: users need nothing besides the wheel, statistics and commands work
+//! Small and our own rather than a plugin for nbdkit: users need nothing but the wheel, statistics and commands work
 //! as on a mount, and requests that come in a row are answered in a row. For TLS or filters, put nbdkit's `nbd` plugin
 //! before the socket.
+//!
+//! Clients are not trusted: how many there may be and what memory they take together is bounded, and one that stops in
+//! the middle of its sentence is left after a while.
 
+mod answers;
 mod connection;
+mod memory;
 mod negotiation;
 mod protocol;
+mod stream;
 
 use crate::device::Device;
+use memory::Share;
+use negotiation::Offer;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use stream::{Stream, Until};
 
 /// Where clients find the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,66 +35,71 @@ pub enum Address {
     Tcp(String, u16),
 }
 
+/// What clients may ask of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections that may be open at a time, 1 to `CONNECTIONS_MAX`; a further one is closed at once.
+    pub connections_max: u32,
+    /// From the greeting to the first request.
+    pub negotiation: Duration,
+    /// Without a byte in the middle of a request. Between requests a client may be silent for ever.
+    pub half_request: Duration,
+}
+
+/// With more, what memory one connection may have would not do for a usual request.
+pub const CONNECTIONS_MAX: u32 = 1024;
+
+impl Limits {
+    /// With limits of time that no client meets that is at work.
+    pub fn with_connections(connections_max: u32) -> Self {
+        let patience = Duration::from_secs(30);
+        Self { connections_max, negotiation: patience, half_request: patience }
+    }
+}
+
 enum Listener {
     Unix(UnixListener),
     Tcp(TcpListener),
 }
 
-/// Either kind of connection.
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn try_clone(&self) -> io::Result<Self> {
-        Ok(match self {
-            Self::Unix(stream) => Self::Unix(stream.try_clone()?),
-            Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
-        })
-    }
-
-    fn shut_down(&self) {
-        let _ = match self {
-            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
-            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
-        };
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+impl Listener {
+    fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Unix(stream) => stream.read(into),
-            Self::Tcp(stream) => stream.read(into),
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Unix(stream))
+            }
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
         }
     }
 }
 
-impl Write for Stream {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write(data),
-            Self::Tcp(stream) => stream.write(data),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[derive(Default)]
+/// What the server and the threads of its connections share. Only the threads hold the device: it is nobody's once they
+/// have ended.
 struct Shared {
+    limits: Limits,
     is_over: AtomicBool,
     /// Connections that are open, so that they can be shut.
     open: Mutex<Vec<(u64, Stream)>>,
+    /// Their threads.
+    attending: Mutex<Vec<JoinHandle<()>>>,
     connections: AtomicU64,
+    refused: AtomicU64,
 }
 
 impl Shared {
     fn open(&self) -> MutexGuard<'_, Vec<(u64, Stream)>> {
         self.open.lock().expect("no connection panics while it holds the list")
+    }
+
+    fn attending(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.attending.lock().expect("nothing panics while it holds the list")
     }
 }
 
@@ -98,8 +112,9 @@ pub struct Server {
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Serves the device to any number of clients at a time. A socket file that nobody listens at is replaced.
-pub fn serve(device: Arc<dyn Device>, address: Address) -> io::Result<Server> {
+/// Serves the device to as many clients at a time as may be. A socket file that nobody listens at is replaced.
+pub fn serve(device: Arc<dyn Device>, address: Address, limits: Limits) -> io::Result<Server> {
+    assert!((1..=CONNECTIONS_MAX).contains(&limits.connections_max), "{limits:?}");
     let (listener, address) = match address {
         Address::Unix(path) => {
             if path.exists() && UnixStream::connect(&path).is_err() && is_socket(&path) {
@@ -116,7 +131,14 @@ pub fn serve(device: Arc<dyn Device>, address: Address) -> io::Result<Server> {
             (Listener::Tcp(listener), Address::Tcp(host, port))
         }
     };
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared {
+        limits,
+        is_over: AtomicBool::new(false),
+        open: Mutex::default(),
+        attending: Mutex::default(),
+        connections: AtomicU64::new(0),
+        refused: AtomicU64::new(0),
+    });
     let listening = thread::Builder::new().name("nbd".to_owned()).spawn({
         let shared = shared.clone();
         move || listen(&listener, &device, &shared)
@@ -131,40 +153,70 @@ fn is_socket(path: &std::path::Path) -> bool {
 
 fn listen(listener: &Listener, device: &Arc<dyn Device>, shared: &Arc<Shared>) {
     while !shared.is_over.load(Ordering::Relaxed) {
-        let accepted = match listener {
-            Listener::Unix(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                Ok(Stream::Unix(stream))
-            }),
-            Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
-            }),
-        };
-        let (Ok(stream), device, shared) = (accepted, device.clone(), shared.clone()) else {
-            thread::sleep(LOOK_EVERY);
-            continue;
-        };
-        let number = shared.connections.fetch_add(1, Ordering::Relaxed);
-        let _ = thread::Builder::new().name(format!("nbd-{number}")).spawn(move || {
-            // A client that breaks off hurts nobody else.
-            let _ = attend(stream, number, &*device, &shared);
-            shared.open().retain(|(open, _)| *open != number);
-        });
+        match listener.accept() {
+            // A client that cannot be attended to is closed.
+            Ok(stream) => drop(admit(stream, device, shared)),
+            Err(_) => thread::sleep(LOOK_EVERY),
+        }
     }
 }
 
-fn attend(mut stream: Stream, number: u64, device: &dyn Device, shared: &Shared) -> io::Result<()> {
-    shared.open().push((number, stream.try_clone()?));
-    if shared.is_over.load(Ordering::Relaxed) {
-        return Ok(());
+/// Attends to the client in a thread of its own. One too many is closed at once: clients say so, whereas they would wait
+/// without a word if it was left in the queue of the socket, some of them for a connection that they hold themselves.
+fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::Result<()> {
+    let to_shut = stream.try_clone()?;
+    let number = shared.connections.fetch_add(1, Ordering::Relaxed);
+    {
+        let mut open = shared.open();
+        if open.len() >= shared.limits.connections_max as usize {
+            shared.refused.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        }
+        open.push((number, to_shut));
     }
-    if negotiation::negotiate(&mut stream, &device.capabilities())? {
-        let writer = stream.try_clone()?;
-        connection::serve(stream, writer, device)?;
-    }
+    let attending = thread::Builder::new().name(format!("nbd-{number}")).spawn({
+        let (device, shared) = (device.clone(), shared.clone());
+        move || {
+            // A client that breaks off hurts nobody else.
+            let _ = attend(stream, &*device, shared.limits);
+            shared.open().retain(|(open, _)| *open != number);
+        }
+    });
+    let attending = attending.inspect_err(|_| shared.open().retain(|(open, _)| *open != number))?;
+    let mut threads = shared.attending();
+    threads.retain(|thread| !thread.is_finished());
+    threads.push(attending);
     Ok(())
+}
+
+fn attend(stream: Stream, device: &dyn Device, limits: Limits) -> io::Result<()> {
+    let moment = Instant::now() + limits.negotiation;
+    let (mut reader, mut writer) = (Until { stream: stream.try_clone()?, moment }, Until { stream, moment });
+    let Some(agreed) = negotiation::negotiate(&mut reader, &mut writer, &offer(device, limits))? else {
+        return Ok(());
+    };
+    let (reader, writer) = (reader.stream, writer.stream);
+    // Whoever does not take its answers is waited for: it is asked for nothing else meanwhile, and so takes no memory.
+    reader.limit(Some(limits.half_request), None)?;
+    connection::serve(reader, writer, device, agreed, Share::of(limits.connections_max))
+}
+
+fn offer(device: &dyn Device, limits: Limits) -> Offer {
+    Offer { capabilities: device.capabilities(), many_connections: limits.connections_max > 1 }
+}
+
+/// A whole connection over any pair of streams, without limits of time. An error is one of the connection.
+pub fn converse(
+    mut reader: impl Read,
+    mut writer: impl Write,
+    device: &dyn Device,
+    connections_max: u32,
+) -> io::Result<()> {
+    let offer = offer(device, Limits::with_connections(connections_max));
+    match negotiation::negotiate(&mut reader, &mut writer, &offer)? {
+        Some(agreed) => connection::serve(reader, writer, device, agreed, Share::of(connections_max)),
+        None => Ok(()),
+    }
 }
 
 impl Server {
@@ -177,12 +229,19 @@ impl Server {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Shuts all connections and takes the socket away.
+    /// How many of them were closed at once, since there were as many as may be.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
+    /// Shuts all connections, waits for their threads and takes the socket away: the device is nobody's afterwards.
     pub fn stop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         if let Some(listening) = self.listening.take() {
             let _ = listening.join();
             self.shared.open().iter().for_each(|(_, stream)| stream.shut_down());
+            let attending = std::mem::take(&mut *self.shared.attending());
+            attending.into_iter().for_each(|thread| drop(thread.join()));
             if let Address::Unix(path) = &self.address {
                 let _ = std::fs::remove_file(path);
             }

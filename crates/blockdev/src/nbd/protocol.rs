@@ -1,11 +1,14 @@
-//! The words of the NBD protocol (github.com/NetworkBlockDevice/nbd, doc/proto.md): fixed newstyle negotiation with
-//! simple replies, which every client understands.
+//! The words of the NBD protocol (github.com/NetworkBlockDevice/nbd, doc/proto.md): fixed newstyle negotiation, simple
+//! and structured replies, the metadata context `base:allocation`.
+
+use std::fmt;
 
 pub const MAGIC: u64 = 0x4e42_444d_4147_4943; // "NBDMAGIC"
 pub const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054; // "IHAVEOPT"
 pub const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 pub const REQUEST_MAGIC: u32 = 0x2560_9513;
-pub const REPLY_MAGIC: u32 = 0x6744_6698;
+pub const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
+pub const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
 pub const FLAG_FIXED_NEWSTYLE: u16 = 1;
 pub const FLAG_NO_ZEROES: u16 = 2;
@@ -16,12 +19,16 @@ pub mod option {
     pub const LIST: u32 = 3;
     pub const INFO: u32 = 6;
     pub const GO: u32 = 7;
+    pub const STRUCTURED_REPLY: u32 = 8;
+    pub const LIST_META_CONTEXT: u32 = 9;
+    pub const SET_META_CONTEXT: u32 = 10;
 }
 
 pub mod reply {
     pub const ACK: u32 = 1;
     pub const SERVER: u32 = 2;
     pub const INFO: u32 = 3;
+    pub const META_CONTEXT: u32 = 4;
     pub const UNSUPPORTED: u32 = 0x8000_0001;
     pub const INVALID: u32 = 0x8000_0003;
     pub const UNKNOWN: u32 = 0x8000_0006;
@@ -49,21 +56,39 @@ pub mod command {
     pub const FLUSH: u16 = 3;
     pub const TRIM: u16 = 4;
     pub const WRITE_ZEROES: u16 = 6;
+    pub const BLOCK_STATUS: u16 = 7;
 }
 
-pub const COMMAND_FLAG_FUA: u16 = 1;
-pub const COMMAND_FLAG_NO_HOLE: u16 = 2;
+pub mod command_flag {
+    pub const FUA: u16 = 1;
+    pub const NO_HOLE: u16 = 1 << 1;
+    pub const REQUEST_ONE: u16 = 1 << 3;
+}
 
-/// NBD's own numbers of errors, which are those of Linux where there is one.
+/// Kinds of chunks of a structured reply.
+pub mod chunk {
+    pub const NONE: u16 = 0;
+    pub const OFFSET_DATA: u16 = 1;
+    pub const OFFSET_HOLE: u16 = 2;
+    pub const BLOCK_STATUS: u16 = 5;
+    pub const ERROR: u16 = 1 << 15 | 1;
+}
+
+/// NBD's own numbers of errors, which are those of Linux.
 pub mod error {
     pub const PERMISSION: u32 = 1;
     pub const IO: u32 = 5;
     pub const INVALID: u32 = 22;
     pub const NO_SPACE: u32 = 28;
-    pub const NOT_SUPPORTED: u32 = 95;
 }
 
-/// The largest request; clients ask for no more unless told otherwise.
+/// The metadata context that says what is allocated, and the number by which replies name it.
+pub const ALLOCATION: &str = "base:allocation";
+pub const ALLOCATION_ID: u32 = 1;
+/// Of `base:allocation`: nothing is stored, and what is read is zero.
+pub const STATE_HOLE_AND_ZERO: u32 = 3;
+
+/// The largest request; clients ask for no more unless the server allows it.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;
 
 /// A request of the transmission phase, 28 bytes on the wire.
@@ -91,14 +116,56 @@ impl Request {
             length_bytes: number(24, 28) as u32,
         })
     }
+
+    pub fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether the command has a meaning for all of its flags. Clients set FUA on any command.
+    pub fn has_known_flags(&self) -> bool {
+        let own = match self.command {
+            command::WRITE_ZEROES => command_flag::NO_HOLE,
+            command::BLOCK_STATUS => command_flag::REQUEST_ONE,
+            _ => 0,
+        };
+        self.flags & !(own | command_flag::FUA) == 0
+    }
+}
+
+/// Why a request is not carried out, as it is reported to the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// One of `error`.
+    pub number: u32,
+    /// For people; only structured replies have it.
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn invalid(message: impl fmt::Display) -> Self {
+        Self { number: error::INVALID, message: message.to_string() }
+    }
 }
 
 /// The head of a simple reply; data follow it if the request was a read that went well.
 pub fn simple_reply(cookie: u64, error: u32) -> [u8; 16] {
     let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
+    bytes[..4].copy_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
     bytes[4..8].copy_from_slice(&error.to_be_bytes());
     bytes[8..].copy_from_slice(&cookie.to_be_bytes());
+    bytes
+}
+
+pub const CHUNK_HEAD_BYTES: usize = 20;
+
+/// The head of a chunk of a structured reply, which that many bytes follow.
+pub fn chunk_head(cookie: u64, kind: u16, is_last: bool, payload_bytes: u32) -> [u8; CHUNK_HEAD_BYTES] {
+    let mut bytes = [0; CHUNK_HEAD_BYTES];
+    bytes[..4].copy_from_slice(&STRUCTURED_REPLY_MAGIC.to_be_bytes());
+    bytes[4..6].copy_from_slice(&u16::from(is_last).to_be_bytes());
+    bytes[6..8].copy_from_slice(&kind.to_be_bytes());
+    bytes[8..16].copy_from_slice(&cookie.to_be_bytes());
+    bytes[16..].copy_from_slice(&payload_bytes.to_be_bytes());
     bytes
 }
 
@@ -116,5 +183,7 @@ mod tests {
         bytes[0] = 0;
         assert_eq!(Request::parse(&bytes), None);
         assert_eq!(simple_reply(9, 5)[..8], [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 5]);
+        assert_eq!(chunk_head(9, 5, true, 12)[..8], [0x66, 0x8e, 0x33, 0xef, 0, 1, 0, 5]);
+        assert_eq!(chunk_head(9, 5, true, 12)[15..], [9, 0, 0, 0, 12]);
     }
 }

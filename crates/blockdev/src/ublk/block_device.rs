@@ -114,7 +114,7 @@ impl BlockDevice {
         &self.path
     }
 
-    /// Takes the block device away, whoever uses it.
+    /// Removes the block device, even if it is in use.
     pub fn stop(&mut self) -> io::Result<()> {
         let Some(serving) = self.serving.take() else { return Ok(()) };
         UblkCtrl::new_simple(self.id as i32).and_then(|control| control.kill_dev()).map_err(in_words_of_the_system)?;

@@ -1,4 +1,4 @@
-//! What the kernel is told of the drive, and what is done with a request of the kernel's.
+//! What is reported to the kernel of the drive, and how the kernel's requests are carried out.
 
 use crate::device::{Capabilities, Device, Durability, punch};
 use libublk::sys;

@@ -92,7 +92,7 @@ impl Promise {
         self.lost.range(offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT)).next().is_some()
     }
 
-    /// Whole units that are written anew can be read again.
+    /// Whole units that are rewritten can be read again.
     fn heal(&mut self, offset_bytes: u64, length_bytes: u64) {
         for unit in offset_bytes.div_ceil(UNIT)..(offset_bytes + length_bytes) / UNIT {
             self.lost.remove(&unit);
@@ -129,7 +129,7 @@ pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, Str
         }
     }
     verify(&device, &mut promise, &|_, _| false)?;
-    let core = device.core();
+    let mut core = device.core();
     core.ftl().check_accounts()?;
     core.ftl().check_map()?;
     Ok(Summary {
@@ -175,7 +175,7 @@ fn step(
         Operation::Trim { offset_bytes, length_bytes } => {
             let done = device.trim(offset_bytes, length_bytes);
             changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
-                model.trim(offset_bytes, length_bytes)
+                model.trim(offset_bytes, length_bytes);
             })?;
         }
         Operation::Punch { offset_bytes, length_bytes } => {
@@ -189,7 +189,7 @@ fn step(
                 Ok(()) if read == promise.now.read(offset_bytes, length_bytes) => {}
                 // What a failed write left behind is known when it has been looked at.
                 Ok(()) if promise.is_read_only => {
-                    verify(device, promise, &|promise, unit| promise.since_flush.contains_key(&unit))?
+                    verify(device, promise, &|promise, unit| promise.since_flush.contains_key(&unit))?;
                 }
                 Ok(()) if promise.has_lost(offset_bytes, length_bytes) => verify(device, promise, &|_, _| false)?,
                 Ok(()) => return Err(format!("{length_bytes} bytes at {offset_bytes} are not what was written")),

@@ -4,7 +4,7 @@
 use serde_json::json;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::specification::Drive;
-use ssdlab_engine::specification::read_path::MapCache;
+use ssdlab_engine::specification::drive::MapCache;
 use std::collections::BTreeMap;
 
 pub const UNIT: u64 = 512;
@@ -34,7 +34,7 @@ pub enum Reduction {
     Compresses,
     /// Only repetitions are found, of units that take one place each.
     Deduplicates,
-    /// Both, with an index beside the data.
+    /// Both, with an index in addition to the data.
     Both,
 }
 

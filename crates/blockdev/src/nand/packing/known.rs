@@ -1,6 +1,6 @@
 //! Data that is stored, by its hash: where to look whether a unit is stored already.
 //!
-//! A hash only says where to look; whoever finds something compares the bytes. So two units of one hash cost a
+//! A hash only says where to look; the bytes are compared before they are taken as equal. So two units of one hash cost a
 //! deduplication and never more.
 
 use std::collections::HashMap;

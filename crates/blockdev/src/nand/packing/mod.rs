@@ -19,7 +19,7 @@ use codec::Codec;
 use directory::Entry;
 use known::Known;
 use ssdlab_engine::ledger::Cause;
-use ssdlab_engine::specification::data_reduction::DataReduction;
+use ssdlab_engine::specification::drive::DataReduction;
 use ssdlab_engine::timing::recorder::{Decision, Packed};
 use std::ops::Range;
 

@@ -9,8 +9,8 @@
 use super::directory::Entry;
 use crate::nand::medium::PageState;
 use crate::nand::{Nand, Recovery};
-use ssdlab_engine::ftl::numbers::{Lpn, Ppn};
 use ssdlab_engine::ftl::recovery::{Found, FoundUnit};
+use ssdlab_engine::units::{Lpn, Ppn};
 
 /// Data that was found. The order is that of looking it up: of two copies one that can be read comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

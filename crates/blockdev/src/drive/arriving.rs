@@ -1,0 +1,183 @@
+//! Data of the host that the drive has taken and not yet decided on: a request that waits for the link or for room in the
+//! buffer. Whoever reads it in the meantime gets it from here.
+
+use crate::device::DeviceError;
+use crate::nand::Transfer;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+#[derive(Debug)]
+pub enum Data {
+    Bytes(Vec<u8>),
+    Zeroes,
+    /// Only whole units are forgotten.
+    Trimmed {
+        unit_bytes: u64,
+    },
+}
+
+#[derive(Debug)]
+pub struct Arrival {
+    tag: u32,
+    range: Range<u64>,
+    data: Data,
+    /// Whether the host believes that it was carried out.
+    is_answered: bool,
+}
+
+impl Arrival {
+    pub fn transfer(&self) -> Transfer<'_> {
+        let Range { start: offset_bytes, end } = self.range;
+        match &self.data {
+            Data::Bytes(data) => Transfer::Write { offset_bytes, data },
+            Data::Zeroes | Data::Trimmed { .. } => Transfer::Zero { offset_bytes, length_bytes: end - offset_bytes },
+        }
+    }
+
+    /// What a read of `into`, which begins at `offset_bytes`, gets from it.
+    fn lay_over(&self, offset_bytes: u64, into: &mut [u8]) {
+        let changed = match self.data {
+            Data::Trimmed { unit_bytes } => {
+                self.range.start.next_multiple_of(unit_bytes)..self.range.end / unit_bytes * unit_bytes
+            }
+            _ => self.range.clone(),
+        };
+        let from = changed.start.max(offset_bytes);
+        let to = changed.end.min(offset_bytes + into.len() as u64);
+        if from >= to {
+            return;
+        }
+        let part = &mut into[(from - offset_bytes) as usize..(to - offset_bytes) as usize];
+        match &self.data {
+            Data::Bytes(data) => {
+                let at = (from - self.range.start) as usize;
+                part.copy_from_slice(&data[at..at + part.len()]);
+            }
+            Data::Zeroes | Data::Trimmed { .. } => part.fill(0),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Arriving {
+    /// In the order in which they came.
+    arrivals: VecDeque<Arrival>,
+    /// Those that could not be carried out although the host had its answer: they are in memory only.
+    stranded: Vec<Arrival>,
+    /// What went wrong: with requests that wait for their answer, and with those that have it.
+    failed: Vec<(u32, DeviceError)>,
+    failed_late: Option<DeviceError>,
+}
+
+impl Arriving {
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty()
+    }
+
+    pub fn push(&mut self, tag: u32, range: Range<u64>, data: Data) {
+        self.arrivals.push_back(Arrival { tag, range, data, is_answered: false });
+    }
+
+    /// Takes what came under a tag, which is now decided on.
+    pub fn take(&mut self, tag: u32) -> Option<Arrival> {
+        let place = self.arrivals.iter().position(|arrival| arrival.tag == tag)?;
+        self.arrivals.remove(place)
+    }
+
+    /// A request was decided on; where it failed, its data stay here if the host relies on them.
+    pub fn note_outcome(&mut self, arrival: Arrival, outcome: Result<(), DeviceError>) {
+        let Err(error) = outcome else { return };
+        if arrival.is_answered {
+            self.stranded.push(arrival);
+            self.failed_late.get_or_insert(error);
+        } else {
+            self.failed.push((arrival.tag, error));
+        }
+    }
+
+    /// What came of a request that was decided on.
+    pub fn outcome(&mut self, tag: u32) -> Result<(), DeviceError> {
+        match self.failed.iter().position(|&(failed, _)| failed == tag) {
+            Some(place) => Err(self.failed.swap_remove(place).1),
+            None => Ok(()),
+        }
+    }
+
+    /// What went wrong with requests that had been answered, since the last call.
+    pub fn take_late_failure(&mut self) -> Result<(), DeviceError> {
+        self.failed_late.take().map_or(Ok(()), Err)
+    }
+
+    pub fn is_here(&self, tag: u32) -> bool {
+        self.arrivals.iter().any(|arrival| arrival.tag == tag)
+    }
+
+    /// The request is reported to the host as complete.
+    pub fn answer(&mut self, tag: u32) {
+        if let Some(arrival) = self.arrivals.iter_mut().find(|arrival| arrival.tag == tag) {
+            arrival.is_answered = true;
+        }
+    }
+
+    pub fn overlaps(&self, range: &Range<u64>) -> bool {
+        self.arrivals.iter().any(|arrival| arrival.range.start < range.end && range.start < arrival.range.end)
+    }
+
+    /// Whether anything of the range is here: on its way, or kept because it could not be carried out.
+    pub fn holds(&self, range: &Range<u64>) -> bool {
+        let overlaps = |arrival: &Arrival| arrival.range.start < range.end && range.start < arrival.range.end;
+        self.stranded.iter().chain(&self.arrivals).any(overlaps)
+    }
+
+    /// Puts what is here over what was read from flash.
+    pub fn lay_over(&self, offset_bytes: u64, into: &mut [u8]) {
+        for arrival in self.stranded.iter().chain(&self.arrivals) {
+            arrival.lay_over(offset_bytes, into);
+        }
+    }
+
+    /// The power is gone, and all of it.
+    pub fn lose(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_its_way_lies_over_what_is_in_flash_in_the_order_in_which_it_came() {
+        let mut arriving = Arriving::default();
+        arriving.push(1, 2..6, Data::Bytes(vec![1, 2, 3, 4]));
+        arriving.push(2, 5..7, Data::Zeroes);
+        arriving.push(3, 7..13, Data::Trimmed { unit_bytes: 4 });
+        let read = |arriving: &Arriving, offset_bytes| {
+            let mut into = [9; 6];
+            arriving.lay_over(offset_bytes, &mut into);
+            into
+        };
+        assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 0]);
+        assert_eq!(read(&arriving, 4), [3, 0, 0, 9, 0, 0]);
+        assert!(arriving.overlaps(&(12..20)) && !arriving.overlaps(&(13..20)));
+        assert!(arriving.take(2).is_some() && arriving.take(2).is_none());
+        assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn what_fails_after_its_answer_stays_readable_and_is_told_later() {
+        let mut arriving = Arriving::default();
+        arriving.push(1, 0..2, Data::Bytes(vec![1, 2]));
+        arriving.push(2, 2..4, Data::Bytes(vec![3, 4]));
+        arriving.answer(1);
+        for tag in [1, 2] {
+            let arrival = arriving.take(tag).unwrap();
+            arriving.note_outcome(arrival, Err(DeviceError::Injected));
+        }
+        let mut into = [0; 4];
+        arriving.lay_over(0, &mut into);
+        assert_eq!(into, [1, 2, 0, 0]);
+        assert!(arriving.outcome(1).is_ok() && arriving.outcome(2).is_err());
+        assert!(arriving.take_late_failure().is_err() && arriving.take_late_failure().is_ok());
+    }
+}

@@ -1,0 +1,43 @@
+//! How much memory a drive with contents takes, counted before it is opened; not what is written to it, of which nobody
+//! knows how much it will be.
+
+use super::contents::Contents;
+use ssdlab_engine::error::SpecificationError;
+use ssdlab_engine::nand::Geometry;
+use ssdlab_engine::simulation::{Memory, memory_of_drive};
+use ssdlab_engine::specification::Drive;
+
+/// Of a place for a mapping unit: how often its frame is held, and the list of those that nobody holds.
+const FRAME_BYTES: u64 = 8;
+/// Beside the data, in a file where the contents lie in one: the spare bytes, and which frame it is.
+const BESIDE_DATA_BYTES: u64 = 20;
+/// Of a place for packed data: what begins there.
+const DIRECTORY_ENTRY_BYTES: u64 = 16;
+/// Of an address of a drive that reduces data: the write whose data it holds.
+const WRITE_NUMBER_BYTES: u64 = 8;
+/// Of an address of a drive that looks for repetitions: hashes of what is stored and of what was.
+const HASH_BYTES: u64 = 40;
+
+/// The memory that the tables of a drive take. Errors name the key of the drive file.
+pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, SpecificationError> {
+    let mut memory = memory_of_drive(drive)?;
+    let unit_bytes = drive.ftl.mapping_unit_bytes;
+    let units = Geometry::new(&drive.nand, unit_bytes, drive.ftl.erase_unit)?.physical_units();
+    let user_units = drive.ftl.user_bytes / u64::from(unit_bytes);
+    let reduction = &drive.data_reduction;
+    memory.of_units_bytes += FRAME_BYTES * units;
+    if *contents == Contents::Memory {
+        memory.of_units_bytes += BESIDE_DATA_BYTES * units;
+        if reduction.is_on() {
+            memory.of_units_bytes +=
+                DIRECTORY_ENTRY_BYTES * units * u64::from(unit_bytes / reduction.packing_bytes.max(1));
+        }
+    }
+    if reduction.is_on() {
+        memory.of_units_bytes += WRITE_NUMBER_BYTES * user_units;
+    }
+    if reduction.deduplication {
+        memory.of_units_bytes += HASH_BYTES * user_units;
+    }
+    Ok(memory)
+}

@@ -1,0 +1,302 @@
+//! A translation layer over flash that holds data: each decision is carried out on contents as soon as it is made.
+//!
+//! To the front it is a timed drive like any other. What goes wrong does not stop time: it is noted for the request.
+
+use super::arriving::Arriving;
+use crate::device::DeviceError;
+use crate::nand::{Nand, Transfer};
+use ssdlab_engine::error::ReadOnly;
+use ssdlab_engine::ftl::Capacity;
+use ssdlab_engine::ledger::{Cause, Ledger};
+use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::simulation::{SimulatedDrive, TimedSimulatedDrive};
+use ssdlab_engine::specification::Drive;
+use ssdlab_engine::timing::drive::{Idle, TimedDrive};
+use ssdlab_engine::timing::in_memory::InMemory;
+use ssdlab_engine::timing::recorder::{Decision, Packed};
+use ssdlab_engine::units::{EraseUnit, Lpn};
+use std::ops::Range;
+
+pub struct Stored {
+    pub(super) drive: Drive,
+    pub(super) ftl: Box<dyn TimedSimulatedDrive>,
+    pub(super) nand: Nand,
+    pub(super) capacity: Capacity,
+    pub(super) arriving: Arriving,
+    pub(super) read_only_reason: Option<String>,
+    /// Why data could not be moved off a failed block: there was no room. It is in the drive's memory only.
+    pub(super) stranded: Option<ReadOnly>,
+    /// What was decided on last, and all since the front took it.
+    pub(super) decisions: Vec<Decision>,
+    pub(super) decided: Vec<Decision>,
+    /// What goes where with them, of a drive that reduces data.
+    pub(super) packed: Vec<(u32, Packed)>,
+    /// After so many moves one is not noted in the map: the canary of the tests.
+    pub(super) forgets_after: Option<u64>,
+    /// What the drive keeps of its counters goes with a checkpoint.
+    pub(super) counters: Counters,
+}
+
+/// What of the counters the translation layer does not know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    pub simulated_ns: u64,
+    /// Times that the power came back.
+    pub power_cycles: u64,
+}
+
+impl TimedDrive for Stored {
+    fn prefetch(&self, request: &Request) {
+        self.ftl.prefetch(request);
+    }
+
+    fn prefetch_old(&self, request: &Request) {
+        self.ftl.prefetch_old(request);
+    }
+
+    fn decide(&mut self, tag: u32, request: &Request) -> Result<(), ReadOnly> {
+        let arrival = self.arriving.take(tag);
+        let transfer = arrival.as_ref().map_or(Transfer::Nothing, |arrival| arrival.transfer());
+        let outcome = self.carry_out_request(request, &transfer);
+        let attended = self.attend_to_flash();
+        if let Some(arrival) = arrival {
+            self.arriving.note_outcome(arrival, outcome.and(attended));
+        }
+        Ok(())
+    }
+
+    fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
+        // Whoever waits for the groups hears of what failed when it is read, or at a flush.
+        let _ = self.fill_up(groups).and_then(|()| self.attend_to_flash());
+        Ok(())
+    }
+
+    fn housekeep(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+        let done = self.ftl.housekeep(now_ns, idle_since_ns);
+        if let Ok(Idle::NothingBefore(then_ns)) = done {
+            return Ok(Idle::NothingBefore(then_ns));
+        }
+        // Nobody has asked for this; what fails is met again when it is read.
+        let is_refused = done.is_err();
+        let _ = self.carry_out_decided(done.map(|_| ())).and_then(|()| self.attend_to_flash());
+        Ok(if is_refused { Idle::NothingBefore(u64::MAX) } else { Idle::Decided })
+    }
+
+    fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
+        self.ftl.read_ahead(offset_bytes, length_bytes);
+        let _ = self.carry_out_decided(Ok(())).and_then(|()| self.attend_to_flash());
+    }
+
+    fn count_read(&mut self, request: &Request) {
+        self.ftl.count_read(request);
+    }
+
+    fn dies_of_erase_units(&self) -> Vec<u16> {
+        self.ftl.dies_of_erase_units()
+    }
+
+    fn depends_on_load(&self) -> bool {
+        self.ftl.depends_on_load()
+    }
+
+    fn load_by_die(&mut self) -> &mut [u64] {
+        self.ftl.load_by_die()
+    }
+
+    fn exchange_memory(&mut self, memory: &mut InMemory) {
+        self.ftl.exchange_memory(memory);
+    }
+
+    fn ledger(&self) -> &Ledger {
+        TimedDrive::ledger(&*self.ftl)
+    }
+
+    fn take_decisions(&mut self, into: &mut Vec<Decision>) {
+        into.clear();
+        std::mem::swap(into, &mut self.decided);
+    }
+}
+
+impl Stored {
+    /// The host's request, on data. The error is the first that the host must hear of.
+    fn carry_out_request(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
+        if request.operation == Operation::Trim {
+            self.note_trim(request)?;
+        }
+        if self.nand.is_packed() && request.operation == Operation::Write {
+            return self.write_packed(request, transfer);
+        }
+        let executed = self.ftl.decide(0, request);
+        let answer = self.carry_out_decisions(transfer);
+        executed.map_err(|reason| self.refuse(reason)).and(answer)
+    }
+
+    /// What the translation layer has decided on by itself.
+    pub(super) fn carry_out_decided(&mut self, decided: Result<(), ReadOnly>) -> Result<(), DeviceError> {
+        let answer = self.carry_out_decisions(&Transfer::Nothing);
+        if let Err(reason) = decided {
+            // Nothing of what was decided is undone by it; the next write hears of it.
+            self.refuse(reason);
+        }
+        answer
+    }
+
+    /// Carries out what the translation layer has decided on since the last call.
+    pub(super) fn carry_out_decisions(&mut self, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
+        self.ftl.take_decisions(&mut self.decisions);
+        let answer = if self.nand.is_packed() {
+            self.carry_out_packed()
+        } else {
+            let answer = self.nand.carry_out(&self.decisions, self.ftl.map_pages_written_back(), transfer);
+            self.spoil_map();
+            answer
+        };
+        self.decided.append(&mut self.decisions);
+        answer
+    }
+
+    /// The contents of a range as they are now.
+    pub(super) fn read(&mut self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        into.fill(0);
+        let units = self.units_of(offset_bytes, into.len() as u64);
+        let mut transfer = Transfer::Read { offset_bytes, into };
+        let mut answer = Ok(());
+        for unit in units {
+            let Some(place) = self.ftl.place_of(Lpn(unit)) else { continue };
+            let done = if self.nand.is_packed() {
+                self.nand.read_packed(unit, place.0, &mut transfer)
+            } else {
+                self.nand.read_for_host(place.0, &mut transfer)
+            };
+            answer = answer.and(done);
+        }
+        if let Transfer::Read { into, .. } = transfer {
+            self.arriving.lay_over(offset_bytes, into);
+        }
+        answer
+    }
+
+    pub(super) fn units_of(&self, offset_bytes: u64, length_bytes: u64) -> Range<u32> {
+        let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
+        (offset_bytes / unit_bytes) as u32..(offset_bytes + length_bytes).div_ceil(unit_bytes) as u32
+    }
+
+    /// Fills groups up with padding, so that they can go to flash.
+    fn fill_up(&mut self, groups: &[Range<u32>]) -> Result<(), DeviceError> {
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let padded = self.ftl.pad(groups);
+        self.carry_out_decided(padded)
+    }
+
+    pub(super) fn refuse(&mut self, reason: ReadOnly) -> DeviceError {
+        self.read_only_reason = Some(reason.to_string());
+        DeviceError::ReadOnly(reason.to_string())
+    }
+
+    #[inline]
+    fn note_streams(&mut self) {
+        if !self.nand.has_opened() {
+            return;
+        }
+        let ftl = &self.ftl;
+        self.nand.note_streams(ftl.host_units(), |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
+    }
+
+    /// What the flash asks for after a request: blocks that failed are given up, and the translation layer, which may
+    /// open any erase unit that it takes for erased, finds one that truly is.
+    pub(super) fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
+        self.note_streams();
+        if self.nand.has_failures() {
+            self.give_up_failed()?;
+        }
+        let is_scarce = self.nand.waiting_erases() > 0 && self.nand.waiting_erases() + 1 >= self.ftl.free_erase_units();
+        // What the SLC cache has of its own, behind the others, is little, and used again at once.
+        if is_scarce || self.nand.waits_to_erase_from(self.capacity.erase_units) {
+            self.program_all()?;
+        }
+        Ok(())
+    }
+
+    /// All that is in memory goes to flash.
+    pub(super) fn program_all(&mut self) -> Result<(), DeviceError> {
+        loop {
+            self.fill_up(&self.nand.open_groups())?;
+            self.note_streams();
+            self.nand.finish_programs();
+            if !self.nand.has_failures() {
+                return Ok(());
+            }
+            self.give_up_failed()?;
+        }
+    }
+
+    /// Moves what lives in failed erase units away. The copies are in flash before anything else happens: until then
+    /// the drive's memory has the only good ones.
+    fn give_up_failed(&mut self) -> Result<(), DeviceError> {
+        let mut answer = Ok(());
+        while let Some(erase_unit) = self.nand.take_failed() {
+            let given_up = self.ftl.give_up(EraseUnit(erase_unit));
+            let done = self.carry_out_decided(given_up);
+            self.note_streams();
+            match given_up {
+                Ok(()) => self.nand.retire(erase_unit),
+                Err(reason) => self.stranded = Some(reason),
+            }
+            answer = answer.and(done);
+        }
+        if !self.nand.has_power_loss_protection() {
+            self.fill_up(&self.nand.open_groups())?;
+            self.note_streams();
+            self.nand.finish_programs();
+        }
+        answer
+    }
+
+    fn note_trim(&mut self, request: &Request) -> Result<(), DeviceError> {
+        let unit_bytes = u64::from(self.capacity.mapping_unit_bytes);
+        let first = request.offset_bytes.div_ceil(unit_bytes);
+        let end = (request.offset_bytes + u64::from(request.length_bytes)) / unit_bytes;
+        if self.ftl.read_only().is_some() || end <= first {
+            return Ok(());
+        }
+        if self.nand.wants_checkpoint() {
+            self.checkpoint()?;
+        }
+        self.nand.note_trim(first as u32, (end - first) as u32);
+        Ok(())
+    }
+
+    /// Notes where everything is, and the counters, in the system blocks.
+    pub(super) fn checkpoint(&mut self) -> Result<(), DeviceError> {
+        if !self.nand.has_power_loss_protection() {
+            self.program_all()?;
+        }
+        let ftl = &self.ftl;
+        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.place_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
+        self.save_counters();
+        Ok(())
+    }
+
+    fn spoil_map(&mut self) {
+        let Some(mut left) = self.forgets_after.take() else { return };
+        for pair in self.decisions.windows(2) {
+            let [Decision::Read(from, _), Decision::Program(to, Cause::Gc)] = *pair else { continue };
+            left -= 1;
+            if left == 0 {
+                let lpn = Lpn(self.nand.medium().spare(to.0).lpn);
+                if self.ftl.place_of(lpn) == Some(to) {
+                    self.ftl.misplace(lpn, from);
+                    return;
+                }
+                left = 1;
+            }
+        }
+        self.forgets_after = Some(left);
+    }
+
+    pub(super) fn simulated(&self) -> &dyn SimulatedDrive {
+        &*self.ftl
+    }
+}
