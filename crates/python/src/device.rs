@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 use ssdlab_blockdev::device::{self, DeviceError};
-use ssdlab_blockdev::drive::{Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice};
+use ssdlab_blockdev::drive::{Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice, memory_of};
 use ssdlab_blockdev::fuse::{self, Panel};
 use ssdlab_blockdev::nand::{Events, Recovery};
-use ssdlab_blockdev::nbd::{self, Address};
+use ssdlab_blockdev::nbd::{self, Address, Limits};
 use ssdlab_blockdev::null::Null;
 use ssdlab_blockdev::ublk;
 use ssdlab_engine::simulation::Outcome;
@@ -49,14 +49,17 @@ struct State {
     real_pace: Option<Achieved>,
 }
 
+fn described(drive_json: &str, options_json: &str) -> PyResult<(Drive, Opening)> {
+    let drive = serde_json::from_str(drive_json).map_err(|error| refuse_json("drive", drive_json, &error))?;
+    let opening = serde_json::from_str(options_json).map_err(|error| refuse_json("options", options_json, &error))?;
+    Ok((drive, opening))
+}
+
 #[pymethods]
 impl Device {
     #[new]
     fn open(py: Python<'_>, drive_json: &str, options_json: &str) -> PyResult<Self> {
-        let drive: Drive =
-            serde_json::from_str(drive_json).map_err(|error| refuse_json("drive", drive_json, &error))?;
-        let opening: Opening =
-            serde_json::from_str(options_json).map_err(|error| refuse_json("options", options_json, &error))?;
+        let (drive, opening) = described(drive_json, options_json)?;
         let simulated = py.detach(|| SimulatedDevice::new(&drive, &opening.drive)).map_err(|error| match error {
             OpenError::Specification(error) => refuse(error),
             OpenError::Store(error) => os_error(&error),
@@ -69,6 +72,13 @@ impl Device {
             simulated.clone()
         };
         Ok(Self { simulated, front })
+    }
+
+    /// The memory that such a drive would take, without its contents, as JSON.
+    #[staticmethod]
+    fn memory(drive_json: &str, options_json: &str) -> PyResult<String> {
+        let (drive, opening) = described(drive_json, options_json)?;
+        as_json(&memory_of(&drive, &opening.drive.contents).map_err(refuse)?)
     }
 
     /// What a run would give that ended now, and what no run counts, as JSON.
@@ -127,14 +137,14 @@ impl Device {
         Ok(Mount { mount: Mutex::new(mount.map_err(|error| os_error(&error))?) })
     }
 
-    /// Serves the drive over NBD at a unix socket.
-    fn serve_at_socket(&self, py: Python<'_>, path: PathBuf) -> PyResult<Server> {
-        self.serve(py, Address::Unix(path))
+    /// Serves the drive over NBD at a unix socket, to so many connections at a time.
+    fn serve_at_socket(&self, py: Python<'_>, path: PathBuf, connections_max: u32) -> PyResult<Server> {
+        self.serve(py, Address::Unix(path), connections_max)
     }
 
-    /// Serves the drive over NBD at a TCP port; 0 takes a free one.
-    fn serve_at_port(&self, py: Python<'_>, host: String, port: u16) -> PyResult<Server> {
-        self.serve(py, Address::Tcp(host, port))
+    /// Serves the drive over NBD at a TCP port, to so many connections at a time; port 0 takes a free one.
+    fn serve_at_port(&self, py: Python<'_>, host: String, port: u16, connections_max: u32) -> PyResult<Server> {
+        self.serve(py, Address::Tcp(host, port), connections_max)
     }
 
     /// Makes a block device of the drive, through ublk.
@@ -145,14 +155,18 @@ impl Device {
 }
 
 impl Device {
-    fn serve(&self, py: Python<'_>, address: Address) -> PyResult<Server> {
-        let server = py.detach(|| nbd::serve(self.front.clone(), address)).map_err(|error| os_error(&error))?;
+    fn serve(&self, py: Python<'_>, address: Address, connections_max: u32) -> PyResult<Server> {
+        if !(1..=nbd::CONNECTIONS_MAX).contains(&connections_max) {
+            return Err(PyValueError::new_err(format!("{connections_max} connections; 1 to {}", nbd::CONNECTIONS_MAX)));
+        }
+        let limits = Limits::with_connections(connections_max);
+        let server = py.detach(|| nbd::serve(self.front.clone(), address, limits)).map_err(|error| os_error(&error))?;
         Ok(Server { server: Mutex::new(server) })
     }
 }
 
 fn state(device: &SimulatedDevice) -> State {
-    let core = device.core();
+    let mut core = device.core();
     State {
         outcome: core.outcome(),
         events: core.nand().events(),
@@ -188,7 +202,7 @@ impl Mount {
         Ok(true)
     }
 
-    /// Unmounts it. An OSError says what keeps it busy.
+    /// Unmounts it. An `OSError` says what keeps it busy.
     fn unmount(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.mount().unmount()).map_err(|error| os_error(&error))
     }
@@ -223,6 +237,12 @@ impl Server {
         self.server().connections()
     }
 
+    /// How many of them were closed at once, since there were as many as may be.
+    #[getter]
+    fn refused(&self) -> u64 {
+        self.server().refused()
+    }
+
     /// Shuts all connections and takes the socket away.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.server().stop());
@@ -249,7 +269,7 @@ impl BlockDevice {
         self.attached().path().to_owned()
     }
 
-    /// Takes it away, whoever uses it.
+    /// Detaches it, even if it is in use.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.attached().stop()).map_err(|error| os_error(&error))
     }
@@ -261,7 +281,7 @@ impl BlockDevice {
     }
 }
 
-/// With its number, where it has one, so that Python makes the right kind of OSError of it.
+/// With its number, where it has one, so that Python makes the right kind of `OSError` of it.
 fn os_error(error: &std::io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string())),

@@ -11,9 +11,13 @@ mod state;
 mod survey;
 mod trace;
 
-use errors::as_json;
+use errors::{as_json, refuse, refuse_json};
 use pyo3::prelude::*;
+use run::specified;
 use serde::Serialize;
+use serde_json::Value;
+use ssdlab_engine::description;
+use ssdlab_engine::simulation::memory_of;
 use ssdlab_traces::Format;
 
 #[pymodule]
@@ -31,13 +35,39 @@ mod _engine {
     #[pymodule_export]
     use super::trace::HeldTrace;
     #[pymodule_export]
-    use super::{policies, trace_formats, version};
+    use super::{check, describe, memory, policies, schema, trace_formats, version};
 }
 
 /// All policies as JSON: kind, name, summary, source, parameters with their defaults.
 #[pyfunction]
 fn policies() -> PyResult<String> {
     as_json(&ssdlab_engine::policies::descriptions())
+}
+
+/// The JSON schema of drive files, specifications and outcomes.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    as_json(description::schema::schema())
+}
+
+/// All that is wrong with a drive file, as a JSON list. `part` says how far it is looked at: `keys`, `geometry` or `all`.
+#[pyfunction]
+#[pyo3(signature = (drive_json, part="all"))]
+fn check(drive_json: &str, part: &str) -> PyResult<String> {
+    let part = serde_json::from_value(part.into()).map_err(|error| refuse_json("part", part, &error))?;
+    as_json(&description::check(&content_of(drive_json)?, part))
+}
+
+/// A drive file that has no problems but perhaps with how much the host may use: the file with every default in it, its
+/// capacity and its memory, as JSON.
+#[pyfunction]
+#[pyo3(signature = (drive_json, sold_bytes=None))]
+fn describe(drive_json: &str, sold_bytes: Option<u64>) -> PyResult<String> {
+    as_json(&description::describe(&content_of(drive_json)?, sold_bytes).map_err(refuse)?)
+}
+
+fn content_of(drive_json: &str) -> PyResult<Value> {
+    serde_json::from_str(drive_json).map_err(|error| refuse_json("drive", drive_json, &error))
 }
 
 /// All trace formats as JSON: name, aliases, description.
@@ -55,6 +85,12 @@ fn trace_formats() -> PyResult<String> {
         description: format.description(),
     };
     as_json(&Format::ALL.iter().map(describe).collect::<Vec<_>>())
+}
+
+/// The memory that a run takes, as JSON: bytes by mapping unit, which a smaller scale lessens, and others.
+#[pyfunction]
+fn memory(specification_json: &str) -> PyResult<String> {
+    as_json(&memory_of(&specified(specification_json)?).map_err(refuse)?)
 }
 
 #[pyfunction]

@@ -1,4 +1,4 @@
-//! Runs: a specification's own jobs, or a trace after them. Both listen for Ctrl-C and tell how far they are.
+//! Runs: a specification's own jobs, or a trace after them. Both stop at Ctrl-C and report their progress.
 
 use crate::errors::{as_json, refuse_json, refuse_trace, source_failed};
 use crate::state;
@@ -79,7 +79,8 @@ pub fn replay(
     as_json(&Replayed { outcome, trace: counts.take() })
 }
 
-fn specified(specification_json: &str) -> PyResult<Specification> {
+/// A specification from its JSON.
+pub fn specified(specification_json: &str) -> PyResult<Specification> {
     serde_json::from_str(specification_json).map_err(|error| refuse_json("specification", specification_json, &error))
 }
 

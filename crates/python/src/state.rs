@@ -2,12 +2,14 @@
 //! that it is of, as JSON, and what the engine wrote.
 
 use crate::errors::refuse;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::simulation::{InitialState, Run, StateError};
 use ssdlab_engine::specification::Drive;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const MAGIC: &str = concat!("ssdlab-state ", env!("CARGO_PKG_VERSION"), "\n");
 const FIRST_WORD: &[u8] = b"ssdlab-state ";
@@ -91,20 +93,37 @@ fn first_difference(
     }
 }
 
-/// Writes the state of the drive at the end of a run. The file appears whole or not at all.
+/// Writes the state of the drive at the end of a run. The file appears whole or not at all. What the system refuses, such
+/// as room on the disk, is an `OSError` with the file's name.
 pub fn save(py: Python<'_>, run: &mut dyn Run, drive: &Drive, path: &str) -> PyResult<()> {
-    let aside = format!("{path}.writing");
-    let written = py.detach(|| written(run, drive, &aside).map_err(|error| error.to_string()));
-    let moved = written.and_then(|()| std::fs::rename(&aside, path).map_err(|error| error.to_string()));
-    moved.map_err(|message| {
-        let _ = std::fs::remove_file(&aside);
-        let message = format!("{path}: {message}");
-        refuse(SpecificationError::new("state", message, "a place where it can be written"))
+    py.detach(|| written_aside(run, drive, path)).map_err(|error| match error {
+        StateError::Io(error) if error.raw_os_error().is_some() => {
+            let reason = error.to_string();
+            let reason = reason.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((error.raw_os_error(), reason, path.to_owned()))
+        }
+        other => {
+            let message = format!("{path}: {other}");
+            refuse(SpecificationError::new("state", message, "a place where it can be written"))
+        }
     })
 }
 
-fn written(run: &mut dyn Run, drive: &Drive, path: &str) -> Result<(), StateError> {
-    let mut file = BufWriter::new(File::create(path)?);
+/// Writes to a new file in the folder of the path, and renames it to the path.
+fn written_aside(run: &mut dyn Run, drive: &Drive, path: &str) -> Result<(), StateError> {
+    // A name that nobody can guess, and a new file: a link that somebody put there is not followed.
+    let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let aside = format!("{path}.{}-{nanoseconds:x}.writing", std::process::id());
+    let file = File::create_new(&aside)?;
+    let moved = written(run, drive, file).and_then(|()| Ok(std::fs::rename(&aside, path)?));
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&aside);
+    }
+    moved
+}
+
+fn written(run: &mut dyn Run, drive: &Drive, file: File) -> Result<(), StateError> {
+    let mut file = BufWriter::new(file);
     file.write_all(MAGIC.as_bytes())?;
     let mut out = zstd::stream::write::Encoder::new(file, LEVEL)?;
     out.include_checksum(true)?;

@@ -105,6 +105,6 @@ fn profile_speed(lines: u64) {
          \"report_seconds\": {:.4}}}",
         records.len() as f64 / added.as_secs_f64(),
         report.units.unique,
-        (start.elapsed() - added).as_secs_f64()
+        start.elapsed().saturating_sub(added).as_secs_f64()
     );
 }

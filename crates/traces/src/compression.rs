@@ -1,4 +1,4 @@
-//! Takes gzip, bzip2 and zstd off a source, told apart by their magic bytes; anything else passes as it is.
+//! Decompresses a source that is in gzip, bzip2 or zstd, recognised by their magic bytes; anything else passes unchanged.
 
 use std::io::{self, Cursor, Read};
 

@@ -37,7 +37,9 @@ pub enum TraceError {
         /// Malformed pieces that were skipped before this one.
         skipped: u64,
     },
-    #[error("the {format} trace does not tell reads from writes: none of its {requests} requests has a direction")]
+    #[error(
+        "the {format} trace does not say which requests are reads and which are writes: none of its {requests} requests has a direction"
+    )]
     OperationsNotTold { format: Format, requests: u64 },
     #[error("the {format} trace holds no requests in its {pieces} {kind}s{}; {hint}", skipped_before(*.skipped))]
     NoRequests { format: Format, kind: PieceKind, pieces: u64, skipped: u64, hint: &'static str },

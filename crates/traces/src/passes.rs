@@ -1,5 +1,5 @@
 //! Passes over a recording that is held in memory: in its own order, or, so that a repeated recording is no period that a
-//! drive could fall into, in pieces whose order is drawn anew for every pass.
+//! drive could fall into, in pieces whose order is drawn again for every pass.
 //!
 //! A drive under the same requests in the same order again and again finds what was written together dying together, in
 //! the order in which it was written: it settles into that, far from what the process behind the recording would do. The

@@ -1,5 +1,5 @@
 //! The records of a recording that a run takes: all, or those of a sample of the address space; remembered where they are
-//! few, so that a recording that is repeated is read once and its order may be drawn anew.
+//! few, so that a recording that is repeated is read once and its order may be drawn again.
 
 use super::held::Gathered;
 use super::recording::Recording;

@@ -25,7 +25,7 @@ pub(super) fn is_file_action(word: &[u8]) -> bool {
     matches!(word, b"add" | b"open" | b"close" | b"unlink")
 }
 
-/// A flush has no extent, whatever fio wrote beside it.
+/// A flush has no extent, even if fio wrote one into its line.
 pub(super) fn extent(operation: Operation, offset_bytes: u64, length_bytes: u64) -> (u64, u64) {
     if operation == Operation::Flush { (0, 0) } else { (offset_bytes, length_bytes) }
 }

@@ -1,4 +1,4 @@
-//! What must hold of a trace reader whatever bytes come in: beside not breaking, that neither the size of the batches nor
+//! What must hold of a trace reader for any input: it does not panic, and neither the size of the batches nor
 //! that of the source's reads changes what is read, and that after its end there is nothing more. Also the part of the
 //! targets in `fuzz/`.
 

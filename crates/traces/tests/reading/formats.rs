@@ -111,7 +111,7 @@ fn each_fixture_reads_as_worked_out_by_hand() {
         let (records, reader) = read_all(bytes(name), Some(format), 0).unwrap();
         assert_eq!(rows(&records, reader.volumes()), expected(format), "{format}");
         assert_eq!(reader.skipped(), 0, "{format}");
-        let untold = if format == Format::Systor17 { 1 } else { 0 };
+        let untold = u64::from(format == Format::Systor17);
         assert_eq!(reader.untold(), untold, "{format}");
     }
 }

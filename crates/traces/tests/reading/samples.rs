@@ -1,4 +1,4 @@
-//! Larger recordings, from the folder that SSDLAB_TRACE_SAMPLES names: counts that are known from elsewhere, and one
+//! Larger recordings, from the folder that `SSDLAB_TRACE_SAMPLES` names: counts that are known from elsewhere, and one
 //! recording read in both of its formats. Skipped without that folder.
 
 use std::fs::File;
