@@ -1,4 +1,4 @@
-"""What the programs that write a page of docs/ have in common: tables in Markdown, and where the page goes."""
+"""Shared by the programs that write a page of docs/: Markdown tables, and the output file."""
 
 import sys
 from collections.abc import Callable, Sequence

@@ -14,10 +14,14 @@ __all__ = [
     "Server",
     "SpecificationError",
     "TraceError",
+    "check",
+    "describe",
+    "memory",
     "policies",
     "profile",
     "replay",
     "run",
+    "schema",
     "survey",
     "trace_formats",
     "version",
@@ -76,8 +80,31 @@ def profile(trace_json: str, hold: bool = False, region_bytes: int = 4096) -> tu
     With `hold` the requests as well, unless there are more than two million or so.
     """
 
+def schema() -> str:
+    """The JSON schema of drive files, specifications and outcomes, from the engine's types.
+
+    `properties` has `drive_file`, `described_drive`, `problem`, `specification` and `outcome`, whose types are in
+    `$defs`. `required` lists the keys of a type in their order; one that may be left out has a `default`. A property of
+    a drive file may have a `unit`, and `acts`: when it has an effect, where that is not always.
+    """
+
+def check(drive_json: str, part: Literal["keys", "geometry", "all"] = "all") -> str:
+    """All that is wrong with a drive file, as a JSON list of `problem`s of the schema.
+
+    `keys` looks at keys and at each value alone, `geometry` also at what does not depend on how much the host may use.
+    """
+
+def describe(drive_json: str, sold_bytes: int | None = None) -> str:
+    """A drive file without problems, but perhaps with how much the host may use: a `described_drive` of the schema.
+
+    `sold_bytes` is what the drive is sold as, where that is not what its file says.
+    """
+
 def trace_formats() -> str:
     """All trace formats as a JSON list of `{"name", "aliases", "description"}`."""
+
+def memory(specification_json: str) -> str:
+    """What a run takes, as JSON: `of_units_bytes`, which goes with the scale of the drive, and `other_bytes`."""
 
 def policies() -> str:
     """All policies as a JSON list of `{"kind", "name", "summary", "source", "parameters"}`."""
@@ -150,6 +177,9 @@ class Device:
     def __new__(cls, drive_json: str, options_json: str) -> Device:
         """Open it. `drive_json` is the specification's drive; `options_json` has `does_nothing` and `drive`, which are
         `Options` of `crates/blockdev/src/drive/contents.rs`. Raises SpecificationError, and OSError for its file."""
+    @staticmethod
+    def memory(drive_json: str, options_json: str) -> str:
+        """What such a drive takes without its contents, as JSON in the form of `_engine.memory`."""
     def state(self) -> str:
         """`outcome`, what a run would give that ended now, and what no run counts, as JSON."""
     def figures(self) -> str:
@@ -166,10 +196,10 @@ class Device:
         """An orderly end: all of it in flash, the map noted, a file on its disk. Raises OSError."""
     def mount(self, folder: str | PathLike[str], threads: int, render: Callable[[str], str]) -> Mount:
         """Mount it at a folder; `render(state)` gives the text of `stats.json`. Raises OSError."""
-    def serve_at_socket(self, path: str | PathLike[str]) -> Server:
-        """Serve it over NBD at a unix socket. Raises OSError."""
-    def serve_at_port(self, host: str, port: int) -> Server:
-        """Serve it over NBD at a TCP port; 0 takes a free one. Raises OSError."""
+    def serve_at_socket(self, path: str | PathLike[str], connections_max: int) -> Server:
+        """Serve it over NBD at a unix socket, to 1 to 1024 connections at a time. Raises OSError."""
+    def serve_at_port(self, host: str, port: int, connections_max: int) -> Server:
+        """The same at a TCP port; 0 takes a free one. Raises OSError."""
     def attach(self) -> BlockDevice:
         """Make a block device of it, through ublk. Raises OSError, which says what is missing."""
 
@@ -192,6 +222,9 @@ class Server:
     @property
     def connections(self) -> int:
         """How many clients have come so far."""
+    @property
+    def refused(self) -> int:
+        """How many of them were closed at once, since there were as many as may be."""
     def stop(self) -> None:
         """Shut all connections and take the socket away."""
 

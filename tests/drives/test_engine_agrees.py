@@ -2,24 +2,18 @@
 
 import json
 from fractions import Fraction
-from typing import Any
 
+import msgspec
 import pytest
 
-from ssdlab.drives import load, policies, resolve
-from ssdlab.drives.consistency import over_provisioning_min
-from ssdlab.drives.policies import Known
+from ssdlab import _engine
+from ssdlab.drives import load, resolve
+from ssdlab.drives.policies import known
 from ssdlab.drives.resolve import ResolvedDrive
-
-_engine = pytest.importorskip("ssdlab._engine", reason="the native module is not built")
-
-
-@pytest.fixture(autouse=True)
-def _the_engine_s_own_policies(monkeypatch: pytest.MonkeyPatch, known_to_engine: Known) -> None:
-    monkeypatch.setattr(policies, "known", lambda: known_to_engine)
+from ssdlab.engine.types import Outcome
 
 
-def outcome(drive: ResolvedDrive) -> dict[str, Any]:
+def outcome(drive: ResolvedDrive, *, timed: bool = False) -> Outcome:
     """What a run of one write gives back."""
     sizes = [{"bytes": 4096, "percent": 100.0}]
     job = {
@@ -44,13 +38,12 @@ def outcome(drive: ResolvedDrive) -> dict[str, Any]:
     specification = {
         "seed": 1,
         "drive": drive.specification(),
-        "timed": False,
+        "timed": timed,
         "until": {"kind": "job"},
         "series_points_max": 16,
         "jobs": [job],
     }
-    found: dict[str, Any] = json.loads(_engine.run(json.dumps(specification)))
-    return found
+    return msgspec.json.decode(_engine.run(json.dumps(specification)), type=Outcome)
 
 
 @pytest.mark.parametrize(
@@ -74,21 +67,24 @@ def test_capacities_are_the_engine_s(name: str, settings: dict[str, str]) -> Non
         "units_per_erase_unit": drive.capacity.units_per_erase_unit,
         "data_units_per_erase_unit": drive.capacity.data_units_per_erase_unit,
     }
-    capacity = outcome(drive)["capacity"]
-    assert {key: capacity[key] for key in expected} == expected
+    capacity = outcome(drive).capacity
+    assert {key: getattr(capacity, key) for key in expected} == expected
 
 
-def test_every_policy_can_be_chosen_and_runs_at_the_least_over_provisioning(known_to_engine: Known) -> None:
-    for kind, of_kind in known_to_engine.items():
+def test_every_policy_can_be_chosen_and_runs_at_the_least_over_provisioning() -> None:
+    for kind, of_kind in known().items():
         for name in of_kind:
             settings = {f"ftl.{kind}": name}
-            least = over_provisioning_min(resolve(load("textbook"), settings=settings).capacity)
+            least = resolve(load("textbook"), settings=settings).over_provisioning_min
             drive = resolve(load("textbook"), over_provisioning=least, settings=settings)
             assert drive.specification()["ftl"][kind] == {"name": name} | of_kind[name].parameters
-            assert outcome(drive)["failure"] is None
+            assert outcome(drive).failure is None
 
 
-def test_the_list_that_other_tests_use_is_part_of_the_engine_s(known_to_engine: Known, known_to_tests: Known) -> None:
-    for kind, of_kind in known_to_tests.items():
-        for name, policy in of_kind.items():
-            assert known_to_engine[kind][name].parameters == policy.parameters
+def test_an_outcome_is_of_the_generated_types() -> None:
+    found = outcome(resolve(load("tiny")), timed=True)
+    (job,) = found.jobs
+    assert (job.name, job.write.ios, job.ledger.host_written_bytes) == ("one", 1, 4096)
+    assert found.timing is not None and job.timing is not None
+    assert job.timing.write.count == 1
+    assert found.timing.simulated_ns == job.timing.end_ns

@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 
 import ssdlab
-from ssdlab import jobs
 from ssdlab.drives import load, names
 from ssdlab.results import Result
+from ssdlab.workloads import jobs
 
 GENERIC = [name for name in names() if name.startswith("generic-")]
 LINK_MB_S = {"sata-6g": 600.0, "pcie3x4": 3938.0, "pcie4x4": 7877.0}
@@ -55,7 +55,7 @@ def test_every_class_is_there() -> None:
     drives = [load(name) for name in GENERIC]
     assert {drive.nand.cell for drive in drives} >= {"mlc", "tlc", "qlc"}
     assert {"sata-6g", "pcie3x4", "pcie4x4"} <= {drive.host_link.interface for drive in drives}
-    assert any(drive.slc_cache.is_on and drive.map_cache.bytes for drive in drives), "consumer, without DRAM"
+    assert any(drive.has_slc_cache and drive.map_cache.bytes for drive in drives), "consumer, without DRAM"
     assert any(drive.parity.units_per_stripe and drive.write_buffer.power_loss_protection for drive in drives)
 
 

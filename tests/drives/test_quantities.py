@@ -16,7 +16,7 @@ from ssdlab.quantities import (
     parse_bytes,
     parse_scale,
     parse_share,
-    parse_shares,
+    parse_spare_areas,
 )
 
 
@@ -28,13 +28,13 @@ def test_shares(text: str, share: float) -> None:
 
 
 def test_lists_of_shares() -> None:
-    assert parse_shares("0%,7%,28%") == [0.0, 0.07, 0.28]
+    assert parse_spare_areas("0%,7%,28%") == [0.0, 0.07, 0.28]
 
 
 @pytest.mark.parametrize("text", ["", "x", "7", "-1%", "nan", "inf", "7%%", "1e999999999", "0%,", "7 percent"])
 def test_what_is_no_share_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"share|negative|ambiguous|large"):
-        parse_shares(text)
+        parse_spare_areas(text)
 
 
 def test_a_bare_number_above_one_is_not_guessed() -> None:

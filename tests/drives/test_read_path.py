@@ -7,7 +7,6 @@ import pytest
 
 import ssdlab
 from ssdlab.drives import load, resolve
-from ssdlab.drives.consistency import over_provisioning_min
 from ssdlab.errors import InputError
 
 CACHE = {"map_cache.bytes": "256KiB"}
@@ -19,7 +18,7 @@ CACHE = {"map_cache.bytes": "256KiB"}
         (CACHE | {"map_cache.entries_per_map_page": "2048"}, "at most a mapping unit of 4096 B"),
         ({"map_cache.bytes": "4095"}, "at least a map page of 4096 B"),
         (CACHE | {"map_cache.eviction": '"fifo"'}, "'lru' or 'clock'"),
-        (CACHE | {"map_cache.miss_us": "-1"}, "greater than or equal to 0"),
+        (CACHE | {"map_cache.miss_us": "-1"}, "map_cache.miss_us = -1 should be a number of 0 or more"),
         (
             CACHE
             | {
@@ -55,9 +54,9 @@ def test_map_pages_take_room_of_the_spare_area(tmp_path: Path) -> None:
     drive = load("textbook")
     without = resolve(drive).capacity
     settings = {"map_cache.bytes": "64KiB", "map_cache.entries_per_map_page": "16"}
-    with_map = resolve(drive, settings=settings).capacity
-    assert with_map.user_units_max == without.user_units_max * 16 // 17
-    least = over_provisioning_min(with_map)
+    with_map = resolve(drive, settings=settings)
+    assert with_map.capacity.user_units_max == without.user_units_max * 16 // 17
+    least = with_map.over_provisioning_min
     job = tmp_path / "writes.fio"
     job.write_text(JOB)
     result = ssdlab.run(job, ssdlab.drive("textbook", op=least, settings=settings), timed=False)

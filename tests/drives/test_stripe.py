@@ -10,9 +10,7 @@ from typer.testing import CliRunner
 
 import ssdlab
 from ssdlab.cli.drives import drives
-from ssdlab.drives import load, policies, resolve
-from ssdlab.drives.consistency import over_provisioning_min
-from ssdlab.drives.policies import Known
+from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
 
 DUO = "iodrive-duo-320gb-slc"
@@ -38,11 +36,6 @@ def job(tmp_path: Path) -> Path:
     path = tmp_path / "job.fio"
     path.write_text(JOB)
     return path
-
-
-@pytest.fixture
-def _the_engine_s_policies(monkeypatch: pytest.MonkeyPatch, known_to_engine: Known) -> None:
-    monkeypatch.setattr(policies, "known", lambda: known_to_engine)
 
 
 def test_the_catalogue_has_two_devices_as_one_drive() -> None:
@@ -89,9 +82,15 @@ def test_scale_and_op_are_of_the_whole() -> None:
         ({"stripe.devices": "0"}, "stripe.devices"),
         (TWO | {"stripe.chunk_bytes": "6000"}, "stripe.chunk_bytes = 6000 should be a multiple of ftl.mapping_unit"),
         (TWO | {"stripe.chunk_bytes": "1TiB"}, "so small that each of 2 devices"),
-        (TWO | {"housekeeping.erased_pool_bytes": "8MiB"}, "housekeeping.erased_pool_bytes: a device of a stripe"),
-        (TWO | {"housekeeping.retention_days": "1.0"}, "housekeeping.retention_days: a device of a stripe"),
-        (TWO | {"slc_cache.static_bytes": "1GiB"}, "slc_cache.static_bytes: a device of a stripe"),
+        (
+            TWO | {"housekeeping.erased_pool_bytes": "8MiB"},
+            "should be 1 with housekeeping.erased_pool_bytes",
+        ),
+        (
+            TWO | {"housekeeping.retention_days": "1.0"},
+            "should be 1 with housekeeping.retention_days",
+        ),
+        (TWO | {"slc_cache.static_bytes": "1GiB"}, "should be 1 with slc_cache.static_bytes"),
         (TWO | {"stripe.chunk": "1"}, "stripe.chunk_bytes"),
     ],
 )
@@ -100,7 +99,6 @@ def test_what_does_not_go_with_a_stripe_is_refused(settings: dict[str, str], mes
         resolve(load("generic-tlc-480"), settings=settings)
 
 
-@pytest.mark.usefixtures("_the_engine_s_policies")
 @pytest.mark.parametrize("timed", [True, False])
 def test_a_stripe_of_one_device_is_the_drive(timed: bool, job: Path) -> None:
     plain = ssdlab.run(job, ssdlab.drive("tiny"), timed=timed)
@@ -110,7 +108,6 @@ def test_a_stripe_of_one_device_is_the_drive(timed: bool, job: Path) -> None:
     assert (one.ledger, one.wear) == (plain.ledger, plain.wear)
 
 
-@pytest.mark.usefixtures("_the_engine_s_policies")
 @pytest.mark.parametrize("timed", [True, False])
 def test_results_are_of_the_whole(timed: bool, job: Path) -> None:
     one = ssdlab.run(job, ssdlab.drive("tiny", op=0.6), timed=timed)
@@ -122,18 +119,16 @@ def test_results_are_of_the_whole(timed: bool, job: Path) -> None:
     assert (one.failure, two.failure) == (None, None)
 
 
-@pytest.mark.usefixtures("_the_engine_s_policies")
 def test_the_engine_takes_what_is_least_here(job: Path) -> None:
     for devices, chunk in ((2, "16KiB"), (3, "20KiB")):
         settings = {"stripe.devices": str(devices), "stripe.chunk_bytes": chunk}
-        least = over_provisioning_min(resolve(load("tiny"), over_provisioning=1.0, settings=settings).capacity)
+        least = resolve(load("tiny"), over_provisioning=1.0, settings=settings).over_provisioning_min
         drive = ssdlab.drive("tiny", op=least, settings=settings)
         assert ssdlab.run(job, drive, timed=False).failure is None
 
 
-@pytest.mark.usefixtures("_the_engine_s_policies")
 def test_a_drive_that_keeps_data_is_one_device() -> None:
-    from ssdlab.targets.engine import open_device
+    from ssdlab.engine import open_device
 
     drive = ssdlab.drive("tiny", op=0.6, settings=TWO)
     with pytest.raises(InputError, match=r"stripe\.devices"):

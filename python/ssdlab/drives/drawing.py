@@ -1,7 +1,9 @@
 """A drive's geometry drawn with text: channels as rows, dies along them, planes inside. No colour, no terminal."""
 
-from ssdlab.drives.capacity import Capacity
+import textwrap
+
 from ssdlab.drives.schema import DriveFile
+from ssdlab.engine.types import DriveCapacity
 from ssdlab.quantities import format_bytes_binary, format_count
 
 _ROWS_MAX = 16
@@ -10,10 +12,10 @@ _PLANE = "■"
 _CONTROLLER = "controller"
 
 
-def draw(drive: DriveFile, capacity: Capacity, *, width: int = 80) -> str:
+def draw(drive: DriveFile, capacity: DriveCapacity, *, width: int = 80) -> str:
     """The drawing and, under it, what each level holds; no line is longer than `width` (at least 60)."""
-    of_each = [f" one of {drive.stripe.devices} such devices:"] if drive.stripe.is_on else []
-    return "\n".join([*of_each, *_dies(drive, width), "", *_levels(drive, capacity)])
+    of_each = [f" one of {drive.stripe.devices} such devices:"] if drive.is_striped else []
+    return "\n".join([*of_each, *_dies(drive, width), "", *_levels(drive, capacity, width)])
 
 
 def _dies(drive: DriveFile, width: int) -> list[str]:
@@ -46,7 +48,7 @@ def _chain(die: str, count: int, room: int) -> str:
     return link.join([die] * (shown - 1)) + middle + die
 
 
-def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
+def _levels(drive: DriveFile, capacity: DriveCapacity, width: int) -> list[str]:
     nand, ftl = drive.nand, drive.ftl
     block_bytes = nand.pages_per_block * nand.page_bytes
     erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
@@ -56,9 +58,9 @@ def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
     devices = drive.stripe.devices
     chunks = f"{devices} devices in turn, in chunks of {format_bytes_binary(drive.stripe.chunk_bytes)}"
     rows = [
-        *([("drive", capacity.flash_bytes, chunks)] if drive.stripe.is_on else []),
+        *([("drive", capacity.flash_bytes, chunks)] if drive.is_striped else []),
         (
-            "device" if drive.stripe.is_on else "drive",
+            "device" if drive.is_striped else "drive",
             capacity.flash_bytes // devices,
             f"{_count(nand.channels, 'channel')} x {_count(nand.dies_per_channel, 'die')}"
             f" x {_count(nand.planes_per_die, 'plane')}",
@@ -74,7 +76,11 @@ def _levels(drive: DriveFile, capacity: Capacity) -> list[str]:
         ),
         ("erase unit", erase_unit_bytes, f"{of_blocks}; {format_count(capacity.erase_units)} of them"),
     ]
-    return [f" {name:<10} {format_bytes_binary(size):>10}   {holds}" for name, size, holds in rows]
+    lines = []
+    for name, size, holds in rows:
+        begun = f" {name:<10} {format_bytes_binary(size):>10}   "
+        lines += textwrap.wrap(holds, width, initial_indent=begun, subsequent_indent=" " * len(begun))
+    return lines
 
 
 def _count(number: int, noun: str) -> str:

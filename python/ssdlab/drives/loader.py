@@ -1,18 +1,18 @@
-"""Finds and reads drive files, and says precisely what is wrong with one."""
+"""Finds and reads drive files: those of the catalogue, and those of users, which may be based on another."""
 
 import tomllib
-from collections.abc import Mapping
+import warnings
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from ssdlab.drives.own_file import BASED_ON, completed
+from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
+from ssdlab.errors import InputError, Note, near
 
-from ssdlab.drives import consistency
-from ssdlab.drives.schema import KINDS, POLICY_KINDS, TABLES, DriveFile
-from ssdlab.errors import InputError, near
+_HELP = "docs/drive-file.md describes every key; `ssdlab drives new --like tiny my.toml` writes a file that works"
 
 
 @cache
@@ -33,15 +33,10 @@ def load(name_or_path: str) -> DriveFile:
     Raises InputError naming the file, the key, its value and what is allowed.
     """
     if name_or_path.endswith(".toml"):
-        path = Path(name_or_path)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{name_or_path}: cannot read the drive file: {error.strerror}") from None
-        try:
-            return parse(content.decode(), where=name_or_path)
-        except UnicodeDecodeError:
-            raise InputError(f"{name_or_path}: not a text in UTF-8, as TOML is") from None
+        drive = _own(Path(name_or_path), name_or_path, ())
+        if unsourced := drive.unsourced():
+            warnings.warn(Note(f"{name_or_path}: {unsourced}"), stacklevel=2)
+        return drive
     entry = _catalogue().get(name_or_path)
     if entry is None:
         raise InputError(
@@ -52,69 +47,44 @@ def load(name_or_path: str) -> DriveFile:
 
 
 def parse(text: str, *, where: str) -> DriveFile:
-    """The drive of a TOML text; `where` opens the message of an error."""
+    """The drive of a TOML text; `where` opens each line of the message of an error, which has all that is wrong."""
+    return drive_of(_toml(text, where), where)
+
+
+def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
+    """A user's drive file. `via` are the files that are based on it, the first one first."""
     try:
-        content = tomllib.loads(text)
+        content = _toml(path.read_bytes().decode(), where)
+    except OSError as error:
+        raise InputError(f"{where}: cannot read the drive file: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not a text in UTF-8, as TOML is") from None
+    via = (*via, path.resolve())
+    base = _base(content[BASED_ON], path, where, via) if BASED_ON in content else None
+    complete, wrong = completed(content, base, where, path.stem)
+    lines = [*wrong, *sentences(problems(complete), complete)]
+    if lines:
+        raise InputError("\n".join([*(f"{where}: {line}" for line in lines), _HELP]))
+    return described(complete)
+
+
+def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
+    """The drive that `based_on` names: one of the catalogue, or a file by its path from the folder of this one."""
+    if not isinstance(said, str):
+        raise InputError(f"{where}: {BASED_ON} = {said!r} should be a drive of the catalogue or a .toml file")
+    if not said.endswith(".toml"):
+        try:
+            return load(said)
+        except InputError as error:
+            raise InputError(f"{where}: {BASED_ON}: {error}") from None
+    base = path.parent / said
+    if base.resolve() in via:
+        raise InputError(f"{where}: {BASED_ON} = {said!r} leads back to {base}")
+    return _own(base, str(base), via)
+
+
+def _toml(text: str, where: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not valid TOML: {error}") from None
-    drive = validate(content, where=where)
-    _check_sources(drive, content, where)
-    consistency.check(drive, where)
-    return drive
-
-
-def validate(content: Mapping[str, Any], *, where: str) -> DriveFile:
-    """The drive of parsed TOML: keys, types and bounds are checked, sources and consistency are not."""
-    try:
-        return DriveFile.model_validate(content)
-    except ValidationError as error:
-        messages = [f"{where}: {_describe(problem['loc'], dict(problem))}" for problem in error.errors()]
-        raise InputError("\n".join(messages)) from None
-
-
-def _describe(location: tuple[int | str, ...], problem: dict[str, Any]) -> str:
-    key = ".".join(str(part) for part in location)
-    table, last = str(location[0]), str(location[-1])
-    if problem["type"] == "extra_forbidden":
-        known = _keys_beside(location)
-        allowed = f"keys of [{table}]" if len(location) > 1 else "top-level keys and tables"
-        return f"unknown key {key!r}{near(last, known)} ({allowed}: {', '.join(known)})"
-    if problem["type"] == "missing":
-        return f"key {key!r} is missing"
-    message = str(problem["msg"]).replace("Input should be", "should be").removeprefix("Value error, ")
-    if problem["type"] in ("model_type", "dict_type"):
-        message = f"should be a table, [{key}]" if len(location) == 1 else "should be a text or a table"
-    return f"{key} = {problem['input']!r}: {message}"
-
-
-def _keys_beside(location: tuple[int | str, ...]) -> list[str]:
-    if len(location) == 1:
-        return list(DriveFile.model_fields)
-    if location[0] == "sources":
-        return ["kind", "source"]
-    return list(TABLES[str(location[0])].model_fields)
-
-
-def _check_sources(drive: DriveFile, content: Mapping[str, Any], where: str) -> None:
-    said = [f"{table}.{key}" for table in TABLES for key in content.get(table, {})]
-    fallbacks = {f"{table}.*": [key for key in said if key.startswith(f"{table}.")] for table in TABLES}
-    for entry in drive.sources:
-        if entry in fallbacks:
-            if all(key in drive.sources for key in fallbacks[entry]):
-                raise InputError(f"{where}: sources.{entry!r} serves no value; take it out")
-        elif entry not in said:
-            raise InputError(
-                f"{where}: sources.{entry!r} names no value of this file{near(entry, said + list(fallbacks))}"
-            )
-    missing = [key for key in said if key not in drive.sources and f"{key.partition('.')[0]}.*" not in drive.sources]
-    if missing:
-        raise InputError(
-            f"{where}: no source for {', '.join(missing)}; under [sources] write, for example,"
-            f' {missing[0]!r} = {{ kind = "assumed", source = "why this value" }}'
-            f' (kinds: {", ".join(KINDS)}; "{missing[0].partition(".")[0]}.*" stands for all others of its table)'
-        )
-
-
-def is_policy(key: str) -> bool:
-    """Whether `table.key` holds the choice of a policy."""
-    return key.startswith("ftl.") and key.removeprefix("ftl.") in POLICY_KINDS

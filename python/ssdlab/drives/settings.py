@@ -1,11 +1,10 @@
-"""`--set table.key=value`: changes single values of a drive file, typed by the file's own schema."""
+"""`--set table.key=value`: changes single values of a drive file, typed by the keys of drive files."""
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
-from ssdlab.drives.loader import is_policy, validate
-from ssdlab.drives.schema import TABLES, DriveFile, Source, keys
+from ssdlab.drives.schema import POLICY_KINDS, TABLES, DriveFile, Source, changed, described, keys, problems, refuse
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_bytes
 
@@ -25,50 +24,51 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
 
     A text needs no quotes; a size may have a unit (`ftl.user_bytes=100GB`); a policy is a name, a table
     (`ftl.victim={ name = "d-choices", d = 10 }`) or one parameter of the policy chosen before (`ftl.victim.d=10`).
-    Raises InputError for an unknown key or a value of the wrong type; whether the values fit together is not checked.
+    Raises InputError for an unknown key, a value of the wrong type or a geometry that cannot be; how much the host may
+    use is not checked.
     """
-    content = drive.model_dump(exclude_unset=True)
-    sources = content.setdefault("sources", {})
+    content = drive.content
     for key, text in settings.items():
         where = f"--set {key}={text}"
-        table, _, name = key.partition(".")
-        policy_key, _, parameter = key.rpartition(".")
-        if key in ("name", "description"):
-            content[key] = _unquoted(text)
-        elif is_policy(policy_key):
-            policy = policy_key.removeprefix("ftl.")
-            content["ftl"][policy] = content["ftl"][policy] | {parameter: _parse(text)}
-            sources[policy_key] = COMMAND_LINE.model_dump()
-        elif table in TABLES and name in TABLES[table].model_fields:
-            value = _typed(key, name, text, TABLES[table].model_fields[name].annotation)
-            content.setdefault(table, {})[name] = (
-                {"name": value} if is_policy(key) and isinstance(value, str) else value
-            )
-            sources[key] = COMMAND_LINE.model_dump()
-        else:
-            known = keys()
-            of_table = [candidate for candidate in known if candidate.startswith(f"{table}.")]
-            raise InputError(f"{where}: unknown key {key!r}{near(key, known)} (known: {', '.join(of_table or TABLES)})")
+        content = _with(content, drive, key, text, where)
         # One by one, so that the message names the setting that is wrong.
-        validate(content, where=where)
-    return validate(content, where="--set")
+        refuse(problems(content, "keys"), content, where)
+    refuse(problems(content, "geometry"), content, f"drive {drive.name!r}")
+    return described(content)
+
+
+def _with(content: Mapping[str, Any], drive: DriveFile, key: str, text: str, where: str) -> dict[str, Any]:
+    table, _, name = key.partition(".")
+    policy_key, _, parameter = key.rpartition(".")
+    if key in ("name", "description"):
+        return dict(content) | {key: _unquoted(text)}
+    if _is_policy(policy_key):
+        kind = policy_key.removeprefix("ftl.")
+        choice = content["ftl"].get(kind, getattr(drive.ftl, kind).name)
+        choice = {"name": choice} if isinstance(choice, str) else choice
+        return changed(content, {policy_key: choice | {parameter: _parse(text)}}, {policy_key: COMMAND_LINE})
+    if table in TABLES and name in TABLES[table].__struct_fields__:
+        value = _typed(key, name, text, get_type_hints(TABLES[table])[name])
+        return changed(content, {key: value}, {key: COMMAND_LINE})
+    known = keys()
+    of_table = [candidate for candidate in known if candidate.startswith(f"{table}.")]
+    raise InputError(f"{where}: unknown key {key!r}{near(key, known)} (known: {', '.join(of_table or TABLES)})")
+
+
+def _is_policy(key: str) -> bool:
+    return key.startswith("ftl.") and key.removeprefix("ftl.") in POLICY_KINDS
 
 
 def _typed(key: str, name: str, text: str, annotation: Any) -> Any:
     wanted = {annotation, *get_args(annotation)}
     value = _parse(text)
-    if int in _flat(wanted) and "bytes" in name.split("_") and isinstance(value, str):
+    if int in wanted and "bytes" in name.split("_") and isinstance(value, str):
         try:
             return parse_bytes(value)
         except InputError as error:
             raise InputError(f"--set {key}={text}: {error}") from None
-    is_text = not is_policy(key) and not {int, float, bool} & _flat(wanted)
+    is_text = not _is_policy(key) and not {int, float, bool} & wanted
     return text if is_text and not isinstance(value, str) else value
-
-
-def _flat(types: set[Any]) -> set[Any]:
-    """Opens `Annotated[int, ...] | None`, so that `int` is found."""
-    return types | {inner for outer in types for inner in get_args(outer)}
 
 
 def _parse(text: str) -> Any:

@@ -1,22 +1,55 @@
-"""A drive as a drive file's text, for drives that a program makes (a fit, a variant). Reading is in `loader.py`."""
+"""A drive as a drive file's text: of drives that a program makes (a fit, a variant), and as a start for a user's own.
+
+Reading is in `loader.py`.
+"""
 
 import json
 from typing import Any
 
-from ssdlab.drives.schema import DriveFile, PolicyChoice
+from ssdlab.drives.own_file import BASED_ON
+from ssdlab.drives.schema import TABLES, DriveFile
+from ssdlab.engine.types import UNITS
 
 
 def to_toml(drive: DriveFile) -> str:
     """TOML that `load` reads back as an equal drive; values that were left to their defaults are left out again."""
     lines = [f"name = {_value(drive.name)}", f"description = {_value(drive.description)}"]
-    for table, content in drive.tables().items():
-        said = [(key, getattr(content, key)) for key in type(content).model_fields if drive.says(f"{table}.{key}")]
-        said = [(key, value) for key, value in said if value is not None]
-        if said:
-            lines += ["", f"[{table}]", *(f"{key} = {_value(value)}" for key, value in said)]
+    for table, model in TABLES.items():
+        content = drive.content.get(table, {})
+        if content:
+            ordered = [key for key in model.__struct_fields__ if key in content]
+            lines += ["", f"[{table}]", *(f"{key} = {_value(content[key])}" for key in ordered)]
     lines += ["", "[sources]"]
-    lines += [f"{_value(key)} = {_value(entry.model_dump())}" for key, entry in drive.sources.items()]
+    lines += [f"{_value(key)} = {_value(entry)}" for key, entry in drive.content.get("sources", {}).items()]
     return "\n".join(lines) + "\n"
+
+
+def new_file(base: DriveFile, based_on: str, name: str) -> str:
+    """TOML of a drive that is its base but for a name: every value of the base stands in it as a comment to change."""
+    lines = [
+        "# A value without its # replaces that of the drive below. A size may have a unit: 960 GB, 2 MiB.",
+        "# docs/drive-file.md describes every key; a value may have a source under [sources], and needs none.",
+        f"{BASED_ON} = {_value(based_on)}",
+        f"name = {_value(name)}",
+        f"description = {_value(f'like {base.name}')}",
+    ]
+    for table in TABLES:
+        content = base.content.get(table, {})
+        lines += ["", f"[{table}]"] if content else []
+        for key, value in content.items():
+            unit = UNITS.get(f"{table}.{key}", "")
+            lines.append(
+                f"# {key} = {_value(_with_unit(value) if unit == 'B' else value)}" + f"  # {unit}" * bool(unit)
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _with_unit(size: int) -> int | str:
+    """A size in the largest unit that keeps its number whole and short, if there is one."""
+    for unit, unit_bytes in (("GB", 10**9), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size and size % unit_bytes == 0 and size < 100_000 * unit_bytes:
+            return f"{size // unit_bytes} {unit}"
+    return size
 
 
 def _value(value: Any) -> str:
@@ -30,8 +63,6 @@ def _value(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case list():
             return f"[{', '.join(_value(item) for item in value)}]"
-        case PolicyChoice():
-            return _value({"name": value.name} | value.parameters) if value.parameters else _value(value.name)
         case dict():
             return f"{{ {', '.join(f'{key} = {_value(item)}' for key, item in value.items())} }}"
     raise TypeError(f"no TOML form for {value!r}")

@@ -1,0 +1,92 @@
+"""A drive file of a user's own, made complete: what it is based on, sizes with units, values without a source.
+
+The catalogue has none of this: there every file gives all values, in bytes, each with its source.
+"""
+
+from collections.abc import Mapping
+from typing import Any, get_args, get_type_hints
+
+from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, keys_of
+from ssdlab.errors import InputError, near
+from ssdlab.quantities import parse_bytes
+
+BASED_ON = "based_on"
+_MAPPING_UNIT_BYTES = 4096
+
+
+def completed(
+    content: Mapping[str, Any], base: DriveFile | None, where: str, name: str
+) -> tuple[dict[str, Any], list[str]]:
+    """The content as a file of the catalogue would have it, and what is wrong with it, a sentence each.
+
+    `base` is the drive that the file is based on, if any; `name` is its name unless it gives one.
+    """
+    own = {key: value for key, value in content.items() if key != BASED_ON}
+    wrong: list[str] = []
+    tables = {table: own[table] for table in TABLES if isinstance(own.get(table), Mapping)}
+    for table, values in tables.items():
+        own[table] = tables[table] = _in_bytes(table, values, wrong)
+    sources = own.get("sources", {})
+    if isinstance(sources, Mapping):
+        own["sources"] = _sources(tables, sources, base, where, wrong)
+        own = _over(base.content, own) if base else own
+    _round_capacity(content, own)
+    own.setdefault("description", f"described in {where}")
+    # A drive that differs from its base does not go by the name of the base.
+    return own | {"name": content.get("name", name)}, wrong
+
+
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The base's content with the file's own values in the place of its; a policy is replaced whole."""
+    merged = dict(base)
+    for key, value in own.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = merged[key] | value if both else value
+    return merged
+
+
+def _in_bytes(table: str, values: Mapping[str, Any], wrong: list[str]) -> dict[str, Any]:
+    """The values with sizes such as "960 GiB" as numbers of bytes."""
+    hints = get_type_hints(TABLES[table])
+    found = dict(values)
+    for key, value in values.items():
+        hint = hints.get(key)
+        if isinstance(value, str) and int in {hint, *get_args(hint)} and "bytes" in key.split("_"):
+            try:
+                found[key] = parse_bytes(value)
+            except InputError as error:
+                wrong.append(f"{table}.{key}: {error}")
+                # A size that the check accepts, so that it does not name the key once more.
+                found[key] = 1 << 40
+    return found
+
+
+def _round_capacity(content: Mapping[str, Any], own: dict[str, Any]) -> None:
+    """A capacity with a unit, such as 500 GB, is what is sold: the whole mapping units in it."""
+    ftl, said = own.get("ftl"), content.get("ftl")
+    if isinstance(ftl, Mapping) and isinstance(said, Mapping) and isinstance(said.get("user_bytes"), str):
+        unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES)
+        if isinstance(unit, int) and unit > 0:
+            own["ftl"] = {**ftl, "user_bytes": ftl["user_bytes"] // unit * unit}
+
+
+def _sources(
+    tables: Mapping[str, Mapping[str, Any]],
+    sources: Mapping[str, Any],
+    base: DriveFile | None,
+    where: str,
+    wrong: list[str],
+) -> dict[str, Any]:
+    """A source for each value that the file gives: its own, its table's, or that there is none."""
+    none = {"kind": "assumed", "source": f"{where} {NO_SOURCE}"}
+    given = [f"{table}.{key}" for table, values in tables.items() for key in values if key in keys_of(table)]
+    found = {key: sources.get(key, sources.get(f"{key.partition('.')[0]}.*", none)) for key in given}
+    of_base = [] if base is None else [f"{table}.{key}" for table in TABLES for key in base.content.get(table, {})]
+    known = list(dict.fromkeys([*given, *of_base]))
+    for entry, source in sources.items():
+        table, _, name = entry.partition(".")
+        if entry in known:
+            found[entry] = source
+        elif name != "*" or not any(key.startswith(f"{table}.") for key in given):
+            wrong.append(f"sources.{entry!r} names no value of this file{near(entry, known)}")
+    return found

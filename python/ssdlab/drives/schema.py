@@ -1,0 +1,204 @@
+"""A drive file as Python has it: every value, which of them the file itself gives, and where each comes from.
+
+What the keys mean, their bounds and whether values fit together is the engine's: `specification/drive/` and
+`description/` in `crates/engine/src/`. docs/drive-file.md and the types in `ssdlab/engine/types.py` are generated.
+"""
+
+import json
+import math
+import statistics
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_type_hints
+
+import msgspec
+
+from ssdlab.engine import native, types
+from ssdlab.engine.types import DriveCapacity, Memory, PolicyChoice, Problem, Source, SourceKind
+from ssdlab.errors import InputError, near
+
+__all__ = ["KINDS", "POLICY_KINDS", "TABLES", "DriveFile", "PolicyChoice", "PolicyKind", "Source", "keys"]
+
+KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
+PolicyKind = Literal["victim", "placement", "wear_leveling", "pacing", "die_choice"]
+POLICY_KINDS: tuple[PolicyKind, ...] = get_args(PolicyKind)
+TABLES: dict[str, type[msgspec.Struct]] = {
+    name: table
+    for name, table in get_type_hints(types.DriveFile).items()
+    if isinstance(table, type) and issubclass(table, msgspec.Struct)
+}
+"""The tables that hold values, in the order of listings."""
+_DEFAULT = Source(kind="assumed", source="not in the file: the default of every drive file")
+NO_SOURCE = "gives no source"
+"""How the source of a value ends that a user's file gives without one."""
+_LISTED_MAX = 3
+_FOR_PEOPLE = ("description", "identity", "market", "sources")
+
+
+class DriveFile(types.DriveFile, frozen=True, kw_only=True):
+    """A drive as its file describes it, with the source of every value that the file gives."""
+
+    content: dict[str, Any]
+    """What the file gives, as parsed TOML."""
+    specification: dict[str, Any]
+    """What the engine needs to know of it, every value in it."""
+    capacity: DriveCapacity
+    memory: Memory
+
+    def tables(self) -> dict[str, msgspec.Struct]:
+        """The tables that hold values, in the order of listings."""
+        return {name: getattr(self, name) for name in TABLES}
+
+    def source_of(self, key: str) -> Source:
+        """The source of `table.key`: its own entry, its table's `table.*`, or that of a default."""
+        table, _, _ = key.partition(".")
+        found = self.sources.get(key) or self.sources.get(f"{table}.*")
+        return found if found is not None and self.says(key) else _DEFAULT
+
+    def says(self, key: str) -> bool:
+        """Whether the file itself gives `table.key`, rather than leaving it to its default."""
+        table, _, name = key.partition(".")
+        return name in self.content.get(table, {})
+
+    def unsourced(self) -> str:
+        """What to say of the values that a user's file gives without a source; nothing where there are none."""
+        keys = [key for key, source in self.sources.items() if source.source.endswith(NO_SOURCE)]
+        if not keys:
+            return ""
+        listed = ", ".join(keys[:_LISTED_MAX]) + (" ..." if len(keys) > _LISTED_MAX else "")
+        return f"{len(keys)} value{'s have' if len(keys) > 1 else ' has'} no source ({listed})"
+
+    def choice(self, kind: PolicyKind) -> dict[str, Any]:
+        """A policy's name, and those of its parameters that the file gives."""
+        given = self.content["ftl"].get(kind, getattr(self.ftl, kind).name)
+        return {"name": given} if isinstance(given, str) else dict(given)
+
+    def with_sources(self, sources: Mapping[str, Source]) -> "DriveFile":
+        """The drive with these sources of its values, by `table.key`, in the place of others."""
+        return described(changed(self.content, {}, sources))
+
+    @property
+    def has_slc_cache(self) -> bool:
+        return self.slc_cache.static_bytes > 0 or self.slc_cache.dynamic_bytes_max > 0
+
+    @property
+    def has_data_reduction(self) -> bool:
+        return self.data_reduction.compression or self.data_reduction.deduplication
+
+    @property
+    def is_striped(self) -> bool:
+        return self.stripe.devices > 1
+
+
+def keys() -> list[str]:
+    """Every key that a drive file may hold, as `table.key`, and the two that stand at its top."""
+    return ["name", "description", *(f"{table}.{key}" for table in TABLES for key in keys_of(table))]
+
+
+def keys_of(table: str) -> tuple[str, ...]:
+    """The keys of one table, in the order of listings."""
+    return TABLES[table].__struct_fields__
+
+
+def changed(content: Mapping[str, Any], values: Mapping[str, Any], sources: Mapping[str, Source]) -> dict[str, Any]:
+    """The content of a drive file with other values and sources, by `table.key`."""
+    changed = dict(content)
+    for key, value in values.items():
+        table, _, name = key.partition(".")
+        changed[table] = changed.get(table, {}) | {name: value}
+    entries = {key: msgspec.to_builtins(source) for key, source in sources.items()}
+    changed["sources"] = changed.get("sources", {}) | entries
+    return changed
+
+
+def mean_us(times: float | list[float]) -> float:
+    """What a page takes on average, whose time may go by its place in its word line."""
+    return statistics.fmean(times) if isinstance(times, list) else times
+
+
+def drive_of(content: Mapping[str, Any], where: str, *, sold_bytes: int | None = None) -> DriveFile:
+    """The drive of parsed TOML. `sold_bytes` is what it is sold as, where that is not what its file says.
+
+    Raises InputError, opened by `where`, with all that is wrong, a line for each.
+    """
+    refuse(problems(content), content, where)
+    return described(content, sold_bytes=sold_bytes)
+
+
+def problems(content: Mapping[str, Any], part: Literal["keys", "geometry", "all"] = "all") -> list[Problem]:
+    """What is wrong with a drive file: with its `keys` and each value alone; with its `geometry` too, whatever the host
+    may use of it; or with `all`."""
+    return msgspec.json.decode(native().check(json.dumps(_plain(content)), part), type=list[Problem])
+
+
+def refuse(found: list[Problem], content: Mapping[str, Any], where: str) -> None:
+    """Raise InputError, opened by `where`, with all that was found, if anything was."""
+    if found:
+        raise InputError("\n".join(f"{where}: {sentence}" for sentence in sentences(found, content)))
+
+
+def sentences(found: list[Problem], content: Mapping[str, Any]) -> list[str]:
+    """What is wrong, a sentence for each problem."""
+    return [_sentence(problem, content) for problem in found]
+
+
+def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> DriveFile:
+    """The drive of content without problems but perhaps with how much the host may use."""
+    found = json.loads(native().describe(json.dumps(_plain(content)), sold_bytes))
+    file = found.pop("file")
+    specification = {key: value for key, value in file.items() if key not in _FOR_PEOPLE}
+    policies = {kind: _choice(file["ftl"][kind]) for kind in POLICY_KINDS}
+    values = file | {"ftl": file["ftl"] | policies} | found
+    return msgspec.convert(values | {"content": dict(content), "specification": specification}, DriveFile)
+
+
+def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": choice["name"], "parameters": {key: value for key, value in choice.items() if key != "name"}}
+
+
+def _sentence(problem: Problem, content: Mapping[str, Any]) -> str:
+    key, last = problem.key, problem.key.rpartition(".")[2]
+    known = ", ".join(problem.known)
+    match problem.kind:
+        case "missing-key":
+            return f"key {key!r} is missing; it should be {problem.allowed}"
+        case "unknown-key" if key.startswith("sources."):
+            entry = key.removeprefix("sources.")
+            return f"sources.{entry!r} names no value of this file{near(entry, problem.known)}"
+        case "unknown-key":
+            return f"unknown key {key!r}{near(last, problem.known)} ({problem.allowed}: {known or 'none'})"
+        case "no-source":
+            first = problem.known[0]
+            return (
+                f"no source for {known}; under [sources] write, for example,"
+                f' {first!r} = {{ kind = "assumed", source = "why this value" }}'
+                f' (kinds: {", ".join(KINDS)}; "{first.partition(".")[0]}.*" stands for all others of its table)'
+            )
+        case "spare-area":
+            return f"{key} = {problem.value} leaves too little spare area: {problem.allowed}"
+    value = _value_at(content, key, problem.value)
+    listed = f"{near(str(value), problem.known)} (known: {known})" if problem.known else ""
+    return f"{key} = {value!r} should be {problem.allowed}{listed}"
+
+
+def _value_at(content: Mapping[str, Any], key: str, otherwise: Any) -> Any:
+    """As the file has it, where it has it: JSON knows no NaN and no dates."""
+    found: Any = content
+    for name in key.split("."):
+        if not isinstance(found, Mapping) or name not in found:
+            return otherwise
+        found = found[name]
+    return otherwise if isinstance(found, Mapping) else found
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; what JSON has no form for is null, which is no value of a drive file."""
+    match value:
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+        case str() | int() | float():
+            return value
+    return None
