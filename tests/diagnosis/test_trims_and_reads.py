@@ -23,11 +23,11 @@ MIB = 1 << 20
 @pytest.mark.parametrize(
     ("said", "means"),
     [
-        ({"supported": True, "deterministic": True, "zeroed": True}, "zeroes, always"),
-        ({"supported": True, "deterministic": True, "zeroed": False}, "not always zeroes"),
-        ({"supported": True, "deterministic": False, "zeroed": False}, "anything: old data or zeroes"),
-        ({"supported": False}, "has no TRIM"),
-        (None, "not known"),
+        ({"supported": True, "deterministic": True, "zeroed": True}, "zeroes (deterministic"),
+        ({"supported": True, "deterministic": True, "zeroed": False}, "not necessarily zeroes"),
+        ({"supported": True, "deterministic": False, "zeroed": False}, "old data or zeroes"),
+        ({"supported": False}, "no TRIM"),
+        (None, "unknown"),
     ],
 )
 def test_what_a_trimmed_sector_reads_as_on_sata(said: dict[str, bool] | None, means: str) -> None:
@@ -35,7 +35,7 @@ def test_what_a_trimmed_sector_reads_as_on_sata(said: dict[str, bool] | None, me
     assert means in trim._after_trim("sda", {} if said is None else {"trim": said})
 
 
-@pytest.mark.parametrize(("dlfeat", "means"), [(0, "does not say"), (0b01001, "zeroes"), (0b010, "all ones")])
+@pytest.mark.parametrize(("dlfeat", "means"), [(0, "does not report"), (0b01001, "zeroes"), (0b010, "all ones")])
 def test_what_a_deallocated_block_reads_as_on_nvme(dlfeat: int, means: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "run_json", lambda *command: {"nsze": 5, "dlfeat": dlfeat})
     assert means in trim._after_trim("nvme0n1", {})
@@ -66,12 +66,12 @@ def test_never_trimmed_is_what_no_file_system_uses() -> None:
     without = Trim(True, None, 512, 512, "zeroes", None, "it does not tell", (mounted,), False)
     routine, never = _of_trim(without)
     assert (routine.what, "fstrim -v /" in str(routine.remedy)) == ("problem", True)
-    assert (never.what, "at most the 40 B that are free" in never.text) == ("unknown", True)
+    assert (never.what, "at most the free space, 40 B" in never.text) == ("unknown", True)
 
 
 def test_a_layer_that_keeps_trims_to_itself() -> None:
     (finding,) = _of_trim(Trim(False, "dm-0", 512, 512, "zeroes", None, "x"))
-    assert finding.text == "dm-0 does not pass trims on to the disk"
+    assert finding.text == "dm-0 does not forward trims to the disk"
 
 
 def test_segments_are_cut_and_spread_evenly() -> None:

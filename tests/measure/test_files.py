@@ -1,7 +1,9 @@
 """Measuring on a file of a folder: with the real fio; nothing that was there is touched, nothing is left."""
 
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -14,11 +16,11 @@ import pytest
 from own_devices import needs
 from processes import cpu_seconds, text_of
 from served import result_in, ssdlab
-from ssdlab import jobs
 from ssdlab.safety import locate
 from ssdlab.targets.device import health, run
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
+from ssdlab.workloads import jobs
 from waiting import wait_for
 
 pytestmark = [pytest.mark.surroundings, needs("fio")]
@@ -52,7 +54,8 @@ def test_the_result_has_fios_figures_in_the_classes_of_a_run(tmp_path: Path) -> 
     job = jobs.parse(MIXED)
     with opened(place, job, Permission()) as opened_place:
         measured = run.measure(job, opened_place, health.of(locate(place)))
-        assert [path.name for path in place.iterdir()] == ["ssdlab-measure.data"]
+        (own,) = place.iterdir()
+        assert own.stat().st_mode & 0o777 == 0o700, "a folder of our own, for nobody else"
     assert list(place.iterdir()) == []
     assert measured.failure is None
     names = [job.name for job in measured.jobs]
@@ -89,6 +92,9 @@ def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) 
         assert ours[key] is None
         assert ours["not_measured"][key]
     assert all(stage["commands"] and stage["job_text"] for stage in ours["stages"])
+    page = (out / "report.html").read_text()
+    assert "Write amplification, by SMART: not measured" in page and "ssdlab measure" in page
+    assert (out / "pictures/bandwidth-light.svg").stat().st_size > 1000
 
 
 def test_every_commands_line_can_be_repeated_by_hand(tmp_path: Path) -> None:
@@ -124,9 +130,19 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         done = ssdlab("measure", job, "--on", path, code=2)
         assert "would be lost" in done.stderr
     (tmp_path / "ssdlab-measure.data").write_bytes(b"theirs too")
-    assert "is there already" in ssdlab("measure", job, "--on", tmp_path, code=2).stderr
+    assert "already exists" in ssdlab("measure", job, "--on", tmp_path, "--keep", code=2).stderr
+    ssdlab("measure", job, "--on", tmp_path)
     assert theirs.read_bytes() == b"theirs" * 1000
     assert (tmp_path / "ssdlab-measure.data").read_bytes() == b"theirs too"
+
+
+def test_a_file_that_is_kept_gets_its_name(tmp_path: Path) -> None:
+    job = write_job(tmp_path, "[a]\nsize=1m\nrw=write\n[b]\nsize=3m\nrw=write\nfilename=second\n")
+    place = tmp_path / "here"
+    place.mkdir()
+    ssdlab("measure", job, "--on", place, "--keep")
+    found = {path.name: path.stat().st_size for path in place.iterdir()}
+    assert found == {"ssdlab-measure.data": 3 << 20, "ssdlab-measure-second.data": 3 << 20}
 
 
 def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> None:
@@ -134,7 +150,7 @@ def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> No
     missing = Path("/dev/ssdlab-is-no-device")
     for arguments in (("measure", job), ("measure", "--protocol", "trim-effect"), ("study", "internal-fragmentation")):
         done = ssdlab(*arguments, "--on", missing, "--size", "16MiB", code=2)
-        assert f"--on {missing}: there is no such device" in done.stderr
+        assert f"--on {missing}: no such device" in done.stderr
     assert not missing.exists()
 
 
@@ -228,7 +244,7 @@ def test_wrong_input_is_said(tmp_path: Path, name: str) -> None:
 def test_a_file_larger_than_the_room_is_refused(tmp_path: Path) -> None:
     job = write_job(tmp_path, "[a]\nrw=write\n")
     done = ssdlab("measure", job, "--on", tmp_path / "x", "--size", "4000TiB", code=2)
-    assert "are free there" in done.stderr
+    assert "are free" in done.stderr
     assert not (tmp_path / "x").exists()
 
 
@@ -300,19 +316,63 @@ def is_at_work(fio: int) -> bool:
     return (written is not None and int(written[1]) > 1000 * 4096) or cpu_seconds(fio) > 0.5
 
 
-def test_ctrl_c_ends_fio_and_keeps_what_was_measured(tmp_path: Path) -> None:
-    place = tmp_path / "here.data"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_fio_and_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
+    """SIGTERM and SIGHUP left the file behind, and nothing of what was measured."""
+    (place := tmp_path / "here").mkdir()
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert process.returncode == 130, said
-    assert "what was measured until then" in said
+    process.send_signal(number)
+    out, said = process.communicate()
+    assert process.returncode == 128 + number, said
+    assert "measurements up to then are in" in said
+    assert "INCOMPLETE: it was interrupted" in out
     assert not Path(f"/proc/{fio}").exists()
-    assert not place.exists()
+    assert not list(place.iterdir())
     result = result_in(tmp_path / "out")
     assert result["ssdlab"]["interrupted"] is True
     assert result["jobs"][0]["write"]["total_ios"] > 100
+
+
+def test_the_end_of_a_terminal_keeps_what_was_measured(tmp_path: Path) -> None:
+    """Nothing can be printed there any more."""
+    (place := tmp_path / "here").mkdir()
+    job = write_job(tmp_path, LONG)
+    words = ["-m", "ssdlab", "measure", str(job), "--on", str(place), "--output", f"{tmp_path}/out/"]
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, *words])
+    try:
+        os.set_blocking(terminal, False)
+
+        def is_working() -> bool:
+            with contextlib.suppress(BlockingIOError):
+                os.read(terminal, 1 << 16)
+            return any(map(is_at_work, fio_of(process)))
+
+        wait_for("fio is at work", is_working)
+    finally:
+        os.close(terminal)
+        _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) > 0, "it was not killed"
+    assert not list(place.iterdir())
+    result = result_in(tmp_path / "out")
+    assert result["ssdlab"]["interrupted"] is True
+    assert result["jobs"][0]["write"]["total_ios"] > 100
+
+
+def test_what_a_killed_measurement_left_is_taken_over(tmp_path: Path) -> None:
+    """The file of a killed run stood in the way of the next; what a living one uses is not rewritten."""
+    (place := tmp_path / "here").mkdir()
+    process = begun(write_job(tmp_path, LONG), place)
+    (job := tmp_path / "short.fio").write_text("[a]\nsize=1m\nrw=write\nbs=64k\n")
+    said = ssdlab("measure", job, "--on", place, code=2).stderr
+    assert f"another measurement is running there (process {process.pid})" in said
+    process.kill()
+    process.wait()
+    assert list(place.rglob("*.data"))
+    ssdlab("measure", job, "--on", place)
+    assert not list(place.iterdir())
 
 
 def test_a_killed_fio_is_a_failed_run_and_leaves_nothing(tmp_path: Path) -> None:

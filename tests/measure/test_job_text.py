@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab import jobs
 from ssdlab.errors import InputError
 from ssdlab.targets.device import jobtext, plan
+from ssdlab.workloads import jobs
 
 
 def stages(text: str, seed: int = 1) -> list[jobtext.Stage]:

@@ -13,7 +13,15 @@ from ssdlab.studies import registry
 from ssdlab.studies.real import real
 from ssdlab.targets.device.sysbench import sysbench_report
 
-NAMES = registry.NAMES
+# These compare drives of the catalogue only.
+WITHOUT_STEPS = ["real-drives", "fdp-streams", "flash-cache", "kv-cache"]
+NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
+
+
+@pytest.mark.parametrize("name", WITHOUT_STEPS)
+def test_a_study_of_catalogue_drives_is_refused(tmp_path: Path, name: str) -> None:
+    done = ssdlab("study", name, "--on", tmp_path, code=2)
+    assert "cannot run on another drive" in done.stderr
 
 
 @pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])

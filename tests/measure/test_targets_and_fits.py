@@ -9,8 +9,8 @@ import ssdlab as lab
 from own_devices import needs
 from running_drives import DRIVE
 from served import Serve, serial_of, ssdlab
-from ssdlab import jobs
 from ssdlab.targets.device import jobtext
+from ssdlab.workloads import jobs
 
 JOB = """
 [global]
@@ -115,8 +115,8 @@ def test_what_is_no_whole_measurement_is_not_fitted_to(files: tuple[Path, Path],
     content = measured_result(job, drive, program_us=700)
     options = ("--drive", drive, "--free", "nand.program_us=300..2000")
     for change, said in (
-        ({"jobs": []}, "nothing to fit to"),
-        ({"ssdlab": {"target": {"kind": "simulated"}}}, "is no result of `ssdlab measure"),
+        ({"jobs": []}, "no points are left to fit"),
+        ({"ssdlab": {"target": {"kind": "simulated"}}}, "is not a result of `ssdlab measure"),
     ):
         result.write_text(json.dumps({**content, **change}))
         assert said in ssdlab("fit", result, *options, code=2).stderr

@@ -112,7 +112,7 @@ def test_the_budget(claimed: Claim) -> None:
     claimed.recheck(10_000)
     claimed.count_written(6_000)
     assert claimed.budget_left_bytes == 4_000
-    with pytest.raises(RunFailed, match=r"next phase writes 5 kB, and of --max-write 10 kB only 4 kB are left"):
+    with pytest.raises(RunFailed, match=r"next phase writes 5 kB, but only 4 kB of --max-write 10 kB are left"):
         claimed.recheck(5_000)
     with pytest.raises(RunFailed, match="stops here"):
         claimed.count_written(4_001)
@@ -151,7 +151,7 @@ def report_of(raw: dict[str, Any]) -> Report:
 def test_smart_that_becomes_unreadable_ends_the_run(claimed: Claim, monkeypatch: pytest.MonkeyPatch) -> None:
     claimed.recheck()
     claimed.smart = report_of(reports.nvme(5))
-    with pytest.raises(RunFailed, match="SMART could be read at the start, and now cannot: a loop device"):
+    with pytest.raises(RunFailed, match="SMART could be read at the start but not now: a loop device"):
         claimed.recheck()
     monkeypatch.setattr(health, "read", lambda place: report_of(reports.nvme(6)))
     assert isinstance(claimed.recheck(), Report)
@@ -164,7 +164,7 @@ def test_a_drive_in_trouble_is_not_claimed_and_not_written_on(loop: str, monkeyp
         monkeypatch.setattr(health, "read", lambda place: report_of(reports.nvme(5, warning=0x0C)))
         with pytest.raises(RunFailed, match="its reliability is degraded; the media are read-only"):
             claimed.recheck()
-    with pytest.raises(RunFailed, match="Nothing more is written"), claim(loop, serial=name):
+    with pytest.raises(RunFailed, match="ssdlab stops writing"), claim(loop, serial=name):
         pytest.fail("was claimed")
 
 
@@ -172,13 +172,11 @@ def test_what_is_trouble() -> None:
     well = report_of(reports.nvme(5)).reading
     assert health.trouble(well) is None
     assert health.trouble(replace(well, temperature_c=69)) is None
-    assert (
-        health.trouble(replace(well, temperature_c=70)) == "the drive is at 70 °C, and its limit is 70 °C; let it cool"
-    )
+    assert health.trouble(replace(well, temperature_c=70)) == "the drive is at 70 °C; its limit is 70 °C; let it cool"
     assert health.trouble(replace(well, temperature_c=84, temperature_max_c=85)) is None
     assert "limit is 85" in str(health.trouble(replace(well, temperature_c=85, temperature_max_c=85)))
     sata = report_of(reports.ata(None, {}) | {"smart_status": {"passed": False}}).reading
-    assert "overall test of health has failed" in str(health.trouble(sata))
+    assert "self-assessment test has failed" in str(health.trouble(sata))
     assert health.trouble(report_of(reports.ata(None, {})).reading) is None
 
 
@@ -188,8 +186,7 @@ def test_a_folder_needs_no_name_and_keeps_the_budget(tmp_path: Path) -> None:
         claimed.count_written(60)
         with pytest.raises(RunFailed, match="--max-write"):
             claimed.recheck(41)
-        with pytest.raises(ValueError, match="not a device"):
-            claimed.fileno()
+        assert claimed.path.samefile(tmp_path)
 
 
 def test_a_folder_that_has_gone(tmp_path: Path) -> None:
@@ -197,7 +194,7 @@ def test_a_folder_that_has_gone(tmp_path: Path) -> None:
     folder.mkdir()
     with claim(folder) as claimed:
         folder.rmdir()
-        with pytest.raises(RunFailed, match="no longer there"):
+        with pytest.raises(RunFailed, match="no longer exists"):
             claimed.recheck()
 
 
@@ -223,7 +220,7 @@ def test_a_lent_device_may_be_mounted_and_nothing_else(devices: Devices, tmp_pat
                 claimed.recheck()
                 above = run("losetup", "--find", "--show", loop).stdout.strip()
                 devices.also_undo("losetup", "--detach", above)
-                with pytest.raises(RunFailed, match="is behind the loop device"):
+                with pytest.raises(RunFailed, match="backs the loop device"):
                     claimed.recheck()
                 run("losetup", "--detach", above)
             finally:

@@ -164,7 +164,7 @@ def test_a_loop_device_over_it(devices: Devices) -> None:
     below = devices.loop()
     above = run("losetup", "--find", "--show", below).stdout.strip()
     devices.also_undo("losetup", "--detach", above)
-    assert f"is behind the loop device {above}" in refusal(below)
+    assert f"backs the loop device {above}" in refusal(below)
 
 
 def test_a_program_that_writes_to_it(loop: str) -> None:
@@ -182,7 +182,7 @@ def test_a_holder_that_cannot_be_seen(loop: str) -> None:
     """As a ZFS pool or another container would be: only the kernel knows of it."""
     descriptor = os.open(loop, os.O_RDONLY | os.O_EXCL)
     try:
-        assert "held by something that cannot be seen from here" in refusal(loop)
+        assert "held by something that is not visible here" in refusal(loop)
     finally:
         os.close(descriptor)
 
@@ -215,7 +215,7 @@ def test_the_disk_of_the_root_file_system() -> None:
 
 def test_a_file_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "letters").write_text("dear")
-    with pytest.raises(InputError, match="name the folder"), claim(tmp_path / "letters"):
+    with pytest.raises(InputError, match="name its folder"), claim(tmp_path / "letters"):
         pytest.fail("was claimed")
 
 

@@ -88,7 +88,7 @@ def test_a_member_of_a_btrfs_of_several_devices(machine: Machine) -> None:
     link = machine.sys / "fs/btrfs/6b0a/devices/sda1"
     link.parent.mkdir(parents=True)
     link.symlink_to(machine.sys / "block/sda/sda1")
-    assert machine.found() == ["/dev/sda1 is a part of the btrfs file system 6b0a: unmount that file system"]
+    assert machine.found() == ["/dev/sda1 is part of the btrfs file system 6b0a: unmount that file system"]
 
 
 def test_another_disk_is_another_matter(machine: Machine) -> None:

@@ -11,6 +11,7 @@ from ssdlab.diagnosis.trim import Trim
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import health, sysfs
+from ssdlab.safety.held import open_same
 from ssdlab.safety.place import Kind, Place, locate
 from ssdlab.smart.source import Report, Unavailable
 
@@ -93,7 +94,7 @@ def check(
         try:
             found = reads.test(place, pieces, total_bytes_max=read_bytes_max, best_mb_s=best_mb_s, tell=tell)
         except PermissionError:
-            raise InputError(f"{place.in_words}: this user may not read it; run ssdlab as root") from None
+            raise InputError(f"{place.in_words}: no permission to read it; run ssdlab as root") from None
         except OSError as error:
             raise RunFailed(f"{place.in_words} cannot be read directly: {error.strerror}") from None
     smart = health.read(place)
@@ -104,7 +105,7 @@ def check(
 
 def _lay(place: Place) -> tuple[Lay | None, list[tuple[int, int]]]:
     try:
-        descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_same(place.path, os.O_RDONLY, place.file_id)
     except OSError as error:
         raise InputError(f"{place.path}: {error.strerror}") from None
     try:
@@ -132,7 +133,7 @@ def _of_health(result: Checked) -> list[Finding]:
     if isinstance(result.smart, Unavailable):
         return [Finding("unknown", f"SMART could not be read: {result.smart.reason}")]
     trouble = health.trouble(result.smart.reading)
-    return [Finding("problem", trouble, "copy what is on it elsewhere")] if trouble else []
+    return [Finding("problem", trouble, "copy its data to another drive")] if trouble else []
 
 
 def _of_reads(result: Checked) -> list[Finding]:
@@ -144,21 +145,21 @@ def _of_reads(result: Checked) -> list[Finding]:
         and place.kind != Kind.LOOP
         and not place.backing_file
     ):
-        return [Finding("unknown", "the kernel holds this for a rotating disk; what is said here is about flash")]
+        return [Finding("unknown", "the kernel reports a rotating disk; these statements apply to flash")]
     if lay and lay.pieces > 1 and lay.data_bytes / lay.pieces < _PIECE_BYTES_MIN:
         findings.append(
             Finding(
                 "problem",
-                f"{lay.file_system} keeps the file in {lay.pieces} pieces, on average of "
-                f"{format_bytes(lay.data_bytes // lay.pieces)}: reading it in order takes small requests",
-                "e4defrag or xfs_fsr put it into one piece, which refreshes it too",
+                f"{lay.file_system} stores the file in {lay.pieces} extents of "
+                f"{format_bytes(lay.data_bytes // lay.pieces)} on average: sequential reads need small requests",
+                "e4defrag or xfs_fsr, which also refreshes it",
             )
         )
     if place.kind == Kind.FOLDER:
         return findings
     share = found.share_of_best if found else None
     if found is None or share is None:
-        return [*findings, Finding("unknown", "too little to read, or no reading was asked for, to tell of its speed")]
+        return [*findings, Finding("unknown", "its read speed: too little data, or the read test is off")]
     speed = f"reads in order at {found.mean_mb_s:.0f} MB/s, {share:.0%} of the best seen ({found.best_mb_s:.0f} MB/s)"
     if found.given_best_mb_s is not None:
         speed = speed.replace("best seen", "best given")
@@ -179,37 +180,33 @@ def _of_reads(result: Checked) -> list[Finding]:
 def _remedy(result: Checked) -> str:
     if result.lay and result.lay.why_not_in_place:
         why_not = result.lay.why_not_in_place
-        return f"a fresh copy (cp --reflink=never) that takes its name; not `ssdlab refresh`: {why_not}"
+        return f"replace it with a copy (cp --reflink=never); not `ssdlab refresh`: {why_not}"
     return f"ssdlab refresh {result.place.path}"
 
 
 def _of_trim(found: Trim) -> list[Finding]:
     if found.supported is None:
-        return [Finding("unknown", "whether trims reach a drive: no disk can be seen here")]
+        return [Finding("unknown", "whether trims reach a drive: no disk is visible here")]
     if found.stopped_by:
-        remedy = "cryptsetup --allow-discards, issue_discards in lvm.conf, or what that layer has"
-        return [Finding("problem", f"{found.stopped_by} does not pass trims on to the disk", remedy)]
+        remedy = "cryptsetup --allow-discards, issue_discards in lvm.conf, or the setting of that layer"
+        return [Finding("problem", f"{found.stopped_by} does not forward trims to the disk", remedy)]
     if not found.supported:
-        remedy = (
-            "leave a part of it unpartitioned from the start, after a secure erase: that is spare area without trims"
-        )
+        remedy = "leave a part unpartitioned after a secure erase, as spare area that needs no trims"
         return [
-            Finding("problem", "trims do not reach the drive: it has none, or a bridge or layer stops them", remedy)
+            Finding("problem", "trims do not reach the drive: it has no TRIM, or a bridge or layer drops them", remedy)
         ]
     return [_of_routine(found), _of_never_trimmed(found)]
 
 
 def _of_routine(found: Trim) -> Finding:
     if not found.mounted:
-        return Finding("unknown", "trims reach the drive; no file system on it is mounted that would send them")
+        return Finding("unknown", "trims reach the drive; no mounted file system on it sends them")
     silent = [each for each in found.mounted if not each.discards]
     if not silent or found.is_periodic:
         how = "fstrim.timer runs" if silent else "mounted with discard"
         return Finding("good", f"trims reach the drive, and are sent ({how})")
     folders = ", ".join(str(each.folder) for each in silent)
-    timer = (
-        "whether anything trims regularly cannot be seen" if found.is_periodic is None else "nothing trims regularly"
-    )
+    timer = "whether anything trims regularly is unknown" if found.is_periodic is None else "nothing trims regularly"
     first = silent[0].folder
     return Finding(
         "problem" if found.is_periodic is False else "unknown",
@@ -221,11 +218,11 @@ def _of_routine(found: Trim) -> Finding:
 def _of_never_trimmed(found: Trim) -> Finding:
     never = found.never_trimmed_bytes
     if never is None:
-        most = f"; at most the {format_bytes(found.free_bytes)} that are free" if found.mounted else ""
+        most = f"; at most the free space, {format_bytes(found.free_bytes)}" if found.mounted else ""
         reason = found.utilization_reason or "nothing on it is mounted"
-        return Finding("unknown", f"how much was never trimmed: {reason}{most}")
-    text = f"the drive keeps at least {format_bytes(never)} that no mounted file system uses"
+        return Finding("unknown", f"amount of untrimmed data unknown: {reason}{most}")
+    text = f"the drive holds at least {format_bytes(never)} that no mounted file system uses"
     used = sum(each.used_bytes for each in found.mounted)
     if never > 0.05 * (used + found.free_bytes):
-        return Finding("problem", text, "fstrim frees what is in mounted file systems; blkdiscard an unused partition")
+        return Finding("problem", text, "fstrim for mounted file systems; blkdiscard for an unused partition")
     return Finding("good", text)

@@ -1,6 +1,6 @@
 """Which clock a drive is timed by: the wall's, or, for a simulated drive behind a loop device, its own.
 
-A served drive answers as fast as this machine can; what it would have taken is in the statistics beside it.
+A served drive answers as fast as this machine can; what it would have taken is in the statistics next to it.
 """
 
 import json

@@ -52,8 +52,8 @@ class FileSystem:
         if self.name in _IN_PLACE:
             return None
         if self.name in _WRITES_ELSEWHERE:
-            return f"{self.name} {_WRITES_ELSEWHERE[self.name]}: what is rewritten comes to lie elsewhere"
-        return f"whether {self.name} writes in place is not known"
+            return f"{self.name} {_WRITES_ELSEWHERE[self.name]}: rewritten data is stored elsewhere"
+        return f"unknown whether {self.name} writes in place"
 
 
 def name_of(descriptor: int) -> str:

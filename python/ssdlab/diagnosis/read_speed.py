@@ -46,7 +46,7 @@ def read(
 ) -> list[Segment]:
     """Reads stretches (offset, length) in the order given. The descriptor must be open with O_DIRECT.
 
-    `advance` is told how many bytes were read. Raises OSError when a read fails.
+    `advance` receives the number of bytes that were read. Raises OSError when a read fails.
     """
     found = []
     buffer = mmap.mmap(-1, max((length for _, length in stretches), default=BLOCK_BYTES))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdlab.diagnosis import clock, read_speed
 from ssdlab.diagnosis.read_speed import Segment
+from ssdlab.safety.held import FileId, open_same
 from ssdlab.safety.place import Place
 
 BYTES_MIN = 8 << 20
@@ -103,7 +104,7 @@ def test(
         read_bytes += length
         tell("reading in order", min(1.0, read_bytes / total))
 
-    with _opened(place.path) as descriptor:
+    with _opened(place.path, place.file_id) as descriptor:
         segments = read_speed.read(descriptor, stretches, drive_clock, advance=advance)
     disk_mb_s, notes = _over_disk(place, segment_bytes, drive_clock, tell)
     return Reads(
@@ -122,13 +123,14 @@ def _over_disk(
     if place.path == Path(f"/dev/{place.disk}"):
         return (), ()
     if place.disk is None or not place.disk_size_bytes:
-        return (), ("no disk can be seen here: the best is that of this file's own segments",)
+        return (), ("no disk is visible here: the best speed is that of this file's own segments",)
     step = place.disk_size_bytes // _DISK_PLACES // _MIB * _MIB
     # Small disks: fewer places rather than the same ones twice.
     offsets = [index * step for index in range(_DISK_PLACES)] if step >= segment_bytes else [0]
     stretches = [(offset, min(segment_bytes, place.disk_size_bytes - offset)) for offset in offsets]
     try:
-        with _opened(Path(f"/dev/{place.disk}")) as descriptor:
+        disk = Path(f"/dev/{place.disk}")
+        with _opened(disk, FileId.of(disk.stat())) as descriptor:
             found = read_speed.read(
                 descriptor, stretches, drive_clock, advance=lambda length: tell("reading over the disk", 1.0)
             )
@@ -139,14 +141,14 @@ def _over_disk(
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    flags = os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC
+def _opened(path: Path, expected: FileId) -> Iterator[int]:
+    flags = os.O_RDONLY | os.O_DIRECT
     try:
         # Or the file's time of access would be written.
-        descriptor = os.open(path, flags | os.O_NOATIME)
+        descriptor = open_same(path, flags | os.O_NOATIME, expected)
     except PermissionError:
         # Only its owner, or root, may ask for that.
-        descriptor = os.open(path, flags)
+        descriptor = open_same(path, flags, expected)
     try:
         yield descriptor
     finally:

@@ -1,4 +1,4 @@
-"""What a drive does with trims, as far as it tells, and how much it holds that no file system uses.
+"""What a drive does with trims, as far as it reports it, and how much it holds that no file system uses.
 
 Read only: nothing is trimmed to see what happens. What cannot be known is None, with the reason in words.
 """
@@ -55,7 +55,7 @@ class Trim:
     @property
     def never_trimmed_bytes(self) -> int | None:
         """What the disk keeps at least although no mounted file system uses it: these may use less than they have set
-        aside. None unless the disk tells its utilization, and something on it is mounted."""
+        aside. None unless the disk reports its utilization, and something on it is mounted."""
         if self.utilization_bytes is None or not self.mounted:
             return None
         return max(0, self.utilization_bytes - sum(each.used_bytes for each in self.mounted))
@@ -69,7 +69,7 @@ class Trim:
 def look(place: Place, smart: Report | Unavailable) -> Trim:
     """What there is to know of a place."""
     if place.disk is None or place.device is None:
-        return Trim(None, None, None, None, "not known: no disk can be seen here", None, "no disk can be seen here")
+        return Trim(None, None, None, None, "unknown: no disk is visible here", None, "no disk is visible here")
     disk_max, device_max = _limit(place.disk, "discard_max_bytes"), _limit(place.device, "discard_max_bytes")
     report = smart.smartctl if isinstance(smart, Report) else {}
     utilization, reason = _utilization(report, smart)
@@ -96,14 +96,14 @@ def _after_trim(disk: str, report: Mapping[str, Any]) -> str:
         return _after_deallocation(disk)
     trim = report.get("trim")
     if not isinstance(trim, Mapping):
-        return "not known: the drive's identification does not say, or could not be read"
+        return "unknown: the drive's identification does not state it, or could not be read"
     if not trim.get("supported"):
-        return "the drive says that it has no TRIM"
+        return "the drive reports no TRIM support"
     if trim.get("zeroed"):
-        return "zeroes, always (deterministic, by the drive's word)"
+        return "zeroes (deterministic, as reported by the drive)"
     if trim.get("deterministic"):
-        return "always the same, but not always zeroes (by the drive's word)"
-    return "anything: old data or zeroes (not deterministic, by the drive's word)"
+        return "deterministic data, not necessarily zeroes (as reported by the drive)"
+    return "old data or zeroes (not deterministic, as reported by the drive)"
 
 
 def _after_deallocation(disk: str) -> str:
@@ -111,8 +111,8 @@ def _after_deallocation(disk: str) -> str:
     found = source.run_json("nvme", "id-ns", f"/dev/{disk}", "--output-format=json")
     if isinstance(found, Unavailable):
         return f"not known: {found.reason}"
-    said = {1: "zeroes (by the drive's word)", 2: "bytes of all ones (by the drive's word)"}
-    return said.get(int(found.get("dlfeat", 0)) & 0b111, "not known: the drive does not say")
+    said = {1: "zeroes (as reported by the drive)", 2: "all ones (as reported by the drive)"}
+    return said.get(int(found.get("dlfeat", 0)) & 0b111, "unknown: the drive does not report it")
 
 
 def _utilization(report: Mapping[str, Any], smart: Report | Unavailable) -> tuple[int | None, str | None]:
@@ -121,13 +121,13 @@ def _utilization(report: Mapping[str, Any], smart: Report | Unavailable) -> tupl
         return None, smart.reason
     namespaces = report.get("nvme_namespaces")
     if not namespaces:
-        return None, "SATA drives have no way of telling how much of them is in use"
+        return None, "SATA drives cannot report how much of them is in use"
     try:
         used, size = namespaces[0]["utilization"]["bytes"], namespaces[0]["size"]["bytes"]
     except (KeyError, TypeError, IndexError):
-        return None, "the drive does not tell its namespace's utilization"
+        return None, "the drive does not report its namespace utilization"
     if used >= size:
-        return None, "the drive reports its whole size as in use, as many do whatever they hold"
+        return None, "the drive reports its whole size as in use, as many drives always do"
     return int(used), None
 
 

@@ -1,7 +1,6 @@
 """A protocol on a real drive or file, step by step. What is finished is kept, for a run that goes on after a cut."""
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,14 +13,14 @@ from ssdlab.protocols.figures import Figures, Rates, rates_of
 from ssdlab.protocols.steady import ROUNDS, is_steady
 from ssdlab.protocols.steps import job_file, rest, script
 from ssdlab.protocols.store import Store
-from ssdlab.targets.device import health, jobtext, programs, run
+from ssdlab.targets.device import health, jobtext, programs, purging, run
 from ssdlab.targets.device.health import Health, ReadOut
 from ssdlab.targets.device.jobtext import Stage
 from ssdlab.targets.device.measured import MeasuredStage, direction_of
 from ssdlab.targets.device.place import Place
 from ssdlab.targets.device.sysbench import SysbenchReport, sysbench_report
 from ssdlab.targets.device.volume import Volume, volume
-from ssdlab.targets.simulated import DRIVE_WRITES_MAX
+from ssdlab.workloads.specifying import DRIVE_WRITES_MAX
 
 Tell = Callable[[int, float, int], None]
 
@@ -65,7 +64,7 @@ class _Runner:
                 self._purge(stages)
             elif not self._place.is_device:
                 raise InputError(
-                    f"{self._place.path}: a file is gone after a run that was cut off; run it without --resume"
+                    f"{self._place.path}: the file does not survive an interrupted run; run without --resume"
                 )
             for number in range(len(found), len(point.steps)):
                 step = point.steps[number]
@@ -78,18 +77,14 @@ class _Runner:
         return found
 
     def _purge(self, stages: Sequence[Stage]) -> None:
-        """Trims a whole device; a file is made anew."""
+        """Trims a whole device; a file is created again."""
         place = self._place
         if place.is_device:
-            programs.check("blkdiscard")
-            # The claim holds the device, which blkdiscard would take for somebody else's use.
-            done = subprocess.run(["blkdiscard", "--force", str(place.path)], capture_output=True, text=True)
-            if done.returncode != 0:
-                raise RunFailed(f"{place.path} cannot be trimmed: {done.stderr.strip()}")
+            purging.purge(place)
             return
         place.remove()
         files = sorted({file for stage in stages for file in stage.files})
-        place.make(files, place.size_bytes // max(1, len(files)))
+        place.make(dict.fromkeys(files, place.size_bytes // max(1, len(files))))
 
     def _step(
         self, index: int, number: int, point: Point, stages: Sequence[Stage], files: Volume | None
@@ -114,6 +109,7 @@ class _Runner:
         step = point.steps[number]
         try:
             self._place.claim.recheck()
+            self._place.check()
         except RunFailed as error:
             raise RunFailed(f"{step.name}: {error}") from None
         before = self._source.read()
@@ -223,7 +219,7 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
 def _of_sysbench(
     point: Point, step: Step, said: SysbenchReport, phase: health.Phase, commands: Sequence[str]
 ) -> Figures:
-    """sysbench tells rates, and one latency of all its requests."""
+    """sysbench reports rates, and one latency of all its requests."""
     written, read = int(said.write_mib_s * said.seconds * 2**20), int(said.read_mib_s * said.seconds * 2**20)
 
     def side(ios_per_second: float, mib_s: float) -> Rates | None:

@@ -37,7 +37,7 @@ class Figures:
     read: Rates | None
     write: Rates | None
     rounds: int | None = None
-    """How many there were; None where no steady state was looked for."""
+    """How many there were; None where the run did not search for a steady state."""
     steady: bool | None = None
     commands: Sequence[str] = ()
     job_texts: Sequence[str] = ()

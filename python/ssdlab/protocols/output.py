@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
 
 from ssdlab.protocols.contract import Protocol
 from ssdlab.protocols.figures import COLUMNS, Figures
 from ssdlab.protocols.page import PAGE_NAME, Beside, pictures, protocol_page
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,8 +21,6 @@ if TYPE_CHECKING:
 
 def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Console") -> None:
     """A row for each step that is a result; below, why write amplification is missing, where it is."""
-    from rich.table import Table
-
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     with_points = any(each.point for each in figures)
     for heading in (["point"] if with_points else []) + ["step"]:
@@ -33,7 +35,7 @@ def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Consol
         rounds = "" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
         cells = [each.point] if with_points else []
         table.add_row(*cells, each.step, *(_number(value) for value in values), rounds)
-    console.print(table)
+    show(table, console)
     reasons = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
     if "waf" in protocol.columns:
         for reason in sorted(reasons - {"nothing was written"}):
@@ -61,20 +63,7 @@ def write(
 
     All or none. Gives the files' names, the page last.
     """
-    from importlib.metadata import version
-
-    content = {
-        "ssdlab": {"version": version("ssdlab"), "seed": seed, "target": dict(target)},
-        "protocol": {
-            "name": protocol.name,
-            "title": protocol.title,
-            "source": protocol.source,
-            "quick": quick,
-            "given_up": protocol.quick_gives_up if quick else None,
-        },
-        **beside.content,
-        "steps": [each.to_dict() for each in figures],
-    }
+    content = _content(protocol, figures, target, quick=quick, seed=seed, beside=beside.content)
     drawn = pictures(protocol, figures)
     place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
     page = protocol_page(
@@ -86,3 +75,53 @@ def write(
         names.extend(write_figures([*beside.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]
+
+
+def write_incomplete(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    directory: Path,
+    *,
+    quick: bool,
+    seed: int,
+    failure: str,
+    interrupted: bool,
+) -> None:
+    """Writes `result.json` of the steps that are done, which says why the others are not; no page."""
+    content = _content(
+        protocol, figures, target, quick=quick, seed=seed, beside={}, failure=failure, interrupted=interrupted
+    )
+    with staged(directory) as place:
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _content(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    *,
+    quick: bool,
+    seed: int,
+    beside: Mapping[str, Any],
+    failure: str | None = None,
+    interrupted: bool = False,
+) -> dict[str, Any]:
+    return {
+        "ssdlab": {
+            "version": version("ssdlab"),
+            "seed": seed,
+            "target": dict(target),
+            "failure": failure,
+            "interrupted": interrupted,
+        },
+        "protocol": {
+            "name": protocol.name,
+            "title": protocol.title,
+            "source": protocol.source,
+            "quick": quick,
+            "given_up": protocol.quick_gives_up if quick else None,
+        },
+        **beside,
+        "steps": [each.to_dict() for each in figures],
+    }

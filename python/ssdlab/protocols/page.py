@@ -20,7 +20,7 @@ QUANTITIES = {
         f"{direction}_{key}": said.format(direction)
         for direction in ("read", "write")
         for key, said in (
-            ("iops", "{}s a second"),
+            ("iops", "{}s per second"),
             ("mb_s", "{} bandwidth, MB/s"),
             ("mean_us", "{} latency, mean, \N{MICRO SIGN}s"),
             ("p99_us", "{} latency, 99th percentile, \N{MICRO SIGN}s"),
@@ -33,7 +33,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands on the page and in `result.json` besides the protocol's own: a study's rows."""
+    """What the page and `result.json` contain in addition to the protocol's own: a study's rows."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
     title: str | None = None
@@ -57,7 +57,7 @@ def pictures(protocol: Protocol, figures: Sequence[Figures]) -> "list[Figure]":
                 name=column.replace("_", "-"),
                 title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({least.category}) "
                 f"to {wording.significant(most.value)} ({most.category})",
-                caption=f"{protocol.title.rstrip('.?')}: a bar for each step that is a result.",
+                caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.",
                 bars=bars,
                 x_title=QUANTITIES[column],
                 said=QUANTITIES[column],
@@ -82,16 +82,16 @@ def protocol_page(
     reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
     after = [*beside.sections, page.Section("Every step", table_html(protocol, figures))]
     if reasons and "waf" in protocol.columns:
-        after.append(page.Section("What was not measured", page.definition_list([("WAF", each) for each in reasons])))
+        after.append(page.Section("Not measured", page.definition_list([("WAF", each) for each in reasons])))
     after.append(page.Section("Source", f"<p>{escape(protocol.source)}</p>"))
-    after.append(page.Section("Run it again", page.command(command_line)))
+    after.append(page.Section("How to reproduce", page.command(command_line)))
     commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
-    after.append(page.Section("What was carried out, by hand", "\n".join(commands)))
+    after.append(page.Section("Commands to repeat it manually", "\n".join(commands)))
     return page.Page(
         title=beside.title or protocol.title,
         subtitle=f"{'Study' if beside.title else 'Protocol'} {protocol.name} on {target}",
-        summary="Carried out step by step; the command lines below repeat it by hand.",
-        notices=[f"The quick form: it gives up {protocol.quick_gives_up}."] if quick else [],
+        summary="The steps were run one by one; the command lines below repeat them manually.",
+        notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
         figures=[*beside.figures, *drawn],
         after=after,
     )

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ssdlab.errors import RunFailed
 from ssdlab.protocols.contract import Point, Protocol, Setting
 from ssdlab.protocols.figures import Figures, rates, rates_of
 from ssdlab.protocols.steps import Engine
 from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.ledger import Ledger
 from ssdlab.targets import simulated
+from ssdlab.workloads import specifying
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -47,7 +49,7 @@ def run_point(
             rounds = steady[number].rounds or 1
             io_bytes[number] = rounds * drive.capacity.user_bytes
     workload = Engine(point, len(point.steps), io_bytes)
-    until: simulated.Until = "steady" if point.steps[last].end == "steady" else "job"
+    until: specifying.Until = "steady" if point.steps[last].end == "steady" else "job"
     result = _run(workload, drive, seed, until, tell)
     if until == "steady":
         steady[last] = _steady(point, last, result)
@@ -58,12 +60,10 @@ def _run(
     workload: Engine,
     drive: "ResolvedDrive",
     seed: int,
-    until: simulated.Until,
+    until: specifying.Until,
     tell: Callable[[float, int], None] | None,
 ) -> "Result":
-    from ssdlab.errors import RunFailed
-
-    result = simulated.run(simulated.specify(workload, drive, seed=seed, until=until), tell)
+    result = simulated.run(specifying.specify(workload, drive, seed=seed, until=until), tell)
     if result.failure:
         raise RunFailed(f"{workload.point.label or 'protocol'}: {result.failure}")
     return result

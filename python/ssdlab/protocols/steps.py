@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ssdlab import filesystem, jobs
-from ssdlab.filesystem.script import Command, Script
-from ssdlab.filesystem.session import Session
-from ssdlab.jobs import JobFile
 from ssdlab.protocols.contract import Point, Step
-from ssdlab.targets.specification import Reporting
+from ssdlab.specification import Reporting
+from ssdlab.workloads import filesystem, jobs
+from ssdlab.workloads.filesystem.script import Command, Script
+from ssdlab.workloads.filesystem.session import Session
+from ssdlab.workloads.jobs import JobFile
 
 
 def job_file(point: Point) -> JobFile:

@@ -26,9 +26,11 @@ class Store:
                 for file in self._folder.glob("*.json"):
                     file.unlink()
         elif not known.exists():
-            raise InputError(f"--resume: {folder} holds no steps of an earlier run")
+            raise InputError(f"--resume: {folder} contains no steps of an earlier run")
         elif json.loads(known.read_text(encoding="utf-8")) != dict(identity):
-            raise InputError(f"--resume: {folder} holds the steps of another run: {known.read_text(encoding='utf-8')}")
+            raise InputError(
+                f"--resume: {folder} contains the steps of another run: {known.read_text(encoding='utf-8')}"
+            )
         write_text(known, json.dumps(dict(identity)))
 
     def finished(self, point: int) -> list[Figures]:

@@ -1,4 +1,4 @@
-"""The remedy for internal fragmentation: what lies scattered in the flash is written anew, in order, where it is.
+"""The remedy for internal fragmentation: files that are scattered in the flash are rewritten in place, in order.
 
 A drive maps addresses to flash in the order of writing. Data that were overwritten here and there lie scattered there,
 and reading them in order is slow; written once more in order they lie in order. The file system sees no change.

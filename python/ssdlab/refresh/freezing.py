@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.refresh import thaw_guardian
+from ssdlab.safety.held import path_of
 
 
 class Freezer:
@@ -19,8 +20,13 @@ class Freezer:
 
     def __init__(self, folder: Path, descriptor: int, pipe: int) -> None:
         self.folder = folder
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         self._pipe = pipe
+
+    @property
+    def device(self) -> int:
+        """The number of the device that the file system is on."""
+        return os.fstat(self.descriptor).st_dev
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
@@ -39,12 +45,12 @@ class Freezer:
             os.write(self._pipe, what)
         except BrokenPipeError:
             raise RunFailed(
-                f"the process that would thaw {self.folder} after a kill has gone; nothing is frozen"
+                f"the process that would thaw {self.folder} after a kill has ended; nothing is frozen"
             ) from None
 
     def _freeze(self) -> None:
         try:
-            fcntl.ioctl(self._descriptor, thaw_guardian.FIFREEZE, 0)
+            fcntl.ioctl(self.descriptor, thaw_guardian.FIFREEZE, 0)
         except OSError as error:
             # What another has frozen is not ours to thaw.
             self._tell(thaw_guardian.THAWED)
@@ -52,19 +58,19 @@ class Freezer:
 
     def _thaw(self) -> None:
         try:
-            fcntl.ioctl(self._descriptor, thaw_guardian.FITHAW, 0)
+            fcntl.ioctl(self.descriptor, thaw_guardian.FITHAW, 0)
         except OSError as error:
             # EINVAL: somebody has thawed it already.
             if error.errno != errno.EINVAL:
                 raise RunFailed(
                     f"{self.folder} could not be thawed ({error.strerror}); `fsfreeze --unfreeze {self.folder}` does it"
                 ) from None
-            raise RunFailed(f"{self.folder} was thawed by somebody else in the middle of the work") from None
+            raise RunFailed(f"{self.folder} was thawed by another process during the refresh") from None
 
 
 def _why_not(error: OSError) -> str:
     if error.errno == errno.EBUSY:
-        return "is frozen already, by another program; `fsfreeze --unfreeze` thaws it where that one is gone"
+        return "is already frozen by another program; if that program has ended, run `fsfreeze --unfreeze`"
     if error.errno == errno.EPERM:
         return "only root may freeze a file system"
     return f"cannot be frozen: {error.strerror}"
@@ -78,7 +84,7 @@ def freezer(folder: Path) -> Iterator[Freezer]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
     try:
-        pipe, guardian = thaw_guardian.start(str(folder))
+        pipe, guardian = thaw_guardian.start(str(path_of(descriptor)))
         try:
             yield Freezer(folder, descriptor, pipe)
         finally:

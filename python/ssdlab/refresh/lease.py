@@ -35,8 +35,8 @@ def held(descriptor: int, path: Path) -> Iterator[Lease]:
     seconds = int(sysfs.read(Path("/proc/sys/fs/lease-break-time")) or 0)
     if seconds < SECONDS_MIN:
         raise InputError(
-            f"/proc/sys/fs/lease-break-time is {seconds} s: at least {SECONDS_MIN} are needed, so that a block that is "
-            "being rewritten is there before somebody else may write"
+            f"/proc/sys/fs/lease-break-time is {seconds} s; allowed: at least {SECONDS_MIN} s, so that a block is "
+            "completely rewritten before another process may write"
         )
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
@@ -53,12 +53,12 @@ def held(descriptor: int, path: Path) -> Iterator[Lease]:
 
 def _why_not(path: Path, error: OSError) -> str:
     if isinstance(error, PermissionError):
-        return f"{path}: only its owner, or root, may keep others out of it while it is rewritten"
+        return f"{path}: only its owner or root can exclude other writers during the rewrite"
     if isinstance(error, BlockingIOError):
         users = openers(path)
-        by = f" by {', '.join(users)}" if users else " (by whom cannot be seen: the kernel, or another user's program)"
-        return f"{path} is open elsewhere{by}; it could be changed while it is rewritten. End that first"
-    return f"{path}: nobody can be kept out of it while it is rewritten: {error.strerror}"
+        by = f" by {', '.join(users)}" if users else " (by the kernel or another user's program)"
+        return f"{path} is open elsewhere{by} and could change during the rewrite. Close it first"
+    return f"{path}: other writers cannot be excluded during the rewrite: {error.strerror}"
 
 
 def openers(path: Path) -> list[str]:

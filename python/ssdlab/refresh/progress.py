@@ -10,6 +10,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ssdlab.errors import InputError
+from ssdlab.results.files import write_text
 from ssdlab.safety.place import Place
 
 
@@ -31,7 +33,7 @@ def identity_of(place: Place) -> str:
     """Of a file its inode and size, of a device its name and size."""
     if place.is_device:
         return f"{' '.join(place.identities) or place.device}, {place.size_bytes} bytes"
-    return f"inode {place.path.stat().st_ino}, {place.size_bytes} bytes"
+    return f"inode {place.file_id.inode}, {place.size_bytes} bytes"
 
 
 class Keeper:
@@ -53,12 +55,9 @@ class Keeper:
 
     def save(self, progress: Progress) -> bool:
         """Whole or not at all. False when it could not be written."""
-        temporary = self.file.with_suffix(".new")
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")
-            temporary.replace(self.file)
-        except OSError:
+            write_text(self.file, json.dumps(asdict(progress)) + "\n")
+        except (InputError, OSError):
             return False
         return True
 

@@ -96,7 +96,7 @@ def _cost(result: Refreshed, rated_tbw: float | None) -> None:
             result.host_written_bytes = smart.reading.host.bytes
         trouble = health.trouble(smart.reading)
         if trouble and not result.is_dry_run:
-            raise RunFailed(f"{result.place.path}: {trouble}. Copy what is on it elsewhere instead of rewriting it")
+            raise RunFailed(f"{result.place.path}: {trouble}. Copy its data to another drive instead of rewriting it")
 
 
 def _refresh(target: Target, result: Refreshed, choices: Choices, tell: Tell) -> None:
@@ -126,8 +126,8 @@ def _refresh(target: Target, result: Refreshed, choices: Choices, tell: Tell) ->
     done = _rewrite(target, result, choices, tell, keeper, progress)
     if done.stopped:
         raise RunFailed(
-            f"{result.place.path}: stopped after {result.rewritten_bytes} bytes, because {done.stopped}. What was done "
-            "is done; the same command goes on from there"
+            f"{result.place.path}: stopped after {result.rewritten_bytes} bytes, because {done.stopped}. The "
+            "rewritten part is complete; the same command resumes"
         )
     keeper.forget()
     result.after_mb_s = read_test("reading after")
@@ -154,5 +154,5 @@ def _rewrite(
     done = rewrite(target, start=start, rate_bytes_s=choices.rate_bytes_s, verify=choices.verify, tell=told)
     result.wall_seconds = time.monotonic() - began
     if not is_kept:
-        result.notes.append(f"{keeper.file} could not be written: a refresh that is cut off begins anew")
+        result.notes.append(f"{keeper.file} could not be written: an interrupted refresh will start again")
     return done

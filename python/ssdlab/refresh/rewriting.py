@@ -45,7 +45,7 @@ def rewrite(
     verify: bool = False,
     tell: Callable[[Done], None] = lambda done: None,
 ) -> Done:
-    """Rewrites from the offset `start`. `tell` is called between slices, when what was told is on the device.
+    """Rewrites from the offset `start`. `tell` is called between slices, when what it reports is on the device.
 
     Raises RunFailed when the device cannot be read or written, or, with `verify`, reads back differently.
     """
@@ -160,9 +160,11 @@ def _read(descriptor: int, buffer: mmap.mmap, offset: int, size: int) -> None:
             try:
                 got = os.preadv(descriptor, [view[done:size]], offset + done)
             except OSError as error:
-                raise RunFailed(f"byte {offset + done} cannot be read: {error.strerror}; nothing was written") from None
+                raise RunFailed(
+                    f"byte {offset + done} cannot be read: {error.strerror}; nothing was written there"
+                ) from None
             if not got:
-                raise RunFailed(f"there is nothing more at byte {offset + done}; the file or device has become shorter")
+                raise RunFailed(f"no data at byte {offset + done}; the file or device has become shorter")
             done += got
 
 
@@ -174,7 +176,7 @@ def _write(descriptor: int, buffer: mmap.mmap, at: int, offset: int, size: int) 
                 done += os.pwritev(descriptor, [view[at + done : at + size]], offset + done)
             except OSError as error:
                 raise RunFailed(
-                    f"byte {offset + done} cannot be written: {error.strerror}; what was there should still be"
+                    f"byte {offset + done} cannot be written: {error.strerror}; the old content should be intact"
                 ) from None
 
 
@@ -182,8 +184,8 @@ def _compare(descriptor: int, buffer: mmap.mmap, second: mmap.mmap, at: int, off
     _read(descriptor, second, offset, size)
     if second[:size] != buffer[at : at + size]:
         raise RunFailed(
-            f"what was written at byte {offset} reads back differently: this drive, or this machine's memory, is not "
-            "to be trusted; restore that part from a backup"
+            f"the data written at byte {offset} reads back differently: the drive or this machine's memory is faulty; "
+            "restore that part from a backup"
         )
 
 
@@ -191,7 +193,7 @@ def _flush(target: Target) -> None:
     try:
         os.fdatasync(target.descriptor)
     except OSError as error:
-        raise RunFailed(f"what was written could not be flushed to the drive: {error.strerror}") from None
+        raise RunFailed(f"the written data could not be flushed to the drive: {error.strerror}") from None
 
 
 def _set_direct(descriptor: int, direct: bool) -> None:

@@ -3,6 +3,7 @@ file system. Each says which pieces, and keeps everybody else from writing while
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -13,13 +14,14 @@ from ssdlab.diagnosis import extents, file_system, space_map
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.refresh import freezing, lease
 from ssdlab.safety import sysfs, uses
+from ssdlab.safety.held import open_same
 from ssdlab.safety.place import Kind, Place
 
-# FS_IOC_GETFLAGS' marks would tell of compression on file systems that are refused anyway; FIEMAP tells it per extent.
+# FS_IOC_GETFLAGS' marks would show compression on file systems that are refused anyway; FIEMAP shows it per extent.
 _CANNOT = {
-    extents.UNKNOWN: "the file system does not know where its data lie",
-    extents.ENCODED: "it is compressed or otherwise encoded, and is not written where it lies",
-    extents.SHARED: "it shares data with another file (a reflink or snapshot), and rewriting would part them",
+    extents.UNKNOWN: "the file system does not report the location of its data",
+    extents.ENCODED: "it is compressed or otherwise encoded, and is not rewritten in place",
+    extents.SHARED: "it shares data with another file (a reflink or snapshot), and rewriting would duplicate the data",
 }
 _NOT_ON_BLOCKS = extents.INLINE | extents.TAIL | extents.NOT_ALIGNED
 
@@ -64,7 +66,7 @@ def opened(place: Place) -> Iterator[Target]:
     """The target at a place. Raises InputError, with what stands against it and what to do."""
     if place.kind == Kind.FOLDER:
         raise InputError(
-            f"{place.path} is a folder; name a file, or all that are in it: "
+            f"{place.path} is a folder; name a file, or all files in it: "
             f"find {place.path} -xdev -type f -exec ssdlab refresh {{}} \\;"
         )
     if place.kind == Kind.VIRTUAL:
@@ -78,8 +80,8 @@ def _file(place: Place) -> Iterator[Target]:
     system = file_system.of(place.path)
     if system.why_not_in_place:
         raise InputError(
-            f"{place.path} cannot be refreshed in place: {system.why_not_in_place}. A copy, which then takes its name, "
-            "is written in order (cp --reflink=never)"
+            f"{place.path} cannot be refreshed in place: {system.why_not_in_place}. Replace it with a copy, which is "
+            "written in order (cp --reflink=never)"
         )
     with _open(place, 0) as descriptor, lease.held(descriptor, place.path) as held:
         found = os.fstat(descriptor)
@@ -106,7 +108,7 @@ def _plan_of_file(path: Path, descriptor: int, size_bytes: int) -> Plan:
     try:
         found = extents.extents_of(descriptor)
     except OSError as error:
-        raise InputError(f"{path}: the file system cannot tell where its data lie ({error.strerror})") from None
+        raise InputError(f"{path}: the file system cannot report the location of its data ({error.strerror})") from None
     for flag, why in _CANNOT.items():
         if any(extent.flags & flag for extent in found):
             raise InputError(f"{path} cannot be refreshed in place: {why}")
@@ -128,8 +130,8 @@ def _plan_of_file(path: Path, descriptor: int, size_bytes: int) -> Plan:
     runs = extents.pieces_on_device(found)
     if runs > 1 and size_bytes / runs < 1 << 20:
         notes.append(
-            f"the file lies in {runs} pieces on the device, of {size_bytes // runs} bytes on average: that is the file "
-            "system's own fragmentation, which refreshing does not change (e4defrag and xfs_fsr do)"
+            f"the file has {runs} extents on the device, of {size_bytes // runs} bytes on average: this is "
+            "fragmentation of the file system, which refresh does not change (e4defrag and xfs_fsr do)"
         )
     return Plan(tuple(pieces), {why: size for why, size in skipped.items() if size}, tuple(notes))
 
@@ -139,7 +141,7 @@ def _device(place: Place) -> Iterator[Target]:
     mounts, others = _uses(place)
     if others:
         raise InputError(
-            f"{place.in_words} is used by others than a file system on it, which could not be stopped. {others}"
+            f"{place.in_words} has users other than one mounted file system, and they cannot be paused. {others}"
         )
 
     def look_again() -> None:
@@ -152,7 +154,7 @@ def _device(place: Place) -> Iterator[Target]:
 
 
 def _uses(place: Place) -> tuple[bool, str]:
-    """Whether a file system on it is mounted, and who uses it besides, in words."""
+    """Whether a file system on it is mounted, and what else uses it, in words."""
     name = place.device or ""
     found = uses.uses_of(name)
     mounts = [use for use in found if use.how == "mount" and use.device == name]
@@ -167,8 +169,8 @@ def _free_device(place: Place) -> Iterator[Target]:
             plan=Plan(
                 ((0, place.size_bytes),),
                 notes=(
-                    "nothing is mounted, so what of it is in use is not known: all that does not read as zeroes is "
-                    "rewritten. Mounted, an ext4 or XFS tells its free space",
+                    "it is not mounted, so its free space is unknown: everything except zeroes is rewritten. If "
+                    "mounted, ext4 and XFS report their free space",
                 ),
             ),
             alignment_bytes=_sector_bytes(place),
@@ -184,11 +186,13 @@ def _mounted_device(place: Place) -> Iterator[Target]:
     number = sysfs.number_of(place.device or "")
     folder = file_system.mounted_at(number) if number else None
     if folder is None:
-        raise InputError(f"{place.in_words} is mounted where it cannot be seen from here, and so cannot be frozen")
+        raise InputError(f"{place.in_words} is mounted in a namespace that is not visible here, so it cannot be frozen")
     with freezing.freezer(folder) as freezer, _open(place, 0) as descriptor:
+        if freezer.device != place.file_id.device:
+            raise InputError(f"{folder}: a file system other than that of {place.path} is now mounted there")
         yield Target(
             descriptor=descriptor,
-            plan=_plan_of_mounted(place, folder),
+            plan=_plan_of_mounted(place, folder, freezer),
             alignment_bytes=_sector_bytes(place),
             skips_zeroes=True,
             quiet=freezer.frozen,
@@ -197,18 +201,15 @@ def _mounted_device(place: Place) -> Iterator[Target]:
         )
 
 
-def _plan_of_mounted(place: Place, folder: Path) -> Plan:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+def _plan_of_mounted(place: Place, folder: Path, freezer: freezing.Freezer) -> Plan:
     try:
-        name = file_system.name_of(descriptor)
-        found = space_map.space_map(descriptor, place.size_bytes)
+        name = file_system.name_of(freezer.descriptor)
+        found = space_map.space_map(freezer.descriptor, place.size_bytes)
     except OSError as error:
         raise InputError(
-            f"{place.in_words}: {file_system.of(folder).name} at {folder} does not tell which of its space is in use "
-            f"({error.strerror}); ext4 and XFS do, to root. Unmount it, or refresh its files"
+            f"{place.in_words}: {file_system.of(folder).name} at {folder} does not report which space is in use "
+            f"({error.strerror}); ext4 and XFS report it to root. Unmount it, or refresh its files"
         ) from None
-    finally:
-        os.close(descriptor)
     skipped = {
         "free space": found.free_bytes,
         "allocated, never written": found.preallocated_bytes,
@@ -216,14 +217,14 @@ def _plan_of_mounted(place: Place, folder: Path) -> Plan:
     return Plan(
         tuple((region.offset, region.length) for region in found.used),
         {why: size for why, size in skipped.items() if size},
-        (f"{name} at {folder} is frozen for a second at a time; programs that write to it wait so long",),
+        (f"{name} at {folder} is frozen for up to a second at a time; programs that write to it wait",),
     )
 
 
 @contextlib.contextmanager
 def _open(place: Place, flags: int) -> Iterator[int]:
     try:
-        descriptor = os.open(place.path, os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC | flags)
+        descriptor = open_same(place.path, os.O_RDWR | os.O_DIRECT | flags, place.file_id)
     except OSError as error:
         raise InputError(f"{place.in_words} cannot be opened for writing: {error.strerror}{_hint(error)}") from None
     try:
@@ -233,13 +234,11 @@ def _open(place: Place, flags: int) -> Iterator[int]:
 
 
 def _hint(error: OSError) -> str:
-    import errno
-
     return {
         errno.ETXTBSY: "; it is a running program or a swap file",
-        errno.EBUSY: "; something that cannot be seen from here holds it, or this kernel lets nobody write beneath a "
-        "mounted file system (bdev_allow_write_mounted)",
-        errno.EROFS: "; mount it for writing first",
+        errno.EBUSY: "; it is held by something that is not visible here, or this kernel forbids writes to a mounted "
+        "device (bdev_allow_write_mounted)",
+        errno.EROFS: "; remount it read-write first",
         errno.EPERM: "; it is immutable or append-only (lsattr), or the kernel protects mounted devices",
         errno.EACCES: "; run ssdlab as its owner or as root",
         errno.EINVAL: "; its file system has no direct I/O",

@@ -1,6 +1,6 @@
 """Nobody's data is hurt: what a path is, who uses it, and the claim without which nothing is written to a device.
 
-`place` tells what a path is, `identity` by which name a drive may be destroyed, `uses` who uses it, `signatures` what
+`place` says what a path is, `identity` by which name a drive may be destroyed, `uses` who uses it, `signatures` what
 lies on it, `health` whether it may go on; `claim` puts them together and holds the device. Nothing here writes.
 """
 

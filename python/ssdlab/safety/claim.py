@@ -1,6 +1,7 @@
 """The claim without which nothing is written: it looks before, holds the device, looks again, counts what is written.
 
-An exclusive opening (O_EXCL) keeps out whoever asks for one too: mounts, mkfs, swapon, volume managers, the formation
+The path is opened once and held by that descriptor: what its name comes to lead to later is not written to. An
+exclusive opening (O_EXCL) keeps out every other one: mounts, mkfs, swapon, volume managers, the formation
 of arrays. It does not keep out programs that simply open the device, as fio does, and must.
 """
 
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
-from ssdlab.safety import health, sysfs, uses
+from ssdlab.safety import health, own_folder, sysfs, uses
+from ssdlab.safety.held import FileId, HeldFolder, open_same, path_of
 from ssdlab.safety.place import Kind, Place, locate
 from ssdlab.safety.signatures import signatures_of
 from ssdlab.smart.source import Report, Unavailable
@@ -25,13 +27,14 @@ _LOOK_SECONDS = 0.2
 
 
 class Claim:
-    """The right to write to a place. Made by `claim`; what it tells is true until it ends."""
+    """The right to write to a place. Made by `claim`; what it states holds until it ends."""
 
-    def __init__(self, place: Place, descriptor: int | None, write_budget_bytes: int | None) -> None:
+    def __init__(self, place: Place, held: int, exclusive: int | None, write_budget_bytes: int | None) -> None:
         self.place = place
         self.write_budget_bytes = write_budget_bytes
         self.written_bytes = 0
-        self._descriptor = descriptor
+        self._held = held
+        self._exclusive = exclusive
         self._is_lent = False
         self.smart = health.read(place)
         """SMART at the start, or why there is none."""
@@ -42,11 +45,17 @@ class Claim:
         """None without a limit."""
         return None if self.write_budget_bytes is None else max(0, self.write_budget_bytes - self.written_bytes)
 
-    def fileno(self) -> int:
-        """The descriptor that holds a device, open for reading. A folder has none: ValueError."""
-        if self._descriptor is None:
-            raise ValueError(f"{self.place.path} is not a device")
-        return self._descriptor
+    @property
+    def path(self) -> Path:
+        """By which other programs open what is claimed, whatever its name leads to by now."""
+        return path_of(self._held)
+
+    @property
+    def folder(self) -> HeldFolder:
+        """The claimed folder. A device is none: ValueError."""
+        if self.place.is_device:
+            raise ValueError(f"{self.place.path} is a device")
+        return HeldFolder(self.place.path, self._held)
 
     def recheck(self, planned_write_bytes: int = 0) -> Report | Unavailable:
         """To be called before each phase, with what it will write; gives SMART as it is now.
@@ -55,10 +64,10 @@ class Claim:
         the free space would not do, at a critical warning or temperature, when SMART was readable and no longer is.
         """
         self._check_budget(planned_write_bytes)
-        if self._descriptor is None:
-            self._check_folder(planned_write_bytes)
-        else:
+        if self.place.is_device:
             self._check_device()
+        else:
+            self._check_folder(planned_write_bytes)
         smart = health.read(self.place)
         self._check_health(smart)
         return smart
@@ -68,7 +77,7 @@ class Claim:
         self.written_bytes += written_bytes
         if self.write_budget_bytes is not None and self.written_bytes > self.write_budget_bytes:
             raise RunFailed(
-                f"{self.place.path}: {format_bytes(self.written_bytes)} were written, and --max-write allows "
+                f"{self.place.path}: {format_bytes(self.written_bytes)} have been written, and --max-write allows "
                 f"{format_bytes(self.write_budget_bytes)}: the run stops here"
             )
 
@@ -78,33 +87,36 @@ class Claim:
 
         Raises RunFailed when the device cannot be held again afterwards, since something else has taken it.
         """
-        if self._descriptor is None:
+        if self._exclusive is None:
             yield
             return
         # The number stays ours, and what it opens is closed.
-        _open_instead(self._descriptor, os.devnull, os.O_RDONLY)
+        _open_instead(self._exclusive, os.devnull, os.O_RDONLY)
         self._is_lent = True
         try:
             yield
         finally:
             try:
-                _open_instead(self._descriptor, self.place.path, os.O_RDONLY | os.O_EXCL)
+                _open_instead(self._exclusive, self.path, os.O_RDONLY | os.O_EXCL)
             except OSError as error:
-                raise RunFailed(f"{self.place.path} cannot be held again: {error.strerror}") from None
+                raise RunFailed(f"{self.place.path} cannot be claimed again: {error.strerror}") from None
             self._is_lent = False
 
     def _check_budget(self, planned_write_bytes: int) -> None:
         left = self.budget_left_bytes
         if left is not None and planned_write_bytes > left:
             raise RunFailed(
-                f"{self.place.path}: the next phase writes {format_bytes(planned_write_bytes)}, and of --max-write "
-                f"{format_bytes(self.write_budget_bytes or 0)} only {format_bytes(left)} are left"
+                f"{self.place.path}: the next phase writes {format_bytes(planned_write_bytes)}, but only "
+                f"{format_bytes(left)} of --max-write {format_bytes(self.write_budget_bytes or 0)} are left"
             )
 
     def _check_folder(self, planned_write_bytes: int) -> None:
-        if not self.place.path.is_dir():
-            raise RunFailed(f"{self.place.path} is no longer there: its drive may have gone, or it was unmounted")
-        room = os.statvfs(self.place.path)
+        path = self.place.path
+        if not path.is_dir():
+            raise RunFailed(f"{path} no longer exists: its drive was removed, or it was unmounted")
+        if FileId.of(path.stat()) != self.place.file_id:
+            raise RunFailed(f"{path} was replaced by another folder; nothing was written to it")
+        room = os.statvfs(self._held)
         free_bytes = room.f_bavail * room.f_frsize
         if planned_write_bytes > free_bytes:
             raise RunFailed(
@@ -118,17 +130,17 @@ class Claim:
             now = locate(path)
         except InputError as error:
             raise RunFailed(f"{path} is gone: {error}") from None
-        if (now.disk, now.device, now.size_bytes, now.identities) != (
+        if (now.file_id, now.disk, now.size_bytes, now.identities) != (
+            self.place.file_id,
             self.place.disk,
-            self.place.device,
             self.place.size_bytes,
             self.place.identities,
         ):
             raise RunFailed(
-                f"{path} is now {now.in_words} with the name {_names(now)}; at the start it was {self.place.in_words} "
-                f"with the name {_names(self.place)}"
+                f"{path} is now {now.in_words} with the identity {_names(now)}; at the start it was "
+                f"{self.place.in_words} with the identity {_names(self.place)}"
             )
-        _read_ends(now, RunFailed)
+        _read_ends(now, self._held, RunFailed)
         # What is mounted while the device is lent is the run's own file system; whatever else uses it is not.
         found = [use for use in _lasting_uses(self.place) if not (self._is_lent and self._is_own_mount(use))]
         if found:
@@ -141,13 +153,13 @@ class Claim:
         if isinstance(smart, Unavailable):
             if isinstance(self.smart, Report):
                 raise RunFailed(
-                    f"{self.place.path}: SMART could be read at the start, and now cannot: {smart.reason}; "
+                    f"{self.place.path}: SMART could be read at the start but not now: {smart.reason}; "
                     "the drive may be failing"
                 )
             return
         trouble = health.trouble(smart.reading)
         if trouble:
-            raise RunFailed(f"{self.place.path}: {trouble}. Nothing more is written to it")
+            raise RunFailed(f"{self.place.path}: {trouble}. ssdlab stops writing to it")
 
 
 def _open_instead(descriptor: int, path: Path | str, flags: int) -> None:
@@ -175,50 +187,54 @@ def claim(
     """
     place = locate(path)
     if not place.is_device:
-        yield _of_folder(place, serial, write_budget_bytes)
+        _check_folder(place, serial)
+        with _held(place, os.O_RDONLY | os.O_DIRECTORY) as folder:
+            own_folder.check_not_open_to_others(HeldFolder(place.path, folder))
+            yield Claim(place, folder, None, write_budget_bytes)
         return
     _check_name(place, serial)
     _check_unused(place)
-    with _held(place) as descriptor:
+    # Open for reading: closing a device that was open for writing makes udev examine it again.
+    with _held(place, os.O_RDONLY) as held, _exclusively(place, held) as exclusive:
         # Whoever came between the look and the hold is seen now; from here on nobody can come.
         _check_unused(place)
-        _read_ends(place, InputError)
+        _read_ends(place, held, InputError)
         _check_signatures(place, discard_signatures)
-        yield Claim(place, descriptor, write_budget_bytes)
+        yield Claim(place, held, exclusive, write_budget_bytes)
 
 
-def _of_folder(place: Place, serial: str | None, write_budget_bytes: int | None) -> Claim:
+def _check_folder(place: Place, serial: str | None) -> None:
     if place.kind == Kind.FILE:
         raise InputError(
-            f"{place.in_words} was not made by ssdlab, and what is in it would be overwritten; name the folder, in "
-            "which ssdlab makes a file of its own"
+            f"{place.in_words} was not created by ssdlab and would be overwritten; name its folder instead, in which "
+            "ssdlab creates a new file"
         )
     if serial is not None:
         raise InputError(f"{OPTION} {serial}: {place.path} is a folder; only devices are destroyed. Leave it out")
     if not os.access(place.path, os.W_OK):
         raise InputError(f"{place.path}: this user may not write there; name another folder")
-    return Claim(place, None, write_budget_bytes)
 
 
 def _check_name(place: Place, serial: str | None) -> None:
     if place.kind == Kind.VIRTUAL:
         raise InputError(
-            f"{place.in_words} is built on other devices or on memory, so that what it does is not a drive's; name the "
+            f"{place.in_words} is built on other devices or on memory, so it does not behave like a drive; name the "
             "disk, a partition of it or a folder"
         )
     if not place.identities:
         raise InputError(
-            f"{place.in_words} has no serial number or WWN that can be read, so it cannot be told from another; its "
-            "data are not destroyed. Name a folder on it instead"
+            f"{place.in_words} has no readable serial number or WWN, so it cannot be identified; its data is not "
+            "destroyed. Name a folder on it instead"
         )
     if serial is None:
         raise InputError(
-            f"{place.in_words}: all that is on it would be destroyed. Check that it is the right one, and then say "
+            f"{place.in_words}: all data on it would be destroyed. Check that it is the right device, and then add "
             f"{OPTION} {_option_word(place.identities[0])}"
         )
     if serial.strip() not in place.identities:
         raise InputError(
-            f"{OPTION} {serial}: {place.in_words} is another drive, named {_names(place)}; `lsblk -o NAME,SERIAL,WWN` "
+            f"{OPTION} {serial}: {place.in_words} is another drive, with the identity {_names(place)}; `lsblk "
+            f"-o NAME,SERIAL,WWN` "
             "lists all"
         )
     if os.geteuid() != 0 and not os.access(place.path, os.R_OK | os.W_OK):
@@ -253,20 +269,33 @@ def _open_exclusively(path: Path) -> int:
 def _check_unused(place: Place) -> None:
     found = _lasting_uses(place)
     if found:
-        raise InputError(f"{place.in_words} is in use, and nothing was touched. {_in_words(found)}")
+        raise InputError(f"{place.in_words} is in use; nothing was changed. {_in_words(found)}")
 
 
 @contextlib.contextmanager
-def _held(place: Place) -> Iterator[int]:
-    """Open for reading: closing a device that was open for writing makes udev look at it anew."""
+def _held(place: Place, flags: int) -> Iterator[int]:
+    """Opened once; it is what was looked at, or InputError."""
     try:
-        descriptor = _open_exclusively(place.path)
+        descriptor = open_same(place.path, flags, place.file_id)
+    except OSError as error:
+        raise InputError(f"{place.in_words} cannot be opened: {error.strerror}") from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _exclusively(place: Place, held: int) -> Iterator[int]:
+    """The held device opened once more, so that nobody else gets it exclusively."""
+    try:
+        descriptor = _open_exclusively(path_of(held))
     except OSError as error:
         if error.errno != errno.EBUSY:
             raise InputError(f"{place.in_words} cannot be opened: {error.strerror}") from None
         raise InputError(
-            f"{place.in_words} is held by something that cannot be seen from here (a ZFS pool, another container, a "
-            "running mkfs, another ssdlab); end that first. Nothing was touched"
+            f"{place.in_words} is held by something that is not visible here (a ZFS pool, another container, a "
+            "running mkfs, another ssdlab); end that first. Nothing was changed"
         ) from None
     try:
         yield descriptor
@@ -278,21 +307,22 @@ def _check_signatures(place: Place, discard: bool) -> None:
     found = signatures_of(place.device or "")
     if found and not discard:
         raise InputError(
-            f"{place.in_words} is not empty: {'; '.join(found)}. If that may be lost, say --discard-signatures; it is "
-            "overwritten then"
+            f"{place.in_words} is not empty: {'; '.join(found)}. To overwrite it, add --discard-signatures"
         )
 
 
-def _read_ends(place: Place, failure: type[InputError | RunFailed]) -> None:
+def _read_ends(place: Place, held: int, failure: type[InputError | RunFailed]) -> None:
     """Past the cache, so that a drive that is gone is noticed."""
     sector_bytes = 4096
     try:
-        descriptor = os.open(place.path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        descriptor = os.open(path_of(held), os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
         try:
             with mmap.mmap(-1, sector_bytes) as buffer:
                 for offset in (0, max(0, (place.size_bytes // sector_bytes - 1) * sector_bytes)):
                     if os.preadv(descriptor, [buffer], offset) != sector_bytes:
-                        raise failure(f"{place.in_words} cannot be read at byte {offset}: it is shorter than it says")
+                        raise failure(
+                            f"{place.in_words} cannot be read at byte {offset}: it is shorter than its stated size"
+                        )
         finally:
             os.close(descriptor)
     except OSError as error:

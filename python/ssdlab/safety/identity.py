@@ -1,6 +1,6 @@
 """By which name a drive may be destroyed: its serial number or WWN, which a script cannot carry to another machine.
 
-A loop device has neither. What stands for it is `loop:INODE:SIZE`, of the file behind it, as the kernel tells them.
+A loop device has neither. What stands for it is `loop:INODE:SIZE`, of the file behind it, as the kernel reports them.
 """
 
 import json
@@ -69,7 +69,7 @@ def _vital_product_data(folder: Path) -> str | None:
 
 
 def _from_lsblk(disk: str) -> dict[str, str]:
-    """What udev knows besides."""
+    """What else udev knows."""
     command = ["lsblk", "--json", "--nodeps", "--output", "SERIAL,WWN,MODEL", f"/dev/{disk}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30)

@@ -10,6 +10,7 @@ from pathlib import Path
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import identity, sysfs
+from ssdlab.safety.held import FileId
 
 
 class Kind(StrEnum):
@@ -54,6 +55,8 @@ class Place:
     """By which the disk may be destroyed, the serial number first."""
     backing_file: Path | None
     """What is behind a loop device."""
+    file_id: FileId
+    """What the path led to when this was found out: who opens the path later compares (`held.open_same`)."""
 
     @property
     def is_device(self) -> bool:
@@ -83,13 +86,13 @@ def locate(path: Path | str) -> Place:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name a folder, a file or a block device") from None
     if stat.S_ISBLK(found.st_mode):
-        return _block_device(resolved, found.st_rdev)
+        return _block_device(resolved, found)
     if stat.S_ISDIR(found.st_mode):
         room = os.statvfs(resolved)
-        return _on_file_system(resolved, Kind.FOLDER, room.f_bavail * room.f_frsize, found.st_dev)
+        return _on_file_system(resolved, Kind.FOLDER, room.f_bavail * room.f_frsize, found)
     if stat.S_ISREG(found.st_mode):
-        return _on_file_system(resolved, Kind.FILE, found.st_size, found.st_dev)
-    raise InputError(f"{path} is neither a folder nor a regular file nor a block device; name one of these")
+        return _on_file_system(resolved, Kind.FILE, found.st_size, found)
+    raise InputError(f"{path} is not a folder, regular file or block device; name one of these")
 
 
 def check_platform() -> None:
@@ -101,10 +104,10 @@ def check_platform() -> None:
         )
 
 
-def _block_device(path: Path, number: int) -> Place:
-    name = sysfs.name_of((os.major(number), os.minor(number)))
+def _block_device(path: Path, status: os.stat_result) -> Place:
+    name = sysfs.name_of((os.major(status.st_rdev), os.minor(status.st_rdev)))
     if name is None:
-        raise InputError(f"{path}: the kernel has no such device any more; `lsblk` lists those that there are")
+        raise InputError(f"{path}: the kernel no longer has this device; `lsblk` lists the devices")
     disk = sysfs.disk_of(name)
     size = sysfs.size_bytes(name) or 0
     disk_size = sysfs.size_bytes(disk) or 0
@@ -119,6 +122,7 @@ def _block_device(path: Path, number: int) -> Place:
         model=identity.model_of(disk),
         identities=identity.identities(disk, disk_size),
         backing_file=Path(backing) if backing else None,
+        file_id=FileId.of(status),
     )
 
 
@@ -131,8 +135,8 @@ def _kind(name: str) -> Kind:
     return Kind.DISK if (sysfs.folder_of(name) / "device").exists() else Kind.VIRTUAL
 
 
-def _on_file_system(path: Path, kind: Kind, size_bytes: int, number: int) -> Place:
-    name = sysfs.name_of((os.major(number), os.minor(number)))
+def _on_file_system(path: Path, kind: Kind, size_bytes: int, status: os.stat_result) -> Place:
+    name = sysfs.name_of((os.major(status.st_dev), os.minor(status.st_dev)))
     disk = sysfs.disk_of(name) if name else None
     disk_size = sysfs.size_bytes(disk) if disk else None
     backing = sysfs.read(sysfs.folder_of(disk) / "loop/backing_file") if disk else None
@@ -146,4 +150,5 @@ def _on_file_system(path: Path, kind: Kind, size_bytes: int, number: int) -> Pla
         model=identity.model_of(disk) if disk else None,
         identities=identity.identities(disk, disk_size or 0) if disk else (),
         backing_file=Path(backing) if backing else None,
+        file_id=FileId.of(status),
     )

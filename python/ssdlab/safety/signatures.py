@@ -27,14 +27,16 @@ def signatures_of(device: str) -> list[str]:
 
 def _probe(path: str) -> str | None:
     if shutil.which("blkid") is None:
-        raise RunFailed("blkid, of the package util-linux, is needed to see what lies on a device; it is not installed")
+        raise RunFailed(
+            "blkid, of the package util-linux, is needed to detect file systems on a device; it is not installed"
+        )
     command = ["blkid", "--probe", "--output", "export", path]
     # Its low-level mode, which neither reads nor writes its cache.
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == _NOTHING_FOUND and not done.stdout.strip():
         return None
     if done.returncode == _SEVERAL_FOUND:
-        return "signatures of several kinds, so that blkid cannot tell which counts"
+        return "signatures of several kinds, which blkid cannot resolve"
     if done.returncode != _FOUND:
         raise RunFailed(f"blkid could not read {path} (exit code {done.returncode}): {done.stderr.strip()}")
     fields = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)

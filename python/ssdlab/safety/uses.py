@@ -18,7 +18,7 @@ _HOW_TO_END = {
     "mount": "unmount it",
     "swap": "swapoff it",
     "holder": "take the volume apart first (vgchange -an, dmsetup remove, mdadm --stop, ...)",
-    "loop": "losetup --detach it",
+    "loop": "detach it (losetup --detach)",
     "btrfs": "unmount that file system",
     "writer": "end that program",
 }
@@ -53,7 +53,7 @@ def uses_of(device: str, *, sys: Path = sysfs.SYS, proc: Path = PROC) -> list[Us
     found += _swap(by_number, proc)
     found += _loops(by_number, sys)
     found += [
-        Use(name, "btrfs", f"is a part of the btrfs file system {link.parents[1].name}")
+        Use(name, "btrfs", f"is part of the btrfs file system {link.parents[1].name}")
         for name in by_number.values()
         for link in sorted((sys / "fs/btrfs").glob(f"*/devices/{name}"))
     ]
@@ -74,7 +74,7 @@ def _what_holder(holder: str, sys: Path) -> str:
         mark = (sysfs.read(folder / "dm/uuid") or "").split("-")[0]
         return f" (device-mapper{f', {mark}' if mark else ''}, {title})"
     if (folder / "md").exists():
-        return f" (MD, {sysfs.read(folder / 'md/level') or 'level not known'})"
+        return f" (MD, {sysfs.read(folder / 'md/level') or 'level unknown'})"
     return " (bcache)" if (folder / "bcache").exists() else ""
 
 
@@ -123,7 +123,7 @@ def _loops(by_number: dict[tuple[int, int], str], sys: Path) -> Iterator[Use]:
         backing = sysfs.read(entry)
         name = by_number.get(_number_of_file(backing) or (-1, -1)) if backing else None
         if name:
-            yield Use(name, "loop", f"is behind the loop device /dev/{entry.parents[1].name}")
+            yield Use(name, "loop", f"backs the loop device /dev/{entry.parents[1].name}")
 
 
 def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:

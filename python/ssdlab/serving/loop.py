@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from ssdlab.errors import RunFailed
+from ssdlab.safety.held import path_of
 from ssdlab.serving.guardian import mounts_of
 
 # The kernel would put neighbouring requests together; an experiment wants them as the file system sent them.
@@ -16,17 +17,26 @@ _NO_MERGES = "2"
 def check() -> None:
     """Raises RunFailed with what is missing: permission, a program, the kernel's loop devices."""
     if os.geteuid() != 0:
-        raise RunFailed("--loop attaches a loop device, which takes root; without it the drive is a file all the same")
+        raise RunFailed(
+            "--loop attaches a loop device, which requires root; without --loop the drive is available as a file"
+        )
     if shutil.which("losetup") is None:
         raise RunFailed("--loop needs losetup, of the package util-linux (mount on some systems)")
     if not Path("/dev/loop-control").exists():
-        raise RunFailed("--loop: /dev/loop-control is missing; `modprobe loop` loads the kernel's loop devices")
+        raise RunFailed("--loop: /dev/loop-control is missing; `modprobe loop` loads the loop driver")
 
 
 def attach(file: Path, sector_bytes: int = 4096) -> str:
     """Attaches a free loop device to the file, past the page cache. Returns its name, such as /dev/loop3."""
-    command = ["losetup", "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = ["losetup", "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}"]
+    held = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        # The mount's own file, or what is made on the loop device would overwrite another.
+        if os.fstat(held).st_dev not in _numbers_of_mounts(file.parent):
+            raise RunFailed(f"{file} was replaced by another file; no loop device was attached")
+        done = subprocess.run([*command, str(path_of(held))], capture_output=True, text=True)
+    finally:
+        os.close(held)
     if done.returncode != 0:
         raise RunFailed(f"losetup could not attach {file}: {done.stderr.strip()}")
     name = done.stdout.strip()
@@ -36,6 +46,17 @@ def attach(file: Path, sector_bytes: int = 4096) -> str:
         # The kernel keeps a limit that somebody set while the device stood for another file.
         (queue / "discard_max_bytes").write_text((queue / "discard_max_hw_bytes").read_text())
     return name
+
+
+def _numbers_of_mounts(folder: Path) -> list[int]:
+    """Of the mounts of drives at a folder."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines():
+        fields = line.split()
+        source = fields[fields.index("-") + 2]
+        if source == "ssdlab" and fields[4].encode().decode("unicode_escape") == str(folder):
+            found.append(os.makedev(*map(int, fields[2].split(":"))))
+    return found
 
 
 def detach(name: str) -> None:

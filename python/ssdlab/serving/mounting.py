@@ -3,36 +3,90 @@
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ssdlab.errors import InputError, RunFailed
+from ssdlab.drives import ResolvedDrive, load, resolve
+from ssdlab.errors import InputError, RunFailed, check_word
+from ssdlab.quantities import format_bytes
 from ssdlab.serving import guardian, loop
 from ssdlab.serving.drive import ServedDrive
 
 if TYPE_CHECKING:
     from ssdlab._engine import Mount
 
+Pace = Literal["virtual", "real"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Mounted:
     """A drive at a folder."""
 
     folder: Path
     loop: str | None
+    """The loop device that is attached to it, where one was asked for."""
+    drive: ServedDrive
     _mount: "Mount"
+
+    def __repr__(self) -> str:
+        return f"<Mounted: {self.file}, {format_bytes(self.drive.size_bytes)}>"
 
     @property
     def file(self) -> Path:
         """The drive as a file."""
         return self.folder / "drive"
 
+    def statistics(self) -> dict[str, Any]:
+        """The result so far in fio's schema, with the keys `waf` and `smart` under `ssdlab`, as stats.json has it."""
+        return self.drive.statistics()
+
     def wait(self) -> None:
         """Returns when someone unmounts it; Ctrl-C raises KeyboardInterrupt."""
         while not self._mount.wait(3600):
             pass
+
+
+@contextlib.contextmanager
+def mount(
+    folder: str | Path,
+    drive: ResolvedDrive | str | Path,
+    *,
+    seed: int = 1,
+    store: str | Path | None = None,
+    loop: bool = False,
+    queue_depth: int | None = None,
+    pace: Pace = "virtual",
+    threads: int = 4,
+    faults: Mapping[str, float] | None = None,
+) -> Iterator[Mounted]:
+    """A simulated drive at an empty folder for real programs, as `ssdlab mount`, for as long as the block lasts.
+
+    `folder / "drive"` is the drive as a file. `store` is a sparse file that keeps the contents, else they are in
+    memory. `loop`, as root: a loop device is attached to it. `queue_depth`: requests that stand in the queue in
+    simulated time, by default as many as are seen to wait. `pace="virtual"`: requests are answered as fast as this
+    machine can; "real": when the simulated drive would answer them. `threads`: requests served side by side. `faults`:
+    shares of flash operations that fail, by kind ("uncorrectable_reads", "program_failures", "erase_failures").
+
+    Raises InputError for the folder, the drive or the store; RunFailed when the system lacks something, which the
+    message names. Afterwards neither mount nor loop device is left, nor when this process is killed.
+
+        with ssdlab.mount("drive", ssdlab.drive("generic-tlc-480", scale="1/256")) as mounted:
+            shutil.copy("big.db", mounted.file)
+            mounted.statistics()["ssdlab"]["waf"]
+    """
+    check_word("--pace", pace, get_args(Pace))
+    served = ServedDrive(
+        drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive))),
+        seed=seed,
+        store=None if store is None else Path(store),
+        queue_depth=queue_depth,
+        real_pace=pace == "real",
+        faults=faults,
+    )
+    with mounted(served, Path(folder), threads=threads, with_loop=loop) as place:
+        yield place
 
 
 @contextlib.contextmanager
@@ -49,6 +103,10 @@ def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bo
         mount = drive.device.mount(folder, threads, drive.render)
     except OSError as error:
         raise RunFailed(_what_is_missing(folder, error)) from None
+    if str(folder) not in guardian.mounted_folders():
+        # It is mounted where the name led to, and that was not checked.
+        mount.unmount()
+        raise RunFailed(f"{folder} was replaced by another folder; the drive was unmounted again")
     pipe = guardian.start(str(folder), None)
     device = None
     try:
@@ -58,7 +116,7 @@ def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bo
             pipe_of_both = guardian.start(str(folder), device)
             guardian.stop(pipe)
             pipe = pipe_of_both
-        yield Mounted(folder, device, mount)
+        yield Mounted(folder, device, drive, mount)
     finally:
         try:
             if device:
@@ -86,14 +144,14 @@ def _checked(folder: Path) -> Path:
         try:
             folder.mkdir()
         except OSError as error:
-            raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+            raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; a drive is mounted at an empty folder")
+        raise InputError(f"{folder} is not a folder; a drive is mounted at an empty folder")
     folder = folder.resolve()
     if os.path.ismount(folder):
-        raise InputError(f"{folder}: something is mounted there already; unmount it, or name another folder")
+        raise InputError(f"{folder}: something is already mounted there; unmount it, or name another folder")
     if any(folder.iterdir()):
-        raise InputError(f"{folder} is not empty; mounting would hide what is in it")
+        raise InputError(f"{folder} is not empty; mounting would hide its contents")
     return folder
 
 
@@ -102,9 +160,9 @@ def _what_is_missing(folder: Path, error: OSError) -> str:
     if not fuse.exists():
         return f"{fuse} is missing: `modprobe fuse` loads it; a container must be given it (--device {fuse})"
     if not os.access(fuse, os.R_OK | os.W_OK):
-        return f"{fuse} may not be opened by this user; its group, or root, may"
+        return f"{fuse} cannot be opened by this user, only by its group or root"
     if error.errno == errno.EPERM and os.geteuid() == 0:
-        return f"{folder}: this system does not let even root mount here: a container needs the capability SYS_ADMIN"
+        return f"{folder}: this system does not allow mounts, even for root: a container needs the capability SYS_ADMIN"
     if os.geteuid() != 0:
-        return f"{folder}: mounting as a user takes fusermount3, of the package fuse3 ({error})"
+        return f"{folder}: mounting as a user requires fusermount3 of the package fuse3 ({error})"
     return f"{folder}: cannot be mounted: {error}"

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 LOCALHOST = "localhost"
 PORT = 10809
 """The port that IANA has registered for NBD."""
+CONNECTIONS = 64
+"""Clients that may be connected at a time, unless it is said otherwise."""
+CONNECTIONS_MAX = 1024
+"""The most that the server accepts."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +35,28 @@ class Served:
         """How many clients have come so far."""
         return self._server.connections
 
+    @property
+    def refused(self) -> int:
+        """How many of them were turned away, since there were as many as may be."""
+        return self._server.refused
+
 
 @contextlib.contextmanager
-def at_socket(drive: ServedDrive, path: Path) -> Iterator[Served]:
+def at_socket(drive: ServedDrive, path: Path, connections_max: int = CONNECTIONS) -> Iterator[Served]:
     """The drive at a unix socket, which is made. Raises InputError when that cannot be."""
     # A socket's name may be no longer than this, in any operating system.
     if len(str(path).encode()) > 107:
-        raise InputError(f"--socket {path}: longer than the 107 bytes that a socket's name may have")
-    with _stopped(drive, lambda: drive.device.serve_at_socket(path), f"--socket {path}") as server:
+        raise InputError(f"--socket {path}: longer than the limit of 107 bytes for the name of a socket")
+    serve = partial(drive.device.serve_at_socket, path, connections_max)
+    with _stopped(drive, serve, f"--socket {path}") as server:
         yield Served(f"nbd+unix:///?socket={quote(str(path))}", server)
 
 
 @contextlib.contextmanager
-def at_port(drive: ServedDrive, host: str, port: int) -> Iterator[Served]:
+def at_port(drive: ServedDrive, host: str, port: int, connections_max: int = CONNECTIONS) -> Iterator[Served]:
     """The drive at a TCP port; 0 takes a free one. Raises InputError when that cannot be."""
-    with _stopped(drive, lambda: drive.device.serve_at_port(host, port), f"{host}, port {port}") as server:
+    serve = partial(drive.device.serve_at_port, host, port, connections_max)
+    with _stopped(drive, serve, f"{host}, port {port}") as server:
         yield Served(f"nbd://{host}:{server.port}", server)
 
 

@@ -12,6 +12,7 @@ SPARE_THRESHOLD_PERCENT = 10
 
 _SPARE_IS_LOW = 0x01
 _IS_READ_ONLY = 0x08
+_FAILURES = ("uncorrectable_reads", "program_failures", "erase_failures")
 
 # NVMe counts data in thousands of 512 bytes, rounded up.
 _DATA_UNIT_BYTES = 512_000
@@ -20,18 +21,24 @@ _DATA_UNIT_BYTES = 512_000
 def logs(
     ssdlab: Mapping[str, Any],
     jobs: Sequence[Mapping[str, Any]],
-    state: Mapping[str, Any],
+    outcome: Mapping[str, Any],
     drive: Mapping[str, Any],
+    device: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Both logs, from a result's `ssdlab` object and its jobs, the native module's state, the drive's specification.
+    """Both logs, from a result's `ssdlab` object and its jobs, the engine's outcome, the drive's specification.
 
-    The first is `smartctl -j`'s object with `nvme_smart_health_information_log`; `ocp_smart_log` is beside it.
+    `device` is the native module's state of a served drive; a drive without one has no faults, spare blocks or power
+    cycles to tell of. The first log is `smartctl -j`'s object with `nvme_smart_health_information_log`;
+    `ocp_smart_log` is in the same module.
     """
-    events = state["events"]
+    events = device["events"] if device else {}
+    spare_percent = _available_spare_percent(device) if device else None
+    power_cycles = device["power_cycles"] if device else None
+    live_units = outcome["capacity"]["live_units"]
     health = {
-        "critical_warning": _warning(ssdlab, state),
+        "critical_warning": _warning(ssdlab, spare_percent),
         "temperature": None,
-        "available_spare": _available_spare_percent(state),
+        "available_spare": spare_percent,
         "available_spare_threshold": SPARE_THRESHOLD_PERCENT,
         "percentage_used": _percentage_used(ssdlab, drive),
         "data_units_read": _data_units(ssdlab["host"]["read_bytes"]),
@@ -39,11 +46,11 @@ def logs(
         "host_reads": sum(job["read"]["total_ios"] for job in jobs),
         "host_writes": sum(job["write"]["total_ios"] for job in jobs),
         "controller_busy_time": None,
-        "power_cycles": state["power_cycles"] + 1,
+        "power_cycles": None if power_cycles is None else power_cycles + 1,
         "power_on_hours": int((ssdlab["simulated_seconds"] or 0) // 3600),
-        "unsafe_shutdowns": state["power_cycles"],
-        "media_errors": events["lost_units"],
-        "num_err_log_entries": events["uncorrectable_reads"] + events["program_failures"] + events["erase_failures"],
+        "unsafe_shutdowns": power_cycles,
+        "media_errors": events.get("lost_units"),
+        "num_err_log_entries": sum(events[name] for name in _FAILURES) if events else None,
         "warning_temp_time": 0,
         "critical_comp_time": 0,
     }
@@ -53,19 +60,18 @@ def logs(
         "device": {"name": drive["name"], "type": "nvme", "protocol": "NVMe"},
         "model_name": f"ssdlab simulated drive {drive['name']}",
         "user_capacity": {"bytes": ssdlab["capacity"]["user_bytes"]},
-        "nvme_namespaces": [_namespace(ssdlab, state, drive)],
+        "nvme_namespaces": [_namespace(ssdlab, live_units, drive)],
         "smart_status": {"passed": health["critical_warning"] == 0, "nvme": {"value": health["critical_warning"]}},
         "nvme_smart_health_information_log": health,
         "power_cycle_count": health["power_cycles"],
         "power_on_time": {"hours": health["power_on_hours"]},
-        "ocp_smart_log": _ocp(ssdlab, state, drive),
+        "ocp_smart_log": _ocp(ssdlab, live_units, drive, device),
     }
 
 
-def _namespace(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mapping[str, Any]) -> dict[str, Any]:
+def _namespace(ssdlab: Mapping[str, Any], used_blocks: int, drive: Mapping[str, Any]) -> dict[str, Any]:
     """NVM Express Base Specification 2.0: the utilization is what is not deallocated."""
-    block_bytes = drive["ftl"]["mapping_unit_bytes"]
-    used_blocks, user_bytes = state["outcome"]["capacity"]["live_units"], ssdlab["capacity"]["user_bytes"]
+    block_bytes, user_bytes = drive["ftl"]["mapping_unit_bytes"], ssdlab["capacity"]["user_bytes"]
     size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
     return {
         "id": 1,
@@ -76,16 +82,19 @@ def _namespace(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mappi
     }
 
 
-def _ocp(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mapping[str, Any]) -> dict[str, Any]:
-    events, wear, nand = state["events"], ssdlab["wear"], ssdlab["nand"]
+def _ocp(
+    ssdlab: Mapping[str, Any], live_units: int, drive: Mapping[str, Any], device: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    events, wear, nand = device["events"] if device else {}, ssdlab["wear"], ssdlab["nand"]
     erase_counts = wear["erase_count"]
+    spare_percent = _available_spare_percent(device) if device else None
     return {
         "physical_media_units_written_bytes": nand["programmed_bytes"]["total"],
         "physical_media_units_read_bytes": nand["read_bytes"],
-        "bad_user_nand_blocks": {"raw": wear["bad_blocks_grown"], "normalized": _available_spare_percent(state)},
+        "bad_user_nand_blocks": {"raw": wear["bad_blocks_grown"], "normalized": spare_percent},
         "bad_system_nand_blocks": None,
-        "xor_recovery_count": events["reads_rebuilt_from_parity"],
-        "uncorrectable_read_error_count": events["uncorrectable_reads"],
+        "xor_recovery_count": events.get("reads_rebuilt_from_parity"),
+        "uncorrectable_read_error_count": events.get("uncorrectable_reads"),
         "soft_ecc_error_count": None,
         "end_to_end_correction_counts": None,
         "system_data_percent_used": _percentage_used(ssdlab, drive),
@@ -93,26 +102,26 @@ def _ocp(ssdlab: Mapping[str, Any], state: Mapping[str, Any], drive: Mapping[str
         "user_data_erase_counts": {"min": erase_counts["min"], "max": erase_counts["max"]},
         "thermal_throttling": None,
         "pcie_correctable_error_count": None,
-        "incomplete_shutdowns": state["power_cycles"],
-        "percent_free_blocks": _percent_free_blocks(state),
+        "incomplete_shutdowns": device["power_cycles"] if device else None,
+        "percent_free_blocks": _percent_free_blocks(device) if device else None,
         "capacitor_health": None,
         "unaligned_io": None,
         "security_version_number": None,
-        "total_nuse": state["outcome"]["capacity"]["live_units"],
+        "total_nuse": live_units,
         "plp_start_count": None,
     }
 
 
-def _warning(ssdlab: Mapping[str, Any], state: Mapping[str, Any]) -> int:
-    is_low = _available_spare_percent(state) < SPARE_THRESHOLD_PERCENT
+def _warning(ssdlab: Mapping[str, Any], spare_percent: int | None) -> int:
+    is_low = spare_percent is not None and spare_percent < SPARE_THRESHOLD_PERCENT
     return (_SPARE_IS_LOW if is_low else 0) | (_IS_READ_ONLY if ssdlab["failure"] else 0)
 
 
-def _available_spare_percent(state: Mapping[str, Any]) -> int:
+def _available_spare_percent(device: Mapping[str, Any]) -> int:
     """Erase units that may still be lost, of those that the drive could lose when it was new."""
-    needed = state["erase_units_needed"]
-    new = state["erase_units_when_new"] - needed
-    left = state["outcome"]["capacity"]["erase_units"] - needed
+    needed = device["erase_units_needed"]
+    new = device["erase_units_when_new"] - needed
+    left = device["outcome"]["capacity"]["erase_units"] - needed
     return 100 if new <= 0 else max(0, 100 * left // new)
 
 
@@ -121,9 +130,9 @@ def _percentage_used(ssdlab: Mapping[str, Any], drive: Mapping[str, Any]) -> int
     return min(255, int(100 * ssdlab["wear"]["erase_count"]["mean"] / drive["nand"]["endurance_cycles"]))
 
 
-def _percent_free_blocks(state: Mapping[str, Any]) -> int:
-    capacity = state["outcome"]["capacity"]
-    return int(100 * state["free_erase_units"] // max(1, capacity["erase_units"]))
+def _percent_free_blocks(device: Mapping[str, Any]) -> int:
+    capacity = device["outcome"]["capacity"]
+    return int(100 * device["free_erase_units"] // max(1, capacity["erase_units"]))
 
 
 def _data_units(size: int) -> int:

@@ -18,7 +18,7 @@ def attached(drive: ServedDrive) -> Iterator[Path]:
         device = drive.device.attach()
     except OSError as error:
         needs_root = isinstance(error, PermissionError) and os.geteuid() != 0
-        missing = "it takes root" if needs_root else error.strerror or error
+        missing = "root is required" if needs_root else error.strerror or error
         raise RunFailed(f"--ublk: {missing}") from None
     try:
         yield device.path

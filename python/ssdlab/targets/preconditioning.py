@@ -9,13 +9,17 @@ A drive with an SLC cache, a map cache or data reduction, and a stripe, runs the
 """
 
 import hashlib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import resolve
 from ssdlab.errors import InputError
+from ssdlab.specification import InitialState, Specification
 from ssdlab.targets import simulated
-from ssdlab.targets.specification import InitialState
+from ssdlab.workloads import specifying
+from ssdlab.workloads.specifying import Beginning, Until
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -31,12 +35,36 @@ def steady_state(workload: "Workload", drive: "ResolvedDrive", folder: Path, *, 
     Raises InputError where the workload writes nothing, does not settle, or the drive has what a state cannot hold.
     """
     small, times = (drive, 1) if _keeps_more_than_a_map(drive) else _smaller(drive)
-    specification = simulated.specify(workload, small, seed=seed, until="steady", precondition="fill", timed=False)
+    specification = specifying.specify(workload, small, seed=seed, until="steady", precondition="fill", timed=False)
     path = folder / f"{specification.hash()[:16]}.state"
     result = simulated.run(specification, save_state=path)
     if result.steady_state is None or not result.steady_state.reached:
-        raise InputError(f"--precondition steady: {drive.name} does not settle under this workload; use fill")
+        raise InputError(f"--precondition steady: {drive.name} does not become steady under this workload; use fill")
     return saved_state(path, times)
+
+
+def specify_beginning(
+    workload: "Workload",
+    drive: "ResolvedDrive",
+    beginning: Beginning,
+    folder: Path,
+    *,
+    seed: int,
+    until: Until,
+    timed: bool,
+    interval_ns: int | None = None,
+) -> Specification:
+    """As `specifying.specify`, for any beginning; the state of "steady" is found first and kept in `folder`."""
+    return specifying.specify(
+        workload,
+        drive,
+        seed=seed,
+        until=until,
+        precondition="fill" if beginning == "fill" else "none",
+        timed=timed,
+        initial_state=steady_state(workload, drive, folder, seed=seed) if beginning == "steady" else None,
+        interval_ns=interval_ns,
+    )
 
 
 def saved_state(path: str | Path, times: int = 1) -> InitialState:
@@ -53,21 +81,20 @@ def _keeps_more_than_a_map(drive: "ResolvedDrive") -> bool:
     """What a cache or reduced data make of a drive does not grow with its erase units, nor do the chunks of a stripe:
     such a drive settles itself."""
     file = drive.file
-    return file.slc_cache.is_on or file.map_cache.bytes > 0 or file.data_reduction.is_on or file.stripe.is_on
+    return file.has_slc_cache or file.map_cache.bytes > 0 or file.has_data_reduction or file.is_striped
 
 
 def _smaller(drive: "ResolvedDrive") -> tuple["ResolvedDrive", int]:
     """The drive with erase units as many times smaller as there are enough units left; and how many times."""
-    from ssdlab.drives import resolve
-
-    pages = drive.file.nand.pages_per_block
-    for times in range(drive.capacity.units_per_erase_unit // UNITS_PER_ERASE_UNIT_MIN, 1, -1):
-        if pages % times:
+    pages, units = drive.file.nand.pages_per_block, drive.capacity.units_per_erase_unit
+    # A stripe of parity is as long on the smaller drive, and must not be cut short there.
+    stripe = max(drive.file.parity.units_per_stripe, 1)
+    for times in range(units // UNITS_PER_ERASE_UNIT_MIN, 1, -1):
+        if pages % times or units // times % stripe:
             continue
         try:
             small = resolve(drive.file, scale=Fraction(1, times))
         except InputError:
             continue
-        scaled = type(small)(small.file, small.capacity, drive.scale * small.scale, small.settings)
-        return scaled, times
+        return replace(small, scale=drive.scale * small.scale), times
     return drive, 1

@@ -1,88 +1,13 @@
-"""The simulated drive as a target: a job file and a drive become a specification, a specification becomes a result."""
+"""The simulated drive as a target: a specification, made by `ssdlab.workloads.specifying`, becomes a result."""
 
 import json
-import math
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
+from ssdlab import engine
+from ssdlab.engine import Progress
 from ssdlab.errors import InputError
 from ssdlab.results.result import Result
-from ssdlab.targets import engine
-from ssdlab.targets.engine import Progress
-from ssdlab.targets.specification import InitialState, Reporting, Specification
-
-if TYPE_CHECKING:
-    from ssdlab.drives import ResolvedDrive
-    from ssdlab.workloads import Workload
-
-Until = Literal["job", "steady"]
-Precondition = Literal["none", "fill"]
-
-PRECONDITION_NAME = "precondition"
-PRECONDITION_BLOCK_BYTES = 128 * 1024
-# SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer need not
-# pad half-filled programs of several planes.
-PRECONDITION_DEPTH = 32
-
-# SNIA's specification leaves the length of a round to the test. In shorter rounds the approach to the steady state is
-# so slow that five of them pass the rule on the way.
-DRIVE_WRITES_PER_ROUND = 1
-DRIVE_WRITES_MAX = 40
-
-SERIES_POINTS_MAX = 2048
-
-
-def specify(
-    jobs: "Workload",
-    drive: "ResolvedDrive",
-    *,
-    seed: int = 1,
-    until: Until = "job",
-    precondition: Precondition = "none",
-    timed: bool = True,
-    series_points_max: int = SERIES_POINTS_MAX,
-    initial_state: InitialState | None = None,
-) -> Specification:
-    """Resolves a run.
-
-    `until="steady"` repeats the last stage until its write amplification is steady by SNIA's rule, in rounds of U
-    host bytes, or 40 x U have been written in it. `precondition="fill"` writes the whole drive once in sequence before
-    the first stage; `initial_state` begins from a saved one.
-
-    Without `timed` there is no clock: write amplification only. Raises InputError when the job does
-    not fit the drive, or when what is to settle never writes.
-    """
-    user_bytes = drive.capacity.user_bytes
-    engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
-    reporting = jobs.reporting(engine_jobs)
-    if precondition == "fill":
-        fill = fill_job(user_bytes, seed)
-        engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
-        reporting = [
-            Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
-            *(replace(entry, group=entry.group + 1) for entry in reporting),
-        ]
-    specification = Specification(
-        engine={
-            "seed": seed,
-            "drive": drive.specification(),
-            "timed": timed,
-            "until": until_of(until, drive),
-            "series_points_max": series_points_max,
-            "jobs": engine_jobs,
-        },
-        reporting=tuple(reporting),
-        global_options={name: text for name, text in jobs.global_options.items() if text},
-        scale=str(drive.scale),
-        initial_state=initial_state,
-    )
-    if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
-        names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
-        raise InputError(
-            f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
-        )
-    return specification
+from ssdlab.specification import Specification
 
 
 def run(
@@ -90,18 +15,19 @@ def run(
 ) -> Result:
     """Runs a specification in this process, and leaves the drive's state in a file, if one is named.
 
-    Raises InputError and RunFailed as `ssdlab.targets.engine.simulate`.
+    Raises InputError and RunFailed as `ssdlab.engine.simulate`.
     """
     return result_of(specification, *engine.simulate(work_of(specification, save_state), on_progress))
 
 
 def work_of(specification: Specification, save_state: str | Path | None = None) -> engine.Work:
-    """What the native module is told. Raises InputError when the state that the run begins with is not at hand."""
+    """What the native module is given. Raises InputError when the state that the run begins with is not at hand."""
     state = specification.initial_state
     if state is not None and state.path is None:
-        raise InputError(f"the run begins from a saved state (sha256 {state.sha256}), which is not given")
+        raise InputError(f"the run begins from a saved state (sha256 {state.sha256}), which is missing")
     return engine.Work(
         specification.engine_json(),
+        specification.scale,
         specification.trace_json,
         (state.path, state.times) if state and state.path is not None else None,
         None if save_state is None else str(save_state),
@@ -112,44 +38,3 @@ def work_of(specification: Specification, save_state: str | Path | None = None) 
 def result_of(specification: Specification, outcome: str, wall_seconds: float) -> Result:
     """The result of a run whose outcome came from another process."""
     return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)
-
-
-def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:
-    """When a run ends, as the engine is told; `round_share` is what a round of the steady state writes of U."""
-    if until == "job":
-        return {"kind": "job"}
-    round_bytes = DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes
-    if round_share is not None:
-        round_bytes = max(drive.capacity.mapping_unit_bytes, round(round_share * drive.capacity.user_bytes))
-    rounds_max = DRIVE_WRITES_MAX // DRIVE_WRITES_PER_ROUND
-    return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
-
-
-def _writes(job: dict[str, Any]) -> bool:
-    direction = job["direction"]
-    return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
-
-
-def fill_job(user_bytes: int, seed: int) -> dict[str, Any]:
-    """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
-    block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
-    sizes = [{"bytes": block_bytes, "percent": 100.0}]
-    return {
-        "name": PRECONDITION_NAME,
-        "clone": 0,
-        "stage": 0,
-        "direction": "write",
-        "sequential": True,
-        "read_percent": 0.0,
-        "offset_bytes": 0,
-        "size_bytes": user_bytes,
-        "io_bytes": user_bytes,
-        "number_ios": None,
-        "loops": 1,
-        "block_sizes": {"read": sizes, "write": sizes, "trim": sizes},
-        "block_align_bytes": {"read": block_bytes, "write": block_bytes, "trim": block_bytes},
-        "distribution": {"name": "random"},
-        "random_map": True,
-        "seed": seed,
-        "iodepth": PRECONDITION_DEPTH,
-    }

@@ -18,15 +18,15 @@ def points(setting: Setting) -> Sequence[Point]:
         amount = max(1, int(file_bytes * share / 100) // 4096) * 4096
         steps.append(Step(f"rewrite {share:g} %", job("randwrite", "4k", 1, size, f"io_size={amount}")))
         steps.append(Step(f"read after {share:g} %", read, idle_seconds=0 if setting.quick else wait_s))
-    steps += [Step("remedy: write in order", job("write", "1m", 1, size)), Step("read after the remedy", read)]
+    steps += [Step("rewrite in order", job("write", "1m", 1, size)), Step("read after the rewrite", read)]
     return [Point("", steps)]
 
 
 PROTOCOL = Protocol(
     name="fragmentation",
-    title="Does a file that was rewritten at random read slower in sequence?",
-    source='"Another look at the question: do I need defragmentation for SSD", 2020; on half of the place',
-    quick_gives_up="two of the four amounts, and the waits in which a drive may repair itself",
+    title="Sequential read speed of a file after random rewrites",
+    source='"Another look at the question: do I need defragmentation for SSD", 2020; on half of the space',
+    quick_gives_up="two of the four amounts, and the waits for background operations",
     points=points,
     columns=("read_mb_s", "write_mb_s", "waf"),
 )

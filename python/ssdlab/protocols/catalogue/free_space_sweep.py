@@ -26,7 +26,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="free-space-sweep",
-    title="What free space does to random writes",
+    title="The effect of free space on random writes",
     source='"Free space and write performance", MySQL performance blog, 2010, with one file on ext4',
     quick_gives_up="three of the five shares, and the steady state (two passes instead)",
     points=points,

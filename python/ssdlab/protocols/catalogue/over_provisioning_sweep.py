@@ -18,7 +18,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="over-provisioning-sweep",
-    title="What unpartitioned space does to random writes",
+    title="The effect of unpartitioned space on random writes",
     source="the over-provisioning experiments of `ssdlab study`; the range of the job stands for the partition",
     quick_gives_up="three of the five spare areas, and the steady state (two passes of random writes instead)",
     points=points,

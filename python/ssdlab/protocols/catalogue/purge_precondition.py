@@ -13,7 +13,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="purge-precondition",
-    title="Bring a drive into a state that is known: trimmed, then written twice in sequence",
+    title="Bring a drive into a known state: trimmed, then written twice sequentially",
     source="SNIA Solid State Storage Performance Test Specification, workload-independent preconditioning",
     quick_gives_up="the second pass, so that the spare area of the drive may still be fresh",
     points=points,

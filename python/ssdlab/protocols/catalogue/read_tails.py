@@ -1,4 +1,4 @@
-"""Read tails under cleaning: reads beside writes at a rate, on a purged drive and in the steady state."""
+"""Read tails under garbage collection: reads and writes at a rate, on a purged drive and in the steady state."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,16 @@ def points(setting: Setting) -> Sequence[Point]:
     timed = ("norandommap", "time_based", f"runtime={seconds}s")
     mixed = [Step(f"{share} % writes", job("randrw", "4k", 8, f"rwmixwrite={share}", *timed)) for share in shares]
     return [
-        Point("written once in sequence", [fill(), *mixed]),
+        Point("written once sequentially", [fill(), *mixed]),
         Point("in the steady state", [fill(), random_writes("saturate", quick=setting.quick), *mixed]),
     ]
 
 
 PROTOCOL = Protocol(
     name="read-tails",
-    title="What cleaning does to the slowest reads",
+    title="Read tail latency during garbage collection",
     source="the latency experiments of `docs/time.md`: reads wait for programs and erases of their die",
-    quick_gives_up="two of the four mixes, the steady state (two passes instead), and all but 5 s a mix",
+    quick_gives_up="two of the four mixes, the steady state (two passes instead), and all but 5 s per mix",
     points=points,
     columns=("read_mean_us", "read_p99_us", "read_p999_us", "waf"),
 )

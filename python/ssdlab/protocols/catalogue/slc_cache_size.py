@@ -24,8 +24,8 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="slc-cache-size",
-    title="How much a purged drive takes in sequence before its speed falls off",
-    source="reviewers' practice: the whole drive written once in sequence, with the rate of each slice",
+    title="Amount that a purged drive accepts sequentially before its speed drops",
+    source="reviewers' practice: the whole drive written once sequentially, with the rate of each slice",
     quick_gives_up="resolution: slices of a twentieth of the drive, rather than a fiftieth",
     points=points,
     columns=("write_mb_s", "waf"),

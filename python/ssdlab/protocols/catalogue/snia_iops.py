@@ -26,7 +26,7 @@ PROTOCOL = Protocol(
     title="IOPS over block sizes and mixes of reads and writes, in the steady state",
     source="SNIA Solid State Storage Performance Test Specification, IOPS test; here the cells are measured once, in "
     "the steady state of 4 KiB random writes, rather than in each round",
-    quick_gives_up="most mixes and sizes, the steady state (two passes of random writes instead), all but 5 s a cell",
+    quick_gives_up="most mixes and sizes, the steady state (two passes of random writes instead), all but 5 s per cell",
     points=points,
     columns=("read_iops", "write_iops", "waf"),
 )

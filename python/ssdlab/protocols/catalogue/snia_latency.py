@@ -22,9 +22,9 @@ def points(setting: Setting) -> Sequence[Point]:
 PROTOCOL = Protocol(
     name="snia-latency",
     title="Response times of one request at a time, in the steady state",
-    source="SNIA Solid State Storage Performance Test Specification, latency test; blocks of 512 B are left out, since "
-    "few drives map them",
-    quick_gives_up="blocks of 8 KiB, the steady state (two passes of random writes instead), and all but 5 s a cell",
+    source="SNIA Solid State Storage Performance Test Specification, latency test; blocks of 512 B are omitted, "
+    "because few drives map them",
+    quick_gives_up="blocks of 8 KiB, the steady state (two passes of random writes instead), and all but 5 s per cell",
     points=points,
     columns=("read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us"),
 )

@@ -24,9 +24,9 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="snia-throughput",
-    title="Bytes a second in sequence, in the steady state",
+    title="Sequential throughput in the steady state",
     source="SNIA Solid State Storage Performance Test Specification, throughput test",
-    quick_gives_up="the blocks of 1 MiB, and the look for the steady state (one pass instead)",
+    quick_gives_up="the blocks of 1 MiB, and the steady state (one pass instead)",
     points=points,
     columns=("read_mb_s", "write_mb_s", "waf"),
 )

@@ -24,9 +24,9 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="trim-effect",
-    title="What it costs not to tell the drive that files were deleted",
+    title="The cost of not trimming deleted files",
     source="the over-provisioning experiments of `ssdlab study`, where files are deleted without trim",
-    quick_gives_up="the steady state: three passes over the files that are left",
+    quick_gives_up="the steady state: three passes over the remaining files",
     points=points,
     needs_device=True,
 )

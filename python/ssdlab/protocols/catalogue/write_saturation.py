@@ -13,7 +13,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 PROTOCOL = Protocol(
     name="write-saturation",
-    title="Random writes on a purged drive until it is saturated: how far it falls, and when",
+    title="Random writes on a purged drive until saturation: size and time of the drop",
     source="SNIA Solid State Storage Performance Test Specification, write saturation test; rounds are drive writes, "
     "rather than minutes",
     quick_gives_up="the steady state: three passes of random writes",

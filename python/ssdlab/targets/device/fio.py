@@ -10,14 +10,20 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from ssdlab.errors import naming
+
+ENDED = "it was interrupted"
 SECONDS_TO_END = 60
 _SHARE = re.compile(r"\[([0-9]{1,3}\.[0-9])%\]")
 _RATE = re.compile(r"\[(?:r=[^,\]]*,)?w=([0-9.]+)([KMGT]?)iB/s")
+_FILENAME = "filename="
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 Watch = Callable[[float | None, float], bool]
@@ -40,17 +46,23 @@ class Report:
     complaints: Sequence[str] = field(default_factory=tuple)
 
 
-def run(job_text: str, name: str, folder: Path, watch: Watch | None = None) -> Report:
+def run(
+    job_text: str,
+    name: str,
+    folder: Path,
+    watch: Watch | None = None,
+    opened_as: Mapping[Path, Path] = MappingProxyType({}),
+) -> Report:
     """Runs fio on a job text in `folder`, where its logs go.
 
-    Ctrl-C ends fio in order; the report of what was measured until then is then marked as interrupted.
+    `opened_as` has for names of files in the job text the paths by which fio opens them; in what is reported they have
+    their names. Ctrl-C ends fio in order; the report of what was measured until then is then marked as interrupted.
     """
-    import time
-
     job_path, report_path = folder / f"{name}.fio", folder / f"{name}.json"
-    job_path.write_text(job_text, encoding="utf-8")
+    with naming(job_path):
+        job_path.write_text(_with_names(job_text, opened_as), encoding="utf-8")
     command = ["fio", "--output-format=json+,normal", f"--output={report_path.name}", job_path.name]
-    # fio tells how far it is only where the format of its report is normal, too.
+    # fio reports its progress only where the format of its report is normal, too.
     started = time.monotonic()
     process = subprocess.Popen(
         [*_dies_with_us(), *command, "--eta=always", "--eta-newline=1"],
@@ -64,11 +76,13 @@ def run(job_text: str, name: str, folder: Path, watch: Watch | None = None) -> R
     complaints, stopped, interrupted = _follow(process, watch)
     seconds = time.monotonic() - started
     text = report_path.read_text(encoding="utf-8", errors="replace") if report_path.exists() else ""
-    content = _json_in(text)
+    names = {str(opened): _escaped(name) for name, opened in opened_as.items()}
+    content = _json_in(_with_words(text, {opened: json.dumps(name)[1:-1] for opened, name in names.items()}))
+    complaints = [_with_words(line, names) for line in complaints]
     shown = shlex.join(["fio", "--output-format=json+", f"--output={report_path.name}", job_path.name])
     error = _error(process.returncode, content, complaints, stopped or interrupted)
     if content is None and error is None:
-        error = "fio reported nothing"
+        error = "fio printed no result"
     return Report(shown, job_text, content, seconds, error, interrupted, complaints)
 
 
@@ -106,6 +120,30 @@ def _follow(process: "subprocess.Popen[str]", watch: Watch | None) -> tuple[list
             raise
 
 
+def _with_names(job_text: str, opened_as: Mapping[Path, Path]) -> str:
+    """The job text with other names of files, which it has in lines of their own."""
+    names = {_escaped(name): str(opened) for name, opened in opened_as.items()}
+    lines = job_text.splitlines(keepends=True)
+    return "".join(_with_files(line, names) if line.startswith(_FILENAME) else line for line in lines)
+
+
+def _with_files(line: str, names: Mapping[str, str]) -> str:
+    files = re.split(r"(?<!\\):", line.rstrip("\n").removeprefix(_FILENAME))
+    return f"{_FILENAME}{':'.join(names.get(file, file) for file in files)}\n"
+
+
+def _escaped(name: Path) -> str:
+    """A colon parts two files."""
+    return str(name).replace(":", "\\:")
+
+
+def _with_words(text: str, words: Mapping[str, str]) -> str:
+    """The text with each of the paths of descriptors replaced, which end in a number."""
+    if not words:
+        return text
+    return re.sub(rf"(?:{'|'.join(map(re.escape, words))})(?![0-9])", lambda found: words[found[0]], text)
+
+
 def _dies_with_us() -> list[str]:
     return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
 
@@ -125,9 +163,9 @@ def _json_in(text: str) -> dict[str, Any] | None:
 
 def _error(code: int, content: dict[str, Any] | None, complaints: Sequence[str], was_ended: bool) -> str | None:
     if was_ended:
-        return "it was ended before it was done"
+        return ENDED
     if code < 0:
-        return f"fio was ended by {signal.Signals(-code).name}"
+        return f"fio was killed by {signal.Signals(-code).name}"
     failed = [job for job in (content or {}).get("jobs", ()) if job.get("error")]
     if code == 0 and not failed:
         return None

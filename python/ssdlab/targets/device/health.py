@@ -75,11 +75,11 @@ def between(before: ReadOut, after: ReadOut) -> Phase:
 
 
 def of(place: safety.Place, file: Path | None = None) -> Health:
-    """The health of the disk that a place is or lies on; or what a file says of it, read anew each time."""
+    """The health of a disk, or of the disk under a file; or a report of it in a file, read again each time."""
     if file is not None:
         return Health(str(file), lambda: _from_file(file))
     if place.backing_file is not None:
-        source = f"the statistics beside {place.backing_file}"
+        source = f"the statistics next to {place.backing_file}"
     else:
         source = f"smartctl of /dev/{place.disk}" if place.disk else "none"
     return Health(source, lambda: _read_out(safety_health.read(place)))

@@ -5,16 +5,18 @@ keeps one log of a kind: the series of seconds (`series.py`) is read from what a
 """
 
 import heapq
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ssdlab.jobs.jobfile import Section
-from ssdlab.jobs.logs import output
-from ssdlab.jobs.table import NUMJOBS
+from ssdlab.results.files import placed
 from ssdlab.results.logs import FILES
+from ssdlab.workloads.jobs.jobfile import Section
+from ssdlab.workloads.jobs.logs import output
+from ssdlab.workloads.jobs.table import NUMJOBS
 
 SERIES_WINDOW_MS = 1000
 """Of what is logged for the series alone."""
@@ -79,16 +81,18 @@ class JobLogs:
         path = self._directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if name in self.names:
-            with path.open("ab") as whole:
+            # Not through a link that has come to be there since.
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "ab") as whole:
                 for log in logs:
                     whole.write(log.read_bytes())
             return
         self.names.append(name)
         if len(logs) == 1:
-            shutil.move(logs[0], path)
+            with placed(path) as new:
+                shutil.move(logs[0], new)
             return
         # Jobs that share a file stand in it by time.
-        with ExitStack() as stack, path.open("w", encoding="ascii") as whole:
+        with placed(path) as new, ExitStack() as stack, new.open("w", encoding="ascii") as whole:
             streams = [stack.enter_context(log.open(encoding="ascii")) for log in logs]
             whole.writelines(heapq.merge(*streams, key=lambda line: int(line.partition(",")[0])))
 

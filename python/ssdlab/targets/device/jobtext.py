@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.jobs.jobfile import JobFile, Section, Setting
-from ssdlab.jobs.option import Effect
-from ssdlab.jobs.seeds import clone_seed
-from ssdlab.jobs.table import BS, BY_NAME, FILENAME, NRFILES, RANDSEED, STONEWALL
-from ssdlab.jobs.values import PerDirection
 from ssdlab.targets.device import joblogs
+from ssdlab.workloads.jobs.jobfile import JobFile, Section, Setting
+from ssdlab.workloads.jobs.option import Effect
+from ssdlab.workloads.jobs.seeds import clone_seed
+from ssdlab.workloads.jobs.table import BS, BY_NAME, FILENAME, NRFILES, RANDSEED, STONEWALL
+from ssdlab.workloads.jobs.values import PerDirection
 
 ENGINES = ("libaio", "io_uring", "sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
 DEFAULTS = {"ioengine": "libaio", "direct": "1"}
@@ -64,8 +64,8 @@ def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True
     """The stages of a job file in their order. InputError names the line of what may not be asked of a real drive.
 
     Every job gets a `randseed` from `seed` and its place in the file, so that two stages do not draw the same places,
-    and with `randrepeat=0` goes on drawing where fio would begin anew with each loop: as on a simulated drive.
-    With `logs` fio writes rates and latencies of each second beside its report.
+    and with `randrepeat=0` goes on drawing where fio would start again with each loop: as on a simulated drive.
+    With `logs` fio writes rates and latencies of each second in addition to its report.
     """
     grouped: list[list[tuple[int, Section]]] = []
     for index, section in enumerate(job_file.sections):
@@ -93,10 +93,11 @@ _LOGS = f"log_avg_msec={joblogs.SERIES_WINDOW_MS}\nper_job_logs=1\nwrite_bw_log=
 
 def names_of(job_file: JobFile) -> list[str]:
     """The files that the job file names, in their order; "" for the drive itself."""
-    return list(dict.fromkeys(name for section in job_file.sections for name in _names(section)))
+    return list(dict.fromkeys(name for section in job_file.sections for name in names_in(section)))
 
 
-def _names(section: Section) -> Sequence[str]:
+def names_in(section: Section) -> Sequence[str]:
+    """The files that a section names; "" for the drive itself."""
     named = section.get(FILENAME)
     if named:
         return named
@@ -105,7 +106,7 @@ def _names(section: Section) -> Sequence[str]:
 
 
 def _files(section: Section, path_of: Name) -> list[Path]:
-    return [path_of(name) for name in _names(section)]
+    return [path_of(name) for name in names_in(section)]
 
 
 def _section(source: str, section: Section, index: int, path_of: Name, seed: int) -> str:

@@ -11,6 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.report.charts.published import Bar, published_bars
+from ssdlab.report.shown import Shown, said
+from ssdlab.results import jobs_frame
 from ssdlab.results.files import staged
 from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.job_result import DirectionResult, FlushResult
@@ -20,10 +23,11 @@ from ssdlab.results.samples import Samples, Spread
 if TYPE_CHECKING:
     import polars
 
+    from ssdlab.report.figure import Figure
     from ssdlab.targets.device.health import Phase
 
-WITHIN = "a real drive does not tell why it programs its flash, nor what its capacity, its blocks and its map are like"
-SHARED = "several jobs ran side by side, and the drive counts for all of them; see the stage"
+WITHIN = "a real drive does not report the causes of its programs, its capacity, its blocks and its map"
+SHARED = "several jobs ran concurrently, and the drive counts all of them together; see the stage"
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class MeasuredJob:
     trim: DirectionResult
     flush: FlushResult
     waf: float | None
-    """Of its stage, where it ran alone in it; None where the drive does not tell."""
+    """Of its stage, where it ran alone in it; None where the drive does not report it."""
 
     @property
     def name(self) -> str:
@@ -87,8 +91,8 @@ class MeasuredStage:
         }
 
 
-@dataclass
-class Measured:
+@dataclass(repr=False)
+class Measured(Shown):
     """A measurement; `target` says of what, `failure` why it is not whole."""
 
     target: Mapping[str, Any]
@@ -102,6 +106,28 @@ class Measured:
     failure: str | None = None
     notes: Sequence[str] = ()
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Measured: {self.source}, {len(self.jobs)} jobs, WAF {said(self.waf)}>"
+
+    def frame(self) -> "polars.DataFrame":
+        """One row a job; `ssdlab.results.jobs_frame.frame` describes the columns."""
+        return jobs_frame.frame(self.jobs)
+
+    def figures(self) -> "Sequence[Figure]":
+        """Bandwidth of each job."""
+        bars = [
+            Bar(job.name, name, rate / 1e6)
+            for job in self.jobs
+            for name in ("read", "write")
+            if (rate := getattr(job, name).bw_bytes)
+        ]
+        if not bars:
+            return []
+        title, caption = f"{self.source}: bandwidth of each job", "As fio measured it, by the clock on the wall."
+        return [
+            published_bars(name="bandwidth", title=title, caption=caption, bars=bars, x_title="MB/s", said="measured")
+        ]
 
     @cached_property
     def jobs(self) -> list[MeasuredJob]:
@@ -121,7 +147,7 @@ class Measured:
 
     @property
     def waf(self) -> float | None:
-        """Over all stages; None where the drive does not tell."""
+        """Over all stages; None where the drive does not report it."""
         return self.whole.waf
 
     @property
@@ -137,6 +163,7 @@ class Measured:
     @property
     def timing_series(self) -> "polars.DataFrame | None":
         """One row a second of each stage; `ssdlab.targets.device.series.frame` describes the columns. None without."""
+        # A circle: the series is made of the type that this module defines.
         from ssdlab.targets.device import series
 
         return series.frame(self.stages)
@@ -173,7 +200,7 @@ class Measured:
         )
         reasons["simulated_seconds"] = reasons["scale"] = "nothing was simulated"
         if self.waf is None:
-            reasons["waf"] = self.whole.reason or "the drive does not tell"
+            reasons["waf"] = self.whole.reason or "the drive does not report it"
         return {
             "version": self.version,
             "seed": self.seed,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ssdlab.errors import InputError
-from ssdlab.jobs.jobfile import JobFile
 from ssdlab.targets.device import jobtext, plan
 from ssdlab.targets.device.place import Permission, Place, claimed, is_device
+from ssdlab.workloads.jobs.jobfile import JobFile
 
 
 @contextlib.contextmanager
@@ -17,7 +17,7 @@ def opened(
     """The place for a job file, claimed. Raises InputError where it may not be written to, or its size is not known."""
     if is_device(path):
         if size_bytes is not None:
-            raise InputError(f"--size: {path} is a device, whose size is its own; the job's `size` says how much of it")
+            raise InputError(f"--size: {path} is a device with a fixed size; the job's `size` sets the range")
         wanted = None
     else:
         wanted = size_bytes or _size_of_job(job_file, seed)
@@ -30,7 +30,7 @@ def _size_of_job(job_file: JobFile, seed: int) -> int:
     if wanted is None:
         names = len(jobtext.names_of(job_file))
         raise InputError(
-            f"{job_file.source}: works on as much as there is; give --size, such as 4GiB, of "
+            f"{job_file.source}: uses all available space; give --size, such as 4GiB, for "
             f"{'the file' if names == 1 else f'its {names} files together'}"
         )
     return wanted

@@ -1,12 +1,13 @@
 """Where fio may write: files that are made for it in a folder, or a device that was claimed for it.
 
-What is there already is never written to, but for a device behind the gate of `ssdlab.safety`. Files are removed
-afterwards, also after an error, unless they are to be kept.
+What is there already is never written to, but for a device behind the gate of `ssdlab.safety`. Files lie in a folder of
+our own, are held by their descriptors, and are removed afterwards, also after an error, unless they are to be kept.
 """
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from ssdlab import safety
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import Claim
+from ssdlab.safety.held import HeldFile, HeldFolder
+from ssdlab.safety.own_folder import DATA_SUFFIX, own_folder
 
 FILE_NAME = "ssdlab-measure"
 """What the files that measuring makes begin with."""
@@ -29,9 +32,13 @@ class Place:
     """As it was named."""
     claim: Claim
     size_bytes: int
-    stem: str = f"{FILE_NAME}.data"
+    stem: str = f"{FILE_NAME}{DATA_SUFFIX}"
     """What the file of a job that names none is called."""
-    made: list[Path] = field(default_factory=list)
+    keep: bool = False
+    """Whether files that were made stay, under the names that `path_of` gives."""
+    _made: dict[Path, HeldFile] = field(default_factory=dict)
+    _own: HeldFolder | None = None
+    _closing: ExitStack = field(default_factory=ExitStack)
 
     @property
     def is_device(self) -> bool:
@@ -47,39 +54,63 @@ class Place:
         root = self.claim.place.path
         if self.is_device:
             if name:
-                raise InputError(f"the job names the file {name!r}: on a device there is one, the device; use a folder")
+                raise InputError(f"the job names the file {name!r}: a device is a single file; use a folder")
             return root
         if not name:
             return root / self.stem
         safe = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
-        return root / f"{FILE_NAME}-{safe}.data"
+        return root / f"{FILE_NAME}-{safe}{DATA_SUFFIX}"
 
-    def make(self, files: Sequence[Path], each_bytes: int) -> None:
-        """Makes the files that are missing, with room reserved. InputError when one is there or there is no room."""
-        for file in files:
-            if file in self.made:
+    @property
+    def opened_as(self) -> Mapping[Path, Path]:
+        """From the files' names, or the device's, to the paths by which programs open what is held."""
+        if self.is_device:
+            return {self.claim.place.path: self.claim.path}
+        return {name: file.path for name, file in self._made.items()}
+
+    def make(self, files: Mapping[Path, int]) -> None:
+        """Makes the files that are missing, with room reserved for their bytes. InputError when one is to be kept under
+        a name that is taken, when another process measures in the folder, RunFailed when there is no room."""
+        if self._own is None:
+            self._own = self._closing.enter_context(own_folder(self.claim.folder, FILE_NAME))
+        for path, size_bytes in files.items():
+            if path in self._made:
                 continue
+            if self.keep and self.claim.folder.status_of(path.name) is not None:
+                raise InputError(f"{path} already exists and is not overwritten; remove it or name another")
             try:
-                handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-            except FileExistsError:
-                raise InputError(
-                    f"{file} is there already, and is not written over; remove it or name another"
-                ) from None
+                file = self._own.make_file(f"{len(self._made)}{DATA_SUFFIX}")
             except OSError as error:
-                raise InputError(f"{file}: cannot be made: {error.strerror}") from None
-            self.made.append(file)
+                raise InputError(f"{path}: cannot be created: {error.strerror}") from None
+            self._made[path] = file
             try:
-                with os.fdopen(handle, "wb") as stream:
-                    os.posix_fallocate(stream.fileno(), 0, each_bytes)
+                os.posix_fallocate(file.descriptor, 0, size_bytes)
             except OSError as error:
-                raise RunFailed(f"{file}: no room of {format_bytes(each_bytes)} for it: {error.strerror}") from None
+                raise RunFailed(f"{path}: no space for its {format_bytes(size_bytes)}: {error.strerror}") from None
+
+    def check(self) -> None:
+        """Raises RunFailed when the name of a file that was made leads elsewhere, or it has got another name."""
+        for file in self._made.values():
+            file.check()
 
     def remove(self) -> None:
         """Takes the files away that were made."""
-        for file in self.made:
-            with contextlib.suppress(FileNotFoundError):
-                file.unlink()
-        self.made.clear()
+        while self._made:
+            self._made.popitem()[1].remove()
+
+    def close(self) -> None:
+        """Takes everything away that was made, but moves files that are to be kept to their names. Raises RunFailed
+        where such a name is taken by now; the file stays in our own folder then."""
+        try:
+            while self.keep and self._made:
+                path, file = self._made.popitem()
+                try:
+                    file.move_to(self.claim.folder, path.name)
+                except OSError as error:
+                    raise RunFailed(f"{path}: the file was left at {file.where}: {error.strerror}") from None
+            self.remove()
+        finally:
+            self._closing.close()
 
 
 @dataclass(frozen=True)
@@ -97,13 +128,13 @@ class Permission:
 def is_device(path: Path) -> bool:
     """Whether the path is a block device. Raises InputError for what is neither that nor a folder nor a new file."""
     if not path.exists() and _is_among_devices(path):
-        raise InputError(f"--on {path}: there is no such device; `lsblk` lists those that there are")
+        raise InputError(f"--on {path}: no such device; `lsblk` lists the devices")
     if path.is_dir() or (not path.exists() and path.parent.is_dir()):
         return False
     if path.is_file():
         raise InputError(
-            f"--on {path}: is a file that is there already, and its contents would be lost; "
-            "name a folder, or a file that does not exist yet"
+            f"--on {path}: is an existing file, and its contents would be lost; name a folder, or a file that does "
+            "not exist yet"
         )
     return safety.locate(path).is_device
 
@@ -133,14 +164,13 @@ def claimed(path: Path, size_bytes: int | None, permission: Permission) -> Itera
         assert size_bytes is not None
         if size_bytes + _KEPT_FREE_BYTES > claim.place.size_bytes:
             raise InputError(
-                f"--on {path}: {format_bytes(size_bytes)} are wanted, {format_bytes(claim.place.size_bytes)} are free "
-                "there; take a smaller --size"
+                f"--on {path}: {format_bytes(size_bytes)} are required, {format_bytes(claim.place.size_bytes)} are "
+                "free; use a smaller --size"
             )
-        place = Place(path, claim, size_bytes)
+        place = Place(path, claim, size_bytes, keep=permission.keep)
         if folder != path:
             place.stem = path.name
         try:
             yield place
         finally:
-            if not permission.keep:
-                place.remove()
+            place.close()

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 
 from ssdlab.errors import InputError
-from ssdlab.jobs.jobfile import JobFile
-from ssdlab.targets.device.jobtext import Stage
+from ssdlab.quantities import format_bytes
+from ssdlab.targets.device.jobtext import Stage, names_in
 from ssdlab.targets.device.place import Place
+from ssdlab.workloads.jobs.jobfile import JobFile
+from ssdlab.workloads.jobs.layout import files_of
 
 RATE_MB_S = 100.0
 """What a drive is taken to do where nobody says: between a SATA drive's random and sequential writes."""
@@ -35,6 +39,18 @@ def size_wanted(job_file: JobFile, *, seed: int = 1) -> int | None:
         jobs = job_file.resolve(probe, seed=seed)
         reached.append(max(job["offset_bytes"] + job["size_bytes"] for job in jobs))
     return reached[0] if reached[0] == reached[1] else None
+
+
+def file_sizes(job_file: JobFile, place: Place, *, seed: int = 1) -> dict[Path, int]:
+    """How large each file has to be before fio opens it, in bytes: fio would take one that is too small away, and make
+    another. InputError when they do not fit the place."""
+    found: dict[Path, int] = {}
+    of_sections = files_of(job_file, place.size_bytes, seed, Fraction(1))
+    for section, files in zip(job_file.sections, of_sections, strict=True):
+        for name, file in zip(names_in(section), files, strict=True):
+            path = place.path_of(name)
+            found[path] = max(found.get(path, 0), file.size_bytes)
+    return dict(sorted(found.items()))
 
 
 def planned(
@@ -110,11 +126,10 @@ def check_budget(planned_stages: Sequence[Planned], max_write_bytes: int | None)
     """InputError when the stages write more than allowed, as far as they say it."""
     if max_write_bytes is None:
         return
-    from ssdlab.quantities import format_bytes
 
     written = sum(stage.written_bytes for stage in planned_stages if not stage.by_time)
     if written > max_write_bytes:
         raise InputError(
             f"--max-write {format_bytes(max_write_bytes)}: the job writes {format_bytes(written)}; "
-            "allow more, or take a smaller --size"
+            "allow more, or use a smaller --size"
         )

@@ -1,21 +1,22 @@
 """A job file on a place, stage by stage: fio, the drive's health before and after, and what became of it."""
 
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import RunFailed
-from ssdlab.jobs.jobfile import JobFile
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device import fio, health, joblogs, jobtext, plan, programs, series
+from ssdlab.targets.device.disk_use import DiskUse
 from ssdlab.targets.device.health import Health
 from ssdlab.targets.device.joblogs import JobLogs
 from ssdlab.targets.device.jobtext import Stage
 from ssdlab.targets.device.measured import Measured, MeasuredStage
 from ssdlab.targets.device.place import Place
+from ssdlab.workloads.jobs.jobfile import JobFile
 
 Progress = Callable[[int, float, int], None]
 """Told the index of a stage, the share of it that is done, and bytes written in it so far."""
@@ -29,18 +30,17 @@ def prepared(job_file: JobFile, place: Place, *, seed: int = 1) -> list[Stage]:
     stages = jobtext.stages(job_file, place.path_of, seed=seed)
     if place.is_device or not plan.reads_first(job_file, size_bytes=place.size_bytes, seed=seed):
         return stages
-    files = sorted({file for stage in stages for file in stage.files})
-    return [layout(files, place.size_bytes // len(files)), *stages]
+    return [layout(plan.file_sizes(job_file, place, seed=seed)), *stages]
 
 
-def layout(files: Sequence[Path], each_bytes: int) -> Stage:
-    """Writes files once in sequence with data that does not compress."""
+def layout(files: Mapping[Path, int]) -> Stage:
+    """Writes files of so many bytes once in sequence with data that does not compress."""
     sections = "".join(
-        f"[{LAYOUT}{number or ''}]\nfilename={str(file).replace(':', chr(92) + ':')}\n"
-        for number, file in enumerate(files)
+        f"[{LAYOUT}{number or ''}]\nfilename={str(file).replace(':', chr(92) + ':')}\nsize={size_bytes}\n"
+        for number, (file, size_bytes) in enumerate(files.items())
     )
     head = "[global]\nthread=1\nioengine=libaio\ndirect=1\nrw=write\nbs=128k\niodepth=32\nrefill_buffers\nend_fsync=1\n"
-    return Stage(LAYOUT, f"{head}size={each_bytes}\n{sections}", (), tuple(files))
+    return Stage(LAYOUT, f"{head}{sections}", (), tuple(files))
 
 
 def measure(
@@ -60,13 +60,13 @@ def measure(
     check_platform()
     programs.check("fio")
     stages = prepared(job_file, place, seed=seed)
-    made = sorted({file for stage in stages for file in stage.files})
     if not place.is_device:
-        place.make(made, place.size_bytes // len(made))
-    done, refused = run_stages(stages, source, place, on_progress, logs)
+        place.make(plan.file_sizes(job_file, place, seed=seed))
+    ran = run_stages(stages, source, place, on_progress, logs)
+    done = ran.done
     first = done[0].before if done else source.read()
     last = done[-1].after if done else first
-    failure = next((stage.measured.error for stage in done if stage.measured.error), refused)
+    failure = next((stage.measured.error for stage in done if stage.measured.error), ran.refused)
     return Measured(
         target={
             "kind": "device",
@@ -84,7 +84,7 @@ def measure(
         whole=health.between(first, last),
         failure=failure,
         notes=list(notes),
-        interrupted=any(stage.interrupted for stage in done),
+        interrupted=ran.interrupted,
     )
 
 
@@ -98,28 +98,45 @@ class Done:
     interrupted: bool
 
 
+@dataclass
+class Ran:
+    """What became of stages one after another."""
+
+    done: list[Done] = field(default_factory=list)
+    refused: str | None = None
+    """Why the next was not begun; None where none was left or one failed."""
+    interrupted: bool = False
+
+
 def run_stages(
     stages: Sequence[Stage],
     source: Health,
     place: Place,
     on_progress: Progress | None = None,
     logs: JobLogs | None = None,
-) -> tuple[list[Done], str | None]:
-    """Runs stages one after another until one fails; and why the next was not begun, where the claim forbade it."""
-    done: list[Done] = []
+) -> Ran:
+    """Runs stages one after another until one fails, the claim forbids the next, or Ctrl-C, which is raised only where
+    nothing was measured yet."""
+    ran = Ran()
     with tempfile.TemporaryDirectory(prefix="ssdlab-measure-") as folder:
-        for number, stage in enumerate(stages):
-            try:
+        try:
+            for number, stage in enumerate(stages):
                 place.claim.recheck()
-            except RunFailed as error:
-                return done, str(error)
-            before = done[-1].after if done else source.read()
-            done.append(run_stage(stage, number, Path(folder), before, source, place, on_progress))
-            if logs:
-                logs.keep(Path(folder) / str(number), stage.sections)
-            if done[-1].measured.error:
-                break
-    return done, None
+                place.check()
+                before = ran.done[-1].after if ran.done else source.read()
+                ran.done.append(run_stage(stage, number, Path(folder), before, source, place, on_progress))
+                if logs:
+                    logs.keep(Path(folder) / str(number), stage.sections)
+                if ran.done[-1].measured.error:
+                    break
+        except RunFailed as error:
+            ran.refused = str(error)
+        except KeyboardInterrupt:
+            if not ran.done:
+                raise
+            ran.refused, ran.interrupted = fio.ENDED, True
+    ran.interrupted = ran.interrupted or any(stage.interrupted for stage in ran.done)
+    return ran
 
 
 def run_stage(
@@ -143,17 +160,26 @@ def run_stage(
 
     own = folder / str(number)
     own.mkdir()
-    report = fio.run(stage.text, f"stage-{number}", own, watch)
-    after = source.read()
+    disk = target.claim.place.disk
+    disk_before = DiskUse.now(disk)
+    report = fio.run(stage.text, f"stage-{number}", own, watch, target.opened_as)
+    if report.content and not report.content.get("disk_util"):
+        report.content["disk_util"] = DiskUse.now(disk).since(disk_before)
+    interrupted = report.interrupted
+    try:
+        after = source.read()
+    except KeyboardInterrupt:
+        after, interrupted = (None, fio.ENDED), True
     host_bytes = _written(report.content)
     if on_progress:
         on_progress(number, 1.0, host_bytes)
     phase = health.between(before, after)
-    error = report.error
+    error = report.error or (fio.ENDED if interrupted else None)
     try:
+        target.check()
         target.claim.count_written(host_bytes)
-    except RunFailed as spent:
-        error = str(spent)
+    except RunFailed as trouble:
+        error = str(trouble)
     measured = MeasuredStage(
         name=stage.name,
         commands=[report.command],
@@ -164,7 +190,7 @@ def run_stage(
         logs=series.read_logs(own, [joblogs.window_ms(section) for section in joblogs.jobs(stage.sections)]),
         error=error,
     )
-    return Done(measured, before, after, report.interrupted)
+    return Done(measured, before, after, interrupted)
 
 
 def _written(content: dict[str, Any] | None) -> int:

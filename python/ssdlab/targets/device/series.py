@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from ssdlab.targets.device.joblogs import SERIES_WINDOW_MS
 from ssdlab.targets.device.measured import MeasuredStage
 
@@ -67,8 +69,6 @@ def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":
     together `read_mb_s`, `write_mb_s` (10^6 bytes a second), and `read_latency_ns_mean`, `write_latency_ns_mean` (of
     the jobs' means; null where there was no request).
     """
-    import polars as pl
-
     rows: list[dict[str, float | int | None]] = []
     before_s = 0.0
     for number, stage in enumerate(stages):

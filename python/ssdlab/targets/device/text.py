@@ -1,4 +1,4 @@
-"""A measurement as text in fio's own layout, with what the drive's SMART tells after each stage."""
+"""A measurement as text in fio's own layout, with the drive's SMART counters after each stage."""
 
 from collections.abc import Callable, Mapping
 
@@ -62,7 +62,7 @@ def _place(measured: Measured) -> list[str]:
         f"  measured in {measured.wall_seconds:,.1f} s",
     ]
     if measured.failure:
-        lines.append(f"  NOT WHOLE: {measured.failure}")
+        lines.append(f"  INCOMPLETE: {measured.failure}")
     return lines
 
 

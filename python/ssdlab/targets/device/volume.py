@@ -1,7 +1,7 @@
 """A script of a file system's life carried out on a real device: ext4, its files, cp, rm, fstrim, sysbench, fio.
 
-The commands are those of `ssdlab.filesystem.script`, which a simulated drive understands too. The device is mounted in
-a folder of our own; whatever happens it is unmounted again, and nothing is trimmed before `mountpoint` has said that
+The commands are those of `workloads.filesystem.script`, which a simulated drive understands too. The device is mounted
+in a folder of our own; whatever happens it is unmounted again, and nothing is trimmed before `mountpoint` has said that
 the folder is a mount.
 """
 
@@ -19,12 +19,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.filesystem.requests import READAHEAD_BYTES, WRITEBACK_BYTES, WRITEBACK_DEPTH
-from ssdlab.filesystem.script import Command, seconds_ns
-from ssdlab.filesystem.volume import BLOCK_BYTES
+from ssdlab.safety import Claim
 from ssdlab.targets.device import programs
 from ssdlab.targets.device.jobtext import Stage
 from ssdlab.targets.device.place import Place
+from ssdlab.workloads.filesystem.requests import READAHEAD_BYTES, WRITEBACK_BYTES, WRITEBACK_DEPTH
+from ssdlab.workloads.filesystem.script import Command, seconds_ns
+from ssdlab.workloads.filesystem.volume import BLOCK_BYTES
 
 # Tables and journal are written at once, not by the kernel later on, and small drives get the tables of large ones: as
 # the simulated file system has them.
@@ -73,10 +74,12 @@ class Volume:
         return deed
 
     def mount(self) -> None:
-        """Mounts the file system that is on the device."""
-        programs.call("mount", "-o", self._options, str(self.place.path), str(self.folder))
+        """Mounts the file system that is on the device. Raises RunFailed when another device's comes to be there."""
+        programs.call("mount", "-o", self._options, str(self.place.claim.path), str(self.folder))
         self.is_mounted = True
-        programs.call("mountpoint", "-q", str(self.folder))
+        # The program finds a name for the device that it is given, and mounts by that.
+        if self.folder.stat().st_dev != self.place.claim.path.stat().st_rdev:
+            raise RunFailed(f"{self.folder}: a device other than {self.place.path} is mounted there")
 
     def unmount(self) -> None:
         """Takes the mount away, by force if need be."""
@@ -85,11 +88,13 @@ class Volume:
         self.is_mounted = False
         if subprocess.run(["umount", str(self.folder)], capture_output=True).returncode != 0:
             subprocess.run(["umount", "--lazy", str(self.folder)], capture_output=True)
-            raise RunFailed(f"{self.folder}: something still used it when it was unmounted")
+            raise RunFailed(f"{self.folder}: it was still in use when it was unmounted")
 
-    def _call(self, deed: Deed, *command: str) -> str:
-        deed.commands.append(" ".join(command))
-        return programs.call(*command, timeout_seconds=24 * 3600)
+    def _call(self, deed: Deed, *command: str | Claim) -> str:
+        """Runs a command, which opens the device by its descriptor; by hand it is repeated with the device's name."""
+        deed.commands.append(" ".join(str(self.place.path) if isinstance(word, Claim) else word for word in command))
+        words = (str(word.path) if isinstance(word, Claim) else word for word in command)
+        return programs.call(*words, timeout_seconds=24 * 3600)
 
     def _size(self, command: Command, default: int | None = None) -> int:
         if command.size is None:
@@ -103,7 +108,7 @@ class Volume:
         size = [] if command.size is None else [str(self._size(command) // BLOCK_BYTES)]
         lazy = "lazy_itable_init=0,lazy_journal_init=0"
         extended = ["-E", f"{lazy},nodiscard" if command.options.get("nodiscard") else lazy]
-        self._call(deed, *_MKFS, *extended, str(self.place.path), *size)
+        self._call(deed, *_MKFS, *extended, self.place.claim, *size)
         self.mount()
 
     def _mount_as(self, command: Command, deed: Deed) -> None:
@@ -118,7 +123,7 @@ class Volume:
         files = [self._path(name) for name in names]
         for file in files:
             if file.exists():
-                raise ValueError(f"{file.name} is there already; rm it first, or overwrite it")
+                raise ValueError(f"{file.name} already exists; rm it first, or overwrite it")
         size = self._size(command)
         options = ["rw=write", f"filesize={size}", f"size={size * count}", "file_service_type=sequential"]
         deed.stage = self._fio(command, files, [*options, *_io(command, WRITEBACK_BYTES, WRITEBACK_DEPTH)])
@@ -128,7 +133,7 @@ class Volume:
             options = ["rw=write", f"offset={file.stat().st_size}", f"size={self._size(command)}"]
             deed.stage = self._fio(command, [file], [*options, *_io(command, WRITEBACK_BYTES, WRITEBACK_DEPTH)])
             if len(command.files) > 1:
-                raise ValueError("one file at a time is appended to on a real file system")
+                raise ValueError("append accepts only one file on a real file system")
 
     def _access(self, command: Command, deed: Deed) -> None:
         files = self._named(command.files)
@@ -173,9 +178,8 @@ class Volume:
 
     def _resize(self, command: Command, deed: Deed) -> None:
         self.unmount()
-        path = str(self.place.path)
-        self._call(deed, "e2fsck", "-f", "-y", path)
-        self._call(deed, "resize2fs", path, f"{self._size(command) // 1024}K")
+        self._call(deed, "e2fsck", "-f", "-y", self.place.claim)
+        self._call(deed, "resize2fs", self.place.claim, f"{self._size(command) // 1024}K")
         self.mount()
 
     def _sleep(self, command: Command, deed: Deed) -> None:
@@ -222,7 +226,7 @@ class Volume:
         for pattern in patterns:
             hits = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
             if not hits:
-                raise ValueError(f"no file is called {pattern}")
+                raise ValueError(f"no file matches {pattern}")
             found.update(dict.fromkeys(hits))
         return [self.folder / name for name in found]
 
@@ -251,9 +255,9 @@ def isolate_mounts() -> None:
 def volume(place: Place, *, seed: int = 1) -> Iterator[Volume]:
     """The file system of a claimed device, mounted by its first command; unmounted at the end, also after an error."""
     if not place.is_device:
-        raise InputError(f"{place.path}: a script with its own file system takes a device, not a folder")
+        raise InputError(f"{place.path}: a script with its own file system needs a device, not a folder")
     if os.geteuid() != 0:
-        raise InputError(f"{place.path}: making and mounting a file system takes root")
+        raise InputError(f"{place.path}: creating and mounting a file system requires root")
     programs.check(*PROGRAMS)
     folder = Path(tempfile.mkdtemp(prefix="ssdlab-volume-"))
     with place.claim.lent():

@@ -1,0 +1,96 @@
+"""`ssdlab.measure`: a fio job file on a real drive, a partition or a file."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssdlab.quantities import parse_bytes
+from ssdlab.safety.place import check_platform
+from ssdlab.targets.device import health, plan, programs, run
+from ssdlab.targets.device.joblogs import JobLogs
+from ssdlab.targets.device.jobtext import Stage
+from ssdlab.targets.device.measured import Measured
+from ssdlab.targets.device.opened import opened
+from ssdlab.targets.device.place import Permission, Place
+from ssdlab.targets.device.plan import Planned
+from ssdlab.targets.device.run import Progress
+from ssdlab.workloads import jobs
+from ssdlab.workloads.jobs.jobfile import JobFile
+
+
+def measure(
+    job: str | Path,
+    on: str | Path,
+    *,
+    size: int | str | None = None,
+    destroy_data_on: str | None = None,
+    discard_signatures: bool = False,
+    max_write: int | str | None = None,
+    keep: bool = False,
+    smart: str | Path | None = None,
+    seed: int = 1,
+    on_progress: Progress | None = None,
+) -> Measured:
+    """Runs a fio job file through the installed fio, as `ssdlab measure`, with SMART data before and after each stage.
+
+    `on` is a folder (a file is made in it and removed afterwards unless `keep`), the name of a file that does not exist
+    yet, or a device. A device is written to only with its serial number or WWN in `destroy_data_on`, and where a file
+    system or a partition table is found, only with `discard_signatures` too. `size` (bytes, or "4GiB") is the file's,
+    where the job does not say it; `max_write` the most that may be written. `smart`: a file to read health from.
+
+    Raises InputError before anything is written for a job that cannot run there or a place that may not be written to;
+    RunFailed where fio is missing. A stage that failed, or Ctrl-C, ends the measurement, with `failure` or
+    `interrupted` set; its WAF is None where the drive does not report what it programs.
+
+        measured = ssdlab.measure("jobs/mixed.fio", ".", size="1GiB")
+        measured.waf, measured.frame().select("job", "iops")
+    """
+    permission = Permission(destroy_data_on, discard_signatures, _bytes(max_write), keep)
+    with prepared(
+        job, Path(on), permission, size_bytes=_bytes(size), smart=None if smart is None else Path(smart), seed=seed
+    ) as measurement:
+        return measurement.run(on_progress)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A job file and the place that it may write to, claimed; nothing is written yet."""
+
+    job_file: JobFile
+    place: Place
+    stages: Sequence[Stage]
+    planned: Sequence[Planned]
+    """The command lines of each stage, what it writes and how long it takes."""
+    smart: Path | None
+    seed: int
+
+    def run(self, on_progress: Progress | None = None, logs: JobLogs | None = None) -> Measured:
+        """Runs fio. Raises RunFailed where it is missing."""
+        programs.check("fio")
+        source = health.of(self.place.claim.place, self.smart)
+        return run.measure(self.job_file, self.place, source, seed=self.seed, on_progress=on_progress, logs=logs)
+
+
+@contextmanager
+def prepared(
+    job: str | Path,
+    on: Path,
+    permission: Permission,
+    *,
+    size_bytes: int | None = None,
+    smart: Path | None = None,
+    seed: int = 1,
+) -> Iterator[Measurement]:
+    """What `measure` runs. Raises InputError for a job that cannot run there or a place that may not be written to."""
+    check_platform()
+    job_file = jobs.load(job)
+    with opened(on, job_file, permission, size_bytes=size_bytes, seed=seed) as place:
+        stages = run.prepared(job_file, place, seed=seed)
+        planned = plan.planned(job_file, stages, place, seed=seed)
+        plan.check_budget(planned, permission.max_write_bytes)
+        yield Measurement(job_file, place, stages, planned, smart, seed)
+
+
+def _bytes(size: int | str | None) -> int | None:
+    return parse_bytes(size) if isinstance(size, str) else size

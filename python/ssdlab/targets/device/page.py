@@ -1,0 +1,71 @@
+"""The page of a measurement: what each job reached, and the rates over the seconds that fio logged."""
+
+from pathlib import Path
+
+from ssdlab.report import headlines, page, wording
+from ssdlab.report.charts.published import Line, published_lines
+from ssdlab.report.figure import Figure
+from ssdlab.report.files import write_page
+from ssdlab.targets.device.measured import Measured
+
+# More points than this are not told apart on a screen.
+_POINTS_MAX = 500
+
+
+def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
+    """Writes `report.html` and `pictures/`, and gives their names."""
+    name = str(measured.target.get("path") or measured.target.get("name") or "the target")
+    jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
+    outcomes = [headlines.Outcome(job, None, iops) for job, iops, _ in jobs if iops]
+    entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]
+    whole = page.Page(
+        title=headlines.of_variants(outcomes) if outcomes else f"{measured.source}: nothing was measured",
+        subtitle=f"{measured.source} on {name}, by fio",
+        summary=f"Write amplification, by SMART: {_waf(measured)}.",
+        notices=[*([measured.failure] if measured.failure else []), *measured.notes],
+        before=[page.Section("Jobs", page.definition_list(entries))] if entries else [],
+        figures=[*measured.figures(), *over_time(measured)],
+        after=[page.Section("How to reproduce", page.command(command_line))],
+    )
+    return write_page(whole, directory)
+
+
+def over_time(measured: Measured) -> list[Figure]:
+    """MB/s in each second; none where fio logged nothing, or only one second."""
+    frame = measured.timing_series
+    if frame is None or frame.height < 2:
+        return []
+    frame = frame.gather_every(-(-frame.height // _POINTS_MAX))
+    lines = [
+        Line(name, points)
+        for name in ("read", "write")
+        if len(points := [(x, y) for x, y in frame.select("seconds", f"{name}_mb_s").iter_rows() if y]) > 1
+    ]
+    if not lines:
+        return []
+    ends = [f"{wording.significant(line.points[-1][1])} MB/s of {line.label}s" for line in lines]
+    return [
+        published_lines(
+            name="bandwidth-over-time",
+            title=f"At the end: {wording.listed(ends)}",
+            caption="Bandwidth in each second of the measurement, as fio logged it.",
+            lines=lines,
+            x_title="seconds",
+            y_title="MB/s",
+        )
+    ]
+
+
+def _iops(read: float | None, write: float | None) -> float | None:
+    return (read or 0) + (write or 0) or None
+
+
+def _said(iops: float | None, mean_ns: float | None) -> str:
+    rate = f"{wording.significant(iops)} requests per second" if iops else "no requests"
+    return f"{rate}, {wording.duration(mean_ns)} on average" if iops and mean_ns else rate
+
+
+def _waf(measured: Measured) -> str:
+    if measured.waf is not None:
+        return wording.waf(measured.waf)
+    return f"not measured ({measured.whole.reason or 'the drive does not report it'})"

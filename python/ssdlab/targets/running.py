@@ -1,0 +1,68 @@
+"""`ssdlab.run`: one workload on one simulated drive, in this process."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import get_args
+
+from ssdlab import workloads
+from ssdlab.drives import ResolvedDrive, load, resolve
+from ssdlab.engine import Progress
+from ssdlab.errors import InputError, check_word, notify
+from ssdlab.results import Result
+from ssdlab.targets import simulated
+from ssdlab.targets.preconditioning import saved_state, specify_beginning
+from ssdlab.workloads import Workload
+from ssdlab.workloads.specifying import Beginning, Until
+
+
+def run(
+    job: str | Path | Workload,
+    drive: ResolvedDrive | str | Path,
+    *,
+    seed: int = 1,
+    until: Until = "job",
+    precondition: Beginning = "none",
+    from_state: str | Path | None = None,
+    save_state: str | Path | None = None,
+    timed: bool = True,
+    interval_ns: int | None = None,
+    on_progress: Progress | None = None,
+) -> Result:
+    """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
+
+    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
+    the last stage until SNIA's steady state, "job" does the job once. `precondition`: "fill" writes the whole drive in
+    sequence first, "none" starts it fresh, "steady" in the steady state that a smaller drive reaches. `from_state` is a
+    drive's state that `save_state` left in a file. `timed=False`: no clock, write amplification only. `interval_ns`, in
+    the time of the full drive, asks for `Result.intervals`. `on_progress` gets the share that is done and the host
+    bytes written so far.
+
+    What of the job file has no meaning on a simulated drive is a warning of the category `ssdlab.errors.Note`. Raises
+    InputError when the job or the drive is wrong, RunFailed when the run broke; a drive that turned read-only, or a job
+    that failed by its limits, is a result, with `failure` set.
+
+        result = ssdlab.run("jobs/randwrite.fio", ssdlab.drive("generic-tlc-480", op="7%", scale="1/64"))
+        result.waf, result.jobs[0].write.iops
+    """
+    check_word("--until", until, get_args(Until))
+    check_word("--precondition", precondition, get_args(Beginning))
+    if from_state is not None and precondition != "none":
+        raise InputError("--from-state and --precondition both set the initial state; give one of them")
+    job_file = workloads.load(job) if isinstance(job, str | Path) else job
+    resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
+    with TemporaryDirectory(prefix="ssdlab-") as folder:
+        specification = specify_beginning(
+            job_file,
+            resolved,
+            precondition,
+            Path(folder),
+            seed=seed,
+            until=until,
+            timed=timed,
+            interval_ns=interval_ns,
+        )
+        if from_state is not None:
+            specification = replace(specification, initial_state=saved_state(from_state))
+        notify(job_file.notes)
+        return simulated.run(specification, on_progress, save_state=save_state)
