@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from small_drives import drive_file
+from ssdlab.advice.confirmation import confirmed
+from ssdlab.advice.described import Described, of_job_file, of_numbers
+from ssdlab.advice.limits import write_amplification
+from ssdlab.advice.search import least
+from ssdlab.advice.setting import Setting
+from ssdlab.advice.trials import Demand, Trials
 from ssdlab.drives import load
-from ssdlab.planning.advice.confirmation import confirmed
-from ssdlab.planning.advice.limits import write_amplification
-from ssdlab.planning.advice.search import least
-from ssdlab.planning.advice.trials import Demand, Trials
-from ssdlab.planning.advice.workload import Setting, Workload, of_job_file, of_numbers
 
 SEED_OF_CHECK = 77
 # 512 erase units of 2048 units: 4 GiB. The miniature is an eighth of it.
@@ -21,7 +22,7 @@ MIXED = "[mix]\nrw=randwrite\nbssplit=4k/60:16k/30:64k/10\nnorandommap\nrandrepe
 SEQUENTIAL = "[mix]\nrw=randwrite\nbs=4k\npercentage_random=60\nnorandommap\nrandrepeat=0\n"
 
 
-def _file(folder: Path, text: str) -> Workload:
+def _file(folder: Path, text: str) -> Described:
     path = folder / "job.fio"
     path.write_text(text)
     return of_job_file(str(path))
@@ -41,7 +42,7 @@ WORKLOADS = {
 }
 
 
-def _workload(folder: Path, kind: str) -> Workload:
+def _workload(folder: Path, kind: str) -> Described:
     if kind.startswith("["):
         return _file(folder, kind)
     if kind.endswith(".fio"):

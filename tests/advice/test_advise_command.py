@@ -24,9 +24,9 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
     assert ended.returncode == 0, ended.stderr
     assert re.match(r"Leave (2\d|3\d) MiB unpartitioned", ended.stdout), ended.stdout
     said = " ".join(ended.stdout.split())
-    assert "What if: as sold, full, without TRIM: WAF" in said
+    assert "Alternative: as sold, full, without TRIM: WAF" in said
     assert "the rest kept trimmed (fstrim): WAF 2.9" in said
-    assert "What if: a drive twice as large, half of it filled" in said
+    assert "Alternative: a drive of twice the size, half full" in said
     assert "sfdisk --label gpt /dev/DEVICE" in ended.stdout
     result = json.loads((tmp_path / "advice/result.json").read_text())
     names = {run["name"] for run in result["runs"]}
@@ -35,7 +35,7 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
         assert sentence["runs"] or "closed form" in sentence["text"] or sentence["detail"]
     assert 0.2 < result["over_provisioning"] < 0.26, "theory says 22 %"
     page = (tmp_path / "advice/report.html").read_text()
-    assert page.index("unpartitioned") < page.index("What supports it")
+    assert page.index("unpartitioned") < page.index("Supporting runs")
     assert (tmp_path / "advice/waf-dark.png").stat().st_size > 10_000
 
 
@@ -45,7 +45,7 @@ def test_the_answer_does_not_wait_for_what_else_would_help(
     def broken(*_arguments: object) -> list[object]:
         raise InputError("what if it fails")
 
-    monkeypatch.setattr("ssdlab.planning.advice.alternatives.alternatives", broken)
+    monkeypatch.setattr("ssdlab.advice.advising.alternatives", broken)
     monkeypatch.chdir(tmp_path)
     ended = CliRunner().invoke(app, ["advise", "uniform.fio", "--drive", "small.toml", "--waf", "3"])
     assert isinstance(ended.exception, InputError)
@@ -57,7 +57,7 @@ def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> 
     ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
-    assert "No amount of spare area holds --life 30y: 100 TB a day are 1,095 PB in that time" in said
+    assert "No amount of spare area meets --life 30y: 100 TB per day are 1,095 PB in that time" in said
     # 100 TB over 240 MiB, rounded up.
     assert "Take a drive rated 398,000 DWPD or more over 30y" in said
     result = json.loads((tmp_path / "out/advice-uniform/result.json").read_text())
@@ -70,9 +70,9 @@ def test_life_out_of_reach_for_its_write_amplification_names_a_rating(ssdlab: Pr
     ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
-    assert "No amount of spare area holds the limits" in said
+    assert "No amount of spare area meets the limits" in said
     assert "DWPD or more over 30y" in said
-    assert "a TB written over that life" in said
+    assert "per TB written over that life" in said
 
 
 def test_nothing_need_be_empty(ssdlab: Program) -> None:
@@ -84,7 +84,7 @@ def test_nothing_need_be_empty(ssdlab: Program) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "say what must hold"),
+        ([], "no limit is given"),
         (["--life", "5y"], "--life needs --writes-per-day"),
         (["--life", "five", "--writes-per-day", "1GB"], "--life is 'five'"),
         (["--waf", "0.5"], "--waf is 0.5"),
@@ -106,7 +106,7 @@ def test_limits_that_contradict_one_another(ssdlab: Program) -> None:
     price = ["--price", "130USD/GB", "--drive-price", "30"]
     ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", "--waf", "2", *price)
     assert ended.returncode == 2
-    assert "--waf 2 and --price 130USD/GB contradict one another" in ended.stderr
+    assert "--waf 2 and --price 130USD/GB contradict each other" in ended.stderr
 
 
 def test_a_described_workload_needs_no_file(ssdlab: Program) -> None:

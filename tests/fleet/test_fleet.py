@@ -34,8 +34,8 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
     ended = ssdlab(*call, "--drive-price", "50")
     assert ended.returncode == 0, ended.stderr
-    assert "3 volumes on 2 drives: 4 runs, 0 kept in out, 4 to run" in ended.stdout
-    assert "not run: idle: hardly writes" in ended.stdout
+    assert "3 volumes on 2 drives: 4 runs, 0 stored in out, 4 to run" in ended.stdout
+    assert "not run: idle: too few writes" in ended.stdout
     rows = pl.read_parquet(tmp_path / "out/fleet.parquet")
     assert sorted(rows["drive"].to_list()) == ["hot", "hot", "random", "random"]
     by = {(row["drive"], round(row["over_provisioning"], 2)): row for row in rows.iter_rows(named=True)}
@@ -47,13 +47,13 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert heavy["years"] == pytest.approx(3000 * full_bytes / heavy["waf"] / heavy["host_bytes_per_day"] / 365)
     assert heavy["price_per_year"] == pytest.approx(50 / heavy["years"])
     result = json.loads((tmp_path / "out/result.json").read_text())
-    assert result["left_out"] == [{"volume": "idle", "reason": "hardly writes: 10 places of 4 KiB"}]
+    assert result["left_out"] == [{"volume": "idle", "reason": "too few writes: 10 units of 4 KiB"}]
     whole = sum(row["nand_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     host = sum(row["host_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     assert result["fleet"][0]["waf"] == pytest.approx(whole / host)
     assert (tmp_path / "out/concentration-dark.png").stat().st_size > 5000
     again = ssdlab(*call)
-    assert "4 runs, 4 kept in out, 0 to run" in again.stdout
+    assert "4 runs, 4 stored in out, 0 to run" in again.stdout
 
 
 @pytest.mark.surroundings

@@ -57,7 +57,7 @@ def test_no_scheduler_there(ssdlab: Program, monkeypatch: pytest.MonkeyPatch, fo
     monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     dataset = Dataset(str(folder / "d"))
     dataset.make()
-    with pytest.raises(InputError, match="no Dask scheduler answers"):
+    with pytest.raises(InputError, match="no Dask scheduler responds"):
         list(cluster.on_cluster("tcp://127.0.0.1:9")([], dataset))
 
 
@@ -75,15 +75,15 @@ class _Client:
     ("seen", "said"),
     [
         ({}, "the scheduler has no workers"),
-        ({"tcp://w:1": ("0.0.0", True)}, "worker tcp://w:1 has ssdlab 0.0.0, here it is"),
+        ({"tcp://w:1": ("0.0.0", True)}, "worker tcp://w:1 has ssdlab 0.0.0, this machine has"),
         ({"tcp://w:1": (None, True)}, "has no ssdlab installed"),
-        ({"tcp://w:1": ("", False)}, "does not see"),
+        ({"tcp://w:1": ("", False)}, "cannot access"),
     ],
 )
 def test_workers_that_cannot_take_part_are_refused(
     folder: Path, seen: dict[str, tuple[str | None, bool]], said: str
 ) -> None:
-    from ssdlab.targets.engine import native
+    from ssdlab.engine import native
 
     here = native().version()
     seen = {worker: (here if version == "" else version, sees) for worker, (version, sees) in seen.items()}

@@ -20,12 +20,12 @@ KILLS = 20
 def test_a_changed_sweep_runs_only_what_is_new(folder: Path, ssdlab: Program, contents: Contents) -> None:
     first = ssdlab("sweep", "small-sweep.toml", "--jobs", "1")
     assert first.returncode == 0, first.stderr
-    assert "8 runs, 0 kept" in first.stdout
+    assert "8 runs, 0 stored" in first.stdout
     before = contents(folder / "out/sweep-small")
     file = folder / "small-sweep.toml"
     file.write_text(file.read_text().replace("seed = [1, 2]", "seed = [1, 2, 3]"))
     second = ssdlab("sweep", "small-sweep.toml", "--jobs", "1")
-    assert "12 runs, 8 kept" in second.stdout
+    assert "12 runs, 8 stored" in second.stdout
     assert "4 to run" in second.stdout
     after = contents(folder / "out/sweep-small")
     assert len(after) == 12
@@ -44,7 +44,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_data_set(folder: Path, ssdla
         "import os, sys, time\n"
         "from pathlib import Path\n"
         "from ssdlab.sweeps import dataset, execution, file, plan\n"
-        "import ssdlab.comparison.speed, ssdlab.targets.simulated, polars, fsspec.implementations.local\n"
+        "import ssdlab.results.speed, ssdlab.targets.simulated, polars, fsspec.implementations.local\n"
         "path = Path('small-sweep.toml')\n"
         "planned = plan.plan(file.load(path), path)\n"
         "store = dataset.Dataset('killed'); store.make()\n"
@@ -96,7 +96,7 @@ def test_ctrl_c_keeps_what_was_done_and_says_so(folder: Path) -> None:
         program.send_signal(signal.SIGINT)
         _, said = program.communicate(timeout=SECONDS_MAX)
     assert program.returncode == 130
-    assert "are kept; the same command goes on from there" in said
+    assert "stored; the same command resumes" in said
     assert "Traceback" not in said
     assert len(Dataset(str(folder / "out/sweep-small")).keys()) >= 3
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine_runs import run, steady_waf, textbook_drive, write_amplification, write_job, zones
-from ssdlab.planning import closed_forms
+from ssdlab.theory import closed_forms
 
 OVER_PROVISIONING = (0.07, 0.127, 0.28, 0.50)
 UNITS = (64, 128, 256)

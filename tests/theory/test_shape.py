@@ -3,7 +3,7 @@
 import pytest
 
 from engine_runs import UNIT_BYTES, run, steady_waf, textbook_drive, write_job, zones
-from ssdlab.planning import closed_forms
+from ssdlab.theory import closed_forms
 
 HOT_COLD = zones((0.8, 0.2), (0.2, 0.8))
 COLD_START = (40, 15)

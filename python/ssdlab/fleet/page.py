@@ -44,9 +44,9 @@ def write(
         before=[page.Section("The fleet at each spare area", _spread_table(wholes, years))],
         figures=figures,
         after=[
-            page.Section("The drives that matter most", _heaviest_table(wholes)),
+            page.Section("The most important drives", _heaviest_table(wholes)),
             *_left_out(plan),
-            page.Section("Run it again", page.command(line)),
+            page.Section("How to reproduce", page.command(line)),
         ],
     )
     with staged(directory) as place:
@@ -65,7 +65,7 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
     wafs = first.figures("waf")
     if wafs and first.waf:
         said += (
-            f": write amplification {wording.waf(first.waf)} of the whole fleet at "
+            f": write amplification {wording.waf(first.waf)} over the fleet at "
             f"{wording.share(first.over_provisioning)} over-provisioning, "
             f"from {wording.waf(wafs[0])} to {wording.waf(wafs[-1])} by drive"
         )
@@ -107,7 +107,7 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
 def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
     """Heads and cells of the table of drives, those first that write most into flash."""
     total = sum(row.nand_bytes_per_day or 0.0 for row in whole.rows)
-    rows = [["drive", "host a day", "WAF", "NAND a day", "of the fleet", "years"]]
+    rows = [["drive", "host per day", "WAF", "NAND per day", "of the fleet", "years"]]
     for row in whole.heaviest()[:most]:
         nand = row.nand_bytes_per_day
         rows.append(
@@ -124,7 +124,7 @@ def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
 
 
 def _figures(wholes: Sequence[Whole]) -> list[Figure]:
-    found = [_quantiles(wholes, "waf", "WAF (bytes into NAND / bytes from the host)", "write amplification")]
+    found = [_quantiles(wholes, "waf", "WAF (NAND bytes / host bytes)", "write amplification")]
     found.append(_quantiles(wholes, "years", "years until the rated cycles", "life"))
     found.append(_concentration(wholes))
     return [figure for figure in found if figure is not None]
@@ -145,9 +145,9 @@ def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str) -> Figu
     return published_lines(
         name=name,
         title=f"Half of the drives have a {said} of {wording.significant(quantile(first, 0.5))}{unit} or less",
-        caption=f"{axis} of the drives, least first; at 50 % stands the median.",
+        caption=f"{axis} of the drives in ascending order; the median is at 50 %.",
         lines=lines,
-        x_title="drives, least first, %",
+        x_title="drives in ascending order, %",
         y_title=axis,
         scale="log" if min(ends) > 0 and max(ends) > _LOG_FROM * min(ends) else "linear",
     )
@@ -169,10 +169,10 @@ def _concentration(wholes: Sequence[Whole]) -> Figure | None:
     at = next(x for x, _ in lines[0].points if x >= 10)
     return published_lines(
         name="concentration",
-        title=f"{at:.0f} % of the drives take {tenth:.0f} % of what is written into flash",
-        caption="Bytes programmed into NAND a day, summed over the drives that take most.",
+        title=f"{at:.0f} % of the drives take {tenth:.0f} % of all flash writes",
+        caption="Bytes programmed to NAND per day, cumulative over the drives in descending order.",
         lines=lines,
-        x_title="drives, heaviest first, %",
+        x_title="drives in descending order, %",
         y_title="% of all NAND writes",
     )
 
@@ -182,10 +182,8 @@ def _spread_table(wholes: Sequence[Whole], years: float) -> str:
 
 
 def _heaviest_table(wholes: Sequence[Whole]) -> str:
-    note = (
-        f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all are in fleet.parquet.</p>"
-    )
-    return note + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The drives that matter most")
+    note = f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all: fleet.parquet.</p>"
+    return note + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The most important drives")
 
 
 def _left_out(plan: FleetPlan) -> list[page.Section]:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ssdlab.advice.recorded import Trace
+from ssdlab.advice.setting import Setting, scale_of
 from ssdlab.errors import InputError
 from ssdlab.fleet.packing import Pack, packed
 from ssdlab.fleet.volumes import Volume
-from ssdlab.planning.advice.recorded import Trace
-from ssdlab.planning.advice.workload import Setting, scale_of
 from ssdlab.sweeps.plan import Planned
 from ssdlab.sweeps.points import Point
-from ssdlab.traces.profile import profile_of
-from ssdlab.traces.recording import Placed, Recording
+from ssdlab.workloads.traces.profile import profile_of
+from ssdlab.workloads.traces.recording import Placed, Recording
 
 # Each run settles for itself, and there are many.
 _UNITS = 1_000_000
@@ -61,11 +61,13 @@ def plan(
     for volume in volumes:
         written = volume.profile.units.unique_written
         if written < _WRITTEN_UNITS_MIN:
-            left_out.append((volume.name, f"hardly writes: {written} places of 4 KiB"))
+            left_out.append((volume.name, f"too few writes: {written} units of 4 KiB"))
         elif volume.profile.units.unique * volume.profile.unit_bytes > smallest:
-            left_out.append((volume.name, f"touches more than the {smallest / 1e9:.4g} GB of the drive"))
+            left_out.append((volume.name, f"accesses more than the {smallest / 1e9:.4g} GB of the drive"))
         elif pack != "each" and volume.end_bytes > smallest:
-            left_out.append((volume.name, f"reaches past the {smallest / 1e9:.4g} GB of the drive, and packs nowhere"))
+            left_out.append(
+                (volume.name, f"reaches past the {smallest / 1e9:.4g} GB of the drive, and cannot be packed")
+            )
         else:
             fitting.append(volume)
     drives = [_drive(placed, smallest) for placed in packed(fitting, pack, smallest)]

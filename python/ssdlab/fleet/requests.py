@@ -61,7 +61,7 @@ def _written(frame: "pl.LazyFrame", kind: "pl.DataType", volume: str, path: Path
         .collect()
     )
     if rows["action"].null_count():
-        raise InputError(f"{path}: volume {volume}: an operation is none of read, write, trim, flush")
+        raise InputError(f"{path}: volume {volume}: an operation is not read, write, trim or flush")
     if rows.null_count().sum_horizontal()[0]:
         raise InputError(f"{path}: volume {volume}: a timestamp, offset or length is missing")
     started = rows["at"][0]

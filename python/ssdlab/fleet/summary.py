@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.advice.setting import Setting
 from ssdlab.fleet.plan import Drive, FleetPlan
-from ssdlab.planning import endurance
-from ssdlab.planning.advice.workload import Setting
+from ssdlab.theory import endurance
 
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ssdlab.errors import InputError
 from ssdlab.fleet import requests
-from ssdlab.traces.profile import Profile, profile_of
-from ssdlab.traces.recording import Recording
+from ssdlab.workloads.traces.profile import Profile, profile_of
+from ssdlab.workloads.traces.recording import Recording
 
 _SECONDS_PER_DAY = 86_400
 _COMPRESSED = (".gz", ".bz2", ".zst")
@@ -47,7 +47,7 @@ def found(
     """
     files = [(name, file, kind) for path in paths for name, file, kind in _files(Path(path), format_name, aside)]
     if not files:
-        raise InputError(f"{', '.join(paths)}: no trace in it")
+        raise InputError(f"{', '.join(paths)}: contains no trace")
     volumes: list[Volume] = []
     for index, (name, file, kind) in enumerate(files):
         recording = Recording((str(file),), (str(file),), kind, skip_bad)

@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.engine import native
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.sweeps.dataset import Dataset
 from ssdlab.sweeps.execution import Executor
 from ssdlab.sweeps.plan import Planned
+from ssdlab.sweeps.rows import parquet, row
+from ssdlab.targets import simulated
 
 # A task should take a few seconds: shorter ones make the scheduler's work felt, longer ones are lost with a worker.
 _TASK_SECONDS = 3.0
@@ -45,15 +48,13 @@ def on_cluster(address: str) -> Executor:
     """
 
     def execute(planned: Sequence[Planned], dataset: Dataset) -> Iterator[str]:
-        try:
-            import distributed
-        except ImportError:
-            raise InputError("--cluster needs Dask: install ssdlab[cluster]") from None
+        import distributed
+
         try:
             client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(
-                f"--cluster {address}: no Dask scheduler answers there within {_CONNECT_SECONDS} s ({error})"
+                f"--cluster {address}: no Dask scheduler responds there within {_CONNECT_SECONDS} s ({error})"
             ) from None
         with client:
             _check_workers(client, address, dataset)
@@ -64,8 +65,6 @@ def on_cluster(address: str) -> Executor:
 
 def _check_workers(client: Any, address: str, dataset: Dataset) -> None:
     """All workers must be of one mind on the version, and see the data set at the same place."""
-    from ssdlab.targets.engine import native
-
     here = native().version()
     marker = f"marker-{uuid.uuid4().hex}"
     dataset.write(marker, b"")
@@ -79,18 +78,18 @@ def _check_workers(client: Any, address: str, dataset: Dataset) -> None:
         if version is None:
             raise InputError(f"--cluster {address}: worker {worker} has no ssdlab installed; {here} is needed")
         if version != here:
-            raise InputError(f"--cluster {address}: worker {worker} has ssdlab {version}, here it is {here}")
+            raise InputError(f"--cluster {address}: worker {worker} has ssdlab {version}, this machine has {here}")
         if not sees:
             raise InputError(
-                f"--cluster {address}: worker {worker} does not see {dataset.place}; --output must be a place that all "
-                "share, a network folder or an object store"
+                f"--cluster {address}: worker {worker} cannot access {dataset.place}; --output must be shared by all "
+                "workers: a network folder or an object store"
             )
 
 
 def _introduce(place: str, marker: str) -> tuple[str | None, bool]:
     """Runs on a worker: its version, and whether it sees what the client wrote."""
     try:
-        from ssdlab.targets.engine import native
+        from ssdlab.engine import native
 
         return native().version(), Dataset(place).holds(marker)
     except ImportError:
@@ -111,7 +110,7 @@ def _spread(client: Any, planned: Sequence[Planned], place: str) -> Iterator[str
         while left or waiting:
             while left and waiting < threads * _TASKS_A_THREAD:
                 batch = [left.pop() for _ in range(min(runs_in_task, len(left)))]
-                # A pure task would be taken for one that ran before; these are to run, whoever else asked.
+                # A pure task would be taken for one that ran before; these are to run, no matter who else asked.
                 futures.add(client.submit(_run_batch, batch, place, pure=False, retries=2))
                 waiting += 1
             finished: Finished = _result(next(futures))
@@ -133,15 +132,12 @@ def _result(future: Any) -> Finished:
     try:
         finished: Finished = future.result()
     except KilledWorker as error:
-        raise RunFailed(f"the cluster gave up on a task whose workers died: {error}") from None
+        raise RunFailed(f"the cluster gave up on a task after its workers died: {error}") from None
     return finished
 
 
 def _run_batch(batch: Sequence[Planned], place: str) -> Finished:
-    """Runs on a worker: simulates, keeps, tells the keys. The engine releases the GIL, so threads share a process."""
-    from ssdlab.sweeps.rows import parquet, row
-    from ssdlab.targets import simulated
-
+    """Runs on a worker: simulates, keeps, returns the keys. The engine releases the GIL, so threads share a process."""
     dataset = Dataset(place)
     started = time.perf_counter()
     keys: list[str] = []

@@ -8,7 +8,7 @@ driver is installed.
 import re
 import tempfile
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,31 +93,47 @@ class Dataset:
         try:
             return pl.read_parquet(self._files.cat_file(path))
         except pl.exceptions.PolarsError as error:
-            raise InputError(f"{path}: is damaged ({error}); remove it, and the sweep runs it again") from None
+            raise InputError(f"{path}: is damaged ({error}); remove it and the sweep will repeat the run") from None
 
 
 def query(rows: "polars.DataFrame", every: "polars.DataFrame", sql: str) -> "polars.DataFrame":
-    """SQL (DuckDB's) over the tables `runs`, the rows of the sweep as it is now, and `all_runs`, all that were kept.
+    """One SELECT (DuckDB's SQL) over the tables `runs`, the rows of the sweep as it is now, and `all_runs`, all that
+    were kept. It reads copies of these, and nothing else: no file, no network, no extension.
 
-    Raises InputError with DuckDB's own words where the question cannot be read.
+    Raises InputError for anything but one SELECT, with DuckDB's own words where the question cannot be read.
     """
     import duckdb
     import polars as pl
 
-    connection = duckdb.connect()
+    with tempfile.TemporaryDirectory() as folder:
+        copies = Path(folder) / "runs.duckdb"
+        _copy({"runs": rows, "all_runs": every}, copies)
+        connection = duckdb.connect(
+            copies, read_only=True, config={"enable_external_access": "false", "lock_configuration": "true"}
+        )
+        try:
+            statements = connection.extract_statements(sql)
+            if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+                raise InputError(f"--query {sql!r}: allowed is one SELECT over the tables runs and all_runs")
+            found = connection.execute(statements[0])
+            names = [column[0] for column in found.description or ()]
+            return pl.DataFrame(found.fetchall(), schema=names, orient="row", infer_schema_length=None)
+        except duckdb.Error as error:
+            columns = ", ".join(rows.columns)
+            raise InputError(f"--query: {error}\nThe columns of `runs` are: {columns}") from None
+        finally:
+            connection.close()
+
+
+def _copy(tables: "Mapping[str, polars.DataFrame]", database: Path) -> None:
+    """Makes a database of the tables."""
+    import duckdb
+
+    connection = duckdb.connect(database)
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            for name, frame in (("runs", rows), ("all_runs", every)):
-                file = Path(folder) / f"{name}.parquet"
-                frame.write_parquet(file)
-                connection.execute(f"create table {name} as select * from read_parquet($1)", [str(file)])
-        # From here on the question reads no file, loads no extension, reaches no network.
-        connection.execute("set enable_external_access = false")
-        found = connection.execute(sql)
-        names = [column[0] for column in found.description or ()]
-        return pl.DataFrame(found.fetchall(), schema=names, orient="row", infer_schema_length=None)
-    except duckdb.Error as error:
-        columns = ", ".join(rows.columns)
-        raise InputError(f"--query: {error}\nThe columns of `runs` are: {columns}") from None
+        for name, frame in tables.items():
+            file = database.with_name(f"{name}.parquet")
+            frame.write_parquet(file)
+            connection.execute(f"create table {name} as select * from read_parquet($1)", [str(file)])
     finally:
         connection.close()

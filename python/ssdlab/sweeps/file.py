@@ -103,7 +103,7 @@ def _check(path: Path, sweep: SweepFile) -> None:
     """What the keys mean together."""
     for required in ("drive", "job"):
         if not isinstance(sweep.axes.get(required), list):
-            raise InputError(f'{path}: axes.{required} is missing; a list of one or more is needed, as in ["..."]')
+            raise InputError(f'{path}: axes.{required} is missing; it must be a list of one or more, as in ["..."]')
     for name, axis in sweep.axes.items():
         if isinstance(axis, list) and not axis:
             raise InputError(f"{path}: axes.{name} is an empty list")

@@ -1,5 +1,8 @@
-"""The pictures of a sweep: a figure against the axis that varies most like a number, a line for each value of another
-axis, a panel for each of a third; what varies besides (seeds, mostly) is the band between least and most."""
+"""The page of a sweep and its pictures.
+
+A picture is a figure against the axis that varies most like a number, a line for each value of another axis, a panel
+for each of a third; what else varies (seeds, mostly) is the band between least and most.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +11,21 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from ssdlab.report import page
+from ssdlab.report import headlines, page, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
 from ssdlab.report.files import write_atomically
 from ssdlab.report.theme import LIGHT
+from ssdlab.sweeps import table
 
 _FIGURES = (
-    ("waf", "WAF (bytes into NAND / bytes from the host)", "write amplification"),
-    ("write_iops", "writes a second", "writes a second"),
-    ("read_iops", "reads a second", "reads a second"),
+    ("waf", "WAF (NAND bytes / host bytes)", "write amplification"),
+    ("write_iops", "writes per second", "writes per second"),
+    ("read_iops", "reads per second", "reads per second"),
     (
         "write_latency_us_p999",
         "write latency, 99.9 %, \N{MICRO SIGN}s",
-        "the write latency that one in a thousand exceeds",
+        "the 99.9th percentile of write latency",
     ),
 )
 _PANELS_MAX = 8
@@ -63,25 +67,44 @@ def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
     return drawn
 
 
-def write_report(
-    rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, title: str, subtitle: str, line: str
-) -> None:
+def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, subtitle: str, line: str | None) -> None:
     """`report.html` and each picture as SVG and PNG, light and dark."""
     drawn = figures(rows, axes)
     contents = [content for figure in drawn for content in figure.files()]
     failures = rows["failure"].drop_nulls().len()
     whole = page.Page(
-        title=title,
+        title=wording.unbroken(headline(rows, axes)),
         subtitle=subtitle,
         summary=_summary(rows),
-        notices=[f"{failures} of {rows.height} drives turned read-only before their run was done."] if failures else [],
+        notices=[f"{failures} of {rows.height} drives became read-only before the end of their run."]
+        if failures
+        else [],
         figures=drawn,
-        after=[page.Section("Run it again", page.command(line))],
+        after=[
+            page.Section("All runs", table.of_rows(rows, axes)),
+            *([page.Section("How to reproduce", page.command(line))] if line else []),
+        ],
     )
     contents.append(("report.html", whole.html()))
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in contents:
         write_atomically(directory / name, content)
+
+
+def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
+    """What came out, of the first figure that was measured; runs that failed are left out."""
+    varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
+    whole = rows.filter(pl.col("failure").is_null())
+    for column, said in (("waf", "WAF"), ("write_iops", "writes per second"), ("read_iops", "reads per second")):
+        measured = whole.filter(pl.col(column).is_not_null() & (pl.col(column) > 0))
+        if measured.height:
+            cells = [
+                headlines.Cell({name: table.said(name, row[name]) for name in varying}, row[column])
+                for row in measured.iter_rows(named=True)
+            ]
+            sentence = headlines.of_sweep(cells, said)
+            return sentence[0].upper() + sentence[1:]
+    return f"None of {rows.height} runs was whole"
 
 
 def _summary(rows: pl.DataFrame) -> str:
@@ -102,7 +125,7 @@ def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str
         .sort(names)
     )
     hidden = [name for name in axes if name not in names and rows[name].n_unique() > 1]
-    band = f" Bands: least and most over {' and '.join(hidden)}." if hidden else ""
+    band = f" Bands: minimum and maximum over {' and '.join(hidden)}." if hidden else ""
     over = "over-provisioning" if found.x == "op" else found.x
     by = f", by {found.colour}" if found.colour else ""
     lines = [_shown(value) for value in summed[found.colour].unique(maintain_order=True)] if found.colour else []

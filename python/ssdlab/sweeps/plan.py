@@ -7,16 +7,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import load, resolve
+from ssdlab.engine import native
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_scale
+from ssdlab.specification import Specification
 from ssdlab.sweeps.file import SweepFile
 from ssdlab.sweeps.points import Point, points
-from ssdlab.targets.engine import native
-from ssdlab.targets.specification import Specification
+from ssdlab.workloads.jobs import load as load_job
+from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.drives.schema import DriveFile
-    from ssdlab.jobs import JobFile
+    from ssdlab.workloads.jobs import JobFile
 
 _OWN_AXES = ("drive", "job", "op", "seed")
 
@@ -46,10 +49,6 @@ def plan(sweep: SweepFile, path: Path) -> list[Planned]:
     Raises InputError when a drive or job cannot be read, or when a point makes a drive that cannot work: then the
     point is named, and nothing is run.
     """
-    from ssdlab.drives import load, resolve
-    from ssdlab.jobs import load as load_job
-    from ssdlab.targets.simulated import specify
-
     folder = path.parent
 
     @cache

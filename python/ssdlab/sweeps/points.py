@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_share
+from ssdlab.quantities import parse_spare_area
 from ssdlab.sweeps.file import Axis, Range, Scalar, SweepFile
 
 Point = dict[str, Scalar]
@@ -43,7 +43,7 @@ def _read(name: str, axis: Axis, path: Path) -> Axis:
 
 def _share(value: Scalar, where: str) -> float:
     try:
-        return parse_share(str(value))
+        return parse_spare_area(str(value))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 

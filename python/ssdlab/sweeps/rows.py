@@ -1,4 +1,4 @@
-"""What is kept of a run: one row of plain columns to query, and the whole result as JSON beside them."""
+"""What is kept of a run: one row of plain columns to query, and the whole result as JSON."""
 
 import io
 import json
@@ -6,9 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from ssdlab.planning import endurance
 from ssdlab.results import Result
+from ssdlab.results.speed import speed
 from ssdlab.sweeps.points import Point
+from ssdlab.theory import endurance
 
 
 def column(axis: str) -> str:
@@ -17,11 +18,9 @@ def column(axis: str) -> str:
 
 
 def row(point: Point, result: Result, endurance_cycles: int) -> dict[str, Any]:
-    """Columns in a fixed order: the axes, then figures. What was not measured is None; nothing is of this machine."""
-    from ssdlab.comparison.speed import speed
-
+    """Columns in a fixed order: the axes, then figures. Not measured is None; nothing is of this machine."""
     found = speed(result)
-    capacity, ledger = result.capacity, result.ledger
+    capacity, ledger, as_sold = result.capacity, result.ledger, result.specification.as_sold
     waf = result.settled_waf
     erases = result.wear["erase_count"]
     directions: dict[str, float | None] = {}
@@ -38,17 +37,19 @@ def row(point: Point, result: Result, endurance_cycles: int) -> dict[str, Any]:
         "over_provisioning": capacity.over_provisioning,
         "spare_factor": capacity.spare_factor,
         "effective_over_provisioning": capacity.effective_over_provisioning,
-        "physical_bytes": capacity.physical_bytes,
-        "user_bytes": capacity.user_bytes,
+        "physical_bytes": as_sold(capacity.physical_bytes),
+        "user_bytes": as_sold(capacity.user_bytes),
         "waf": waf,
         **{f"waf_{part}": share for part, share in _parts(result).items()},
         "steady_reached": result.steady_state.reached if result.steady_state else None,
-        "host_written_bytes": ledger.host_written_bytes,
-        "nand_programmed_bytes": ledger.programmed_bytes,
+        "host_written_bytes": as_sold(ledger.host_written_bytes),
+        "nand_programmed_bytes": as_sold(ledger.programmed_bytes),
         "iops": found and found.iops,
         **directions,
         "simulated_seconds": result.simulated_seconds,
-        "tbw_bytes": None if waf is None else endurance.lifetime_bytes(endurance_cycles, capacity.physical_bytes, waf),
+        "tbw_bytes": None
+        if waf is None
+        else endurance.lifetime_bytes(endurance_cycles, as_sold(capacity.physical_bytes), waf),
         "erase_count_mean": erases["mean"],
         "erase_count_max": erases["max"],
         "failure": result.failure,

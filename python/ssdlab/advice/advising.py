@@ -1,0 +1,216 @@
+"""`ssdlab.advise`: the least spare area with which a workload holds its limits, and what supports it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+
+from ssdlab.advice import limits, page, words
+from ssdlab.advice.alternatives import alternatives
+from ssdlab.advice.confirmation import confirmed
+from ssdlab.advice.described import Described
+from ssdlab.advice.recorded import Trace
+from ssdlab.advice.search import Found, least, rounded_out
+from ssdlab.advice.setting import Setting, larger_of, scale_of
+from ssdlab.advice.trials import Demand, Progress, Trials
+from ssdlab.advice.words import Sentence
+from ssdlab.advice.workload import daily_writes, workload_of
+from ssdlab.drives import load
+from ssdlab.errors import notify
+from ssdlab.quantities import format_share
+from ssdlab.report.figure import Figure
+from ssdlab.report.shown import Shown
+
+# Mapping units of a miniature: enough that write amplification is within a percent or two of the full drive's.
+_UNITS = 1_000_000
+_UNITS_TIMED = 400_000
+
+
+@dataclass(frozen=True, repr=False)
+class Advice(Shown):
+    """How much of the drive should stay empty, and every run that says so."""
+
+    headline: Sentence
+    sentences: Sequence[Sentence]
+    """Figures, how sure they are, what else would do; each names its runs."""
+    found: Found
+    trials: Trials
+
+    def __repr__(self) -> str:
+        share = self.over_provisioning
+        said = "no spare area holds the limits" if share is None else f"over-provisioning {format_share(share)}"
+        return f"<Advice: {self.trials.setting.file.name}, {said}, {len(self.trials.done)} runs>"
+
+    @property
+    def over_provisioning(self) -> float | None:
+        """The least share, (T - U) / U, that holds all limits; None where none that was looked at does."""
+        return self.found.over_provisioning
+
+    def frame(self) -> pl.DataFrame:
+        """One row a run: run (its name in the sentences), purpose, over_provisioning (share), scale (text), seed, then
+        its figures: waf, years, write_mb_s, latencies in ns, prices; failure (text)."""
+        names = dict.fromkeys(name for trial in self.trials.done for name in trial.figures)
+        rows = [
+            {
+                "run": trial.name,
+                "purpose": trial.purpose,
+                "over_provisioning": trial.over_provisioning,
+                "scale": str(trial.scale or 1),
+                "seed": trial.seed,
+                **{_column(name): trial.figure(name) for name in names},
+                "failure": trial.failure,
+            }
+            for trial in self.trials.done
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def figures(self) -> list[Figure]:
+        """A picture a limit: its figure over over-provisioning, with the bound."""
+        return page.figures(self.trials, self.found)
+
+    def write(self, directory: str | Path, *, question: str = "Spare area", command_line: str = "") -> list[str]:
+        """Writes report.html, its pictures and result.json, all or none. Gives their names."""
+        return page.write(
+            self.trials,
+            self.found,
+            self.headline,
+            self.sentences,
+            Path(directory),
+            question=question,
+            line=command_line,
+        )
+
+
+def advise(
+    workload: str | Path | Sequence[str | Path] | Described,
+    drive: str | Path,
+    *,
+    life: str | None = None,
+    writes_per_day: str | None = None,
+    waf: float | None = None,
+    write_rate: str | None = None,
+    latency: str | Sequence[str] = (),
+    price: str | None = None,
+    drive_price: float | None = None,
+    settings: Mapping[str, str] | None = None,
+    format_name: str | None = None,
+    volume: str | None = None,
+    merge_volumes: bool = False,
+    skip_bad: int = 0,
+    whole: bool = False,
+    workers: int | None = None,
+    on_progress: Progress | None = None,
+) -> Advice:
+    """Finds the least spare area with which a workload holds its limits, as `ssdlab advise`.
+
+    `workload` is a fio job file or the files of a trace, whose `format_name` is recognised by default; `volume` names
+    one volume of it, `merge_volumes` takes all at their recorded addresses, `skip_bad` malformed lines may be skipped.
+    `drive` is a name of the catalogue or a .toml file, with `settings` of its keys. At least one limit: `life` ("5y",
+    needs `writes_per_day`, "2TB", by default a trace's own), `waf` (at most), `write_rate` ("400MB/s"), `latency`
+    ("write.p99=2ms"); `price` ("0.08USD/GB" usable) bounds the spare area from above. `drive_price` is what the drive
+    costs, by default the drive file's price. `whole`: check by runs of the whole drive, which take minutes.
+    `on_progress` gets what is being done and the share of it that is done.
+
+    What to know of the workload is a warning of the category `ssdlab.errors.Note`. Raises InputError, which names the
+    option of the command, its value and what is allowed; RunFailed when a run broke.
+
+        advice = ssdlab.advise("jobs/randwrite.fio", "generic-tlc-480", life="5y", writes_per_day="500GB")
+        advice.over_provisioning, advice.headline.text
+    """
+    with asked(
+        workload,
+        drive,
+        life=life,
+        writes_per_day=writes_per_day,
+        waf=waf,
+        write_rate=write_rate,
+        latency=latency,
+        price=price,
+        drive_price=drive_price,
+        settings=settings,
+        format_name=format_name,
+        volume=volume,
+        merge_volumes=merge_volumes,
+        skip_bad=skip_bad,
+        workers=workers,
+    ) as trials:
+        notify(trials.notes)
+        trials.on_progress = on_progress
+        found = answer(trials, whole=whole)
+        return explained(trials, found)
+
+
+@contextmanager
+def asked(
+    workload: str | Path | Sequence[str | Path] | Described,
+    drive: str | Path,
+    *,
+    life: str | None = None,
+    writes_per_day: str | None = None,
+    waf: float | None = None,
+    write_rate: str | None = None,
+    latency: str | Sequence[str] = (),
+    price: str | None = None,
+    drive_price: float | None = None,
+    settings: Mapping[str, str] | None = None,
+    format_name: str | None = None,
+    volume: str | None = None,
+    merge_volumes: bool = False,
+    skip_bad: int = 0,
+    workers: int | None = None,
+) -> Iterator[Trials]:
+    """What `advise` is asked, with its arguments: read and checked, nothing run yet. Raises InputError."""
+    file = load(str(drive))
+    setting = Setting(file, dict(settings or {}), str(drive))
+    with ExitStack() as stack:
+        if not isinstance(workload, Described):
+            workload_read: Described | Trace = workload_of(
+                [str(workload)] if isinstance(workload, str | Path) else [str(each) for each in workload],
+                setting.user_bytes_least,
+                format_name=format_name,
+                volume=volume,
+                merge_volumes=merge_volumes,
+                skip_bad=skip_bad,
+                stack=stack,
+            )
+        else:
+            workload_read = workload
+        daily_bytes, assumed = daily_writes(writes_per_day, workload_read, needed=False)
+        wanted = limits.wanted(
+            life=life,
+            waf=waf,
+            write_rate=write_rate,
+            latencies=[latency] if isinstance(latency, str) else latency,
+            price=price,
+            daily_bytes=daily_bytes,
+        )
+        demand = Demand(daily_bytes, drive_price or file.market.price_usd)
+        yield Trials(workload_read, setting, demand, wanted, workers, notes=[*workload_read.notes, *assumed])
+
+
+def answer(trials: Trials, *, whole: bool = False) -> Found:
+    """The least spare area, searched with miniatures and checked with larger runs, or with `whole` drives."""
+    scale = _scale(trials)
+    larger = None if whole or scale is None else larger_of(trials.workload, trials.setting, scale)
+    return confirmed(trials, least(trials, scale), larger)
+
+
+def explained(trials: Trials, found: Found) -> Advice:
+    """The answer with what supports it, and what else would do: more runs, which do not change the answer."""
+    headline = words.headline(trials, found)
+    scale = _scale(trials)
+    curve = rounded_out(trials, found, scale) if found.curve else found
+    others = alternatives(trials, curve, scale) if curve.curve else []
+    return Advice(headline, words.sentences(trials, curve, others), curve, trials)
+
+
+def _scale(trials: Trials) -> Fraction | None:
+    return scale_of(trials.workload, trials.setting, _UNITS_TIMED if trials.timed else _UNITS)
+
+
+def _column(figure: str) -> str:
+    """`write.p99` is `write_p99_ns`."""
+    return f"{figure.replace('.', '_')}_ns" if "." in figure else figure

@@ -1,0 +1,96 @@
+"""What else would help: TRIM, a larger drive, another way of placing or cleaning."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ssdlab.advice.search import Found
+from ssdlab.advice.setting import Setting
+from ssdlab.advice.trials import Other, Trial, Trials
+from ssdlab.errors import InputError
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+
+# Ways of the translation layer that a researcher, or a host with streams, may choose; each is left out where the drive
+# has it already.
+_WAYS: Mapping[str, Mapping[str, str]] = {
+    "separate open erase units for hot and cold data, learned (as with streams or FDP)": {
+        "ftl.placement": "frequency-frontiers",
+        "ftl.victim": "cost-benefit",
+    },
+    "separate open erase units for host and garbage collection": {"ftl.placement": "host-gc-split"},
+    "garbage collection in the order of writing": {"ftl.victim": "fifo"},
+}
+_UNTRIMMED = "as sold, full, without TRIM"
+_TRIMMED = "as sold, TRIM on: the same amount of data, the rest kept trimmed (fstrim)"
+_LARGER = "a drive of twice the size, half full, the rest kept trimmed"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A what-if and the runs that answer it; `refused` says why there are none."""
+
+    what: str
+    trials: Sequence[Trial]
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    what: str
+    setting: Setting
+    data_at: float | None = None
+    """The data is what fits the advice's drive at this over-provisioning, the rest is trimmed. None: it is full."""
+
+
+def alternatives(trials: Trials, found: Found, scale: Fraction | None) -> list[Alternative]:
+    """Each at the drive's own spare area; side by side."""
+    setting = trials.setting
+    asked = []
+    if found.over_provisioning is not None and found.over_provisioning > found.own:
+        asked.append(_Asked(_TRIMMED, setting, found.over_provisioning))
+    asked.append(_Asked(_LARGER, _twice_as_large(setting), found.own))
+    # With a clock a way that cleans badly takes minutes: requests pile up behind it.
+    for what, ways in () if trials.timed else _WAYS.items():
+        if any(_chosen(setting, key) != value for key, value in ways.items()):
+            asked.append(_Asked(what, setting.with_settings(ways)))
+    others: dict[str, Other] = {}
+    refused: dict[str, str] = {}
+    for each in asked:
+        try:
+            others[each.what] = _other(trials, each, scale)
+        except InputError as error:
+            refused[each.what] = str(error)
+    answers = dict(zip(others, trials.others(list(others.values())), strict=True))
+    untrimmed = Alternative(_UNTRIMMED, found.miniatures_at(found.own))
+    return [
+        untrimmed,
+        *(
+            Alternative(each.what, [answers[each.what]] if each.what in answers else [], refused.get(each.what))
+            for each in asked
+        ),
+    ]
+
+
+def _twice_as_large(setting: Setting) -> Setting:
+    file = setting.at(None, None).file
+    doubled = {"nand.blocks_per_plane": file.nand.blocks_per_plane, "ftl.user_bytes": file.ftl.user_bytes}
+    return setting.with_settings({key: str(2 * value) for key, value in doubled.items()})
+
+
+def _chosen(setting: Setting, key: str) -> str:
+    return str(getattr(setting.at(None, None).file.ftl, key.removeprefix("ftl.")).name)
+
+
+def _other(trials: Trials, asked: _Asked, scale: Fraction | None) -> Other:
+    """Raises InputError where such a drive cannot be."""
+    data_on: ResolvedDrive | None = None if asked.data_at is None else trials.setting.at(asked.data_at, scale)
+    drive = asked.setting.at(None, scale)
+    return Other(
+        trials.workload.specify(drive, seed=1, timed=trials.timed, data_on=data_on),
+        asked.setting.at(None, None),
+        drive.scale,
+        trials.workload.command(*asked.setting.words, None, scale, 1, trials.timed, drive),
+    )

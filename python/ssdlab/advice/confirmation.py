@@ -1,0 +1,110 @@
+"""Whether a recommendation holds: runs with other seeds, larger where there is room, check it and move it."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+from ssdlab.advice.limits import Limit
+from ssdlab.advice.search import CLOSE, Found, holds, interpolated, tidy
+from ssdlab.advice.trials import Trial, Trials, mean
+from ssdlab.errors import InputError
+
+_CHECKS_MAX = 6
+_SEEDS_OF_CHECKS = (3, 4)
+# How far below the recommended spare area the limit may be met, and by how much it is passed when moved.
+_CLOSE_ENOUGH = 0.98
+_MARGIN = 1.012
+# Another seed may come out so much worse than those of the checks.
+_SEED_SHARE = 0.002
+
+
+def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
+    """Checks the recommendation by runs at a scale (None: whole), and moves it by as much as the miniatures were off.
+
+    Raises InputError where what holds costs more than the price allows.
+    """
+    if found.over_provisioning is None or found.evidence[0].scale is None:
+        _refuse_price(trials, found, found.over_provisioning)
+        return found
+    wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
+    error = trials.workload.miniature_error if scale else _no_error
+    checks: dict[float, list[Trial]] = {}
+    share, best = _needed(found, wanted, found.evidence, found.over_provisioning, error), None
+    share = tidy(min(max(share, found.over_provisioning), found.most), found.own)
+    while share not in checks and len(checks) < _CHECKS_MAX:
+        checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "verification runs")
+        # In each of the runs, not on average: the user's run will be one.
+        enough = [at for at, runs in checks.items() if all(_holds_surely(runs, limit, error) for limit in wanted)]
+        too_little = max((at for at in checks if at not in enough), default=None)
+        best = min(enough, default=None)
+        needed = _needed(found, wanted, checks[share], share, error) * _MARGIN
+        if best is None:
+            # At least a step further, however flat the miniatures' curve is there.
+            share = tidy(min(max(needed, share * CLOSE), found.most), found.own)
+        elif best == found.own or (too_little and best / too_little <= CLOSE) or needed / best > _CLOSE_ENOUGH:
+            break
+        else:
+            share = tidy(max(needed, (too_little or found.own) * CLOSE**0.5), found.own)
+    _refuse_price(trials, found, best)
+    first = next(iter(checks.values()))
+    broken = (limit for limit in wanted if not holds(first, limit))
+    evidence = checks[best] if best is not None else checks[max(checks)]
+    return replace(
+        found, over_provisioning=best, evidence=evidence, checks=first, binding=found.binding or next(broken, None)
+    )
+
+
+def _no_error(waf: float) -> float:
+    """Of runs of the whole drive."""
+    del waf
+    return 0.0
+
+
+def _needed(
+    found: Found, wanted: Sequence[Limit], checks: Sequence[Trial], share: float, error: Callable[[float], float]
+) -> float:
+    """Where the curve, moved so that it goes through the checks at `share`, is surely inside all limits."""
+    return max(_needed_for(found, limit, checks, share, error) for limit in wanted)
+
+
+def _needed_for(
+    found: Found, limit: Limit, checks: Sequence[Trial], share: float, error: Callable[[float], float]
+) -> float:
+    worst = min((inside for trial in checks if (inside := _inside([trial], limit, error))), default=None)
+    points = [(math.log(at), math.log(inside)) for at, runs in found.curve if (inside := _inside(runs, limit, error))]
+    if not points or worst is None:
+        return share
+    offset = math.log(worst) - interpolated(points, math.log(share))
+    moved = [(at, each + offset) for at, each in points]
+    if moved[0][1] >= 0:
+        return math.exp(points[0][0])
+    for (left, below), (right, above) in pairwise(moved):
+        if above >= 0:
+            return math.exp(left + (right - left) * -below / (above - below))
+    # A little beyond the last point: as it went before it.
+    (left, below), (right, above) = moved[-2:] if len(moved) > 1 else (moved[0], moved[0])
+    return math.exp(right + (right - left) * -above / (above - below)) if above > below else math.inf
+
+
+def _inside(trials: Sequence[Trial], limit: Limit, error: Callable[[float], float]) -> float | None:
+    """How far inside the limit they are on average, if all errs to the worse: 1 at the bound; None if not measured."""
+    value, waf = mean(trials, limit.figure), mean(trials, "waf")
+    return limit.ratio(value) / (1 + _SEED_SHARE + (error(waf) if waf else 0)) if value else None
+
+
+def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
+    if share is not None and found.price_most is not None and share > found.price_most:
+        price = next(limit for limit in trials.limits if limit.falls_with_spare_area)
+        raise InputError(
+            f"{found.binding.said if found.binding else 'the limits'} and {price.said} contradict each other: the "
+            f"first needs {share * 100:.3g} % over-provisioning, the second allows {found.price_most * 100:.3g} %"
+        )
+
+
+def _holds_surely(trials: Sequence[Trial], limit: Limit, error: Callable[[float], float]) -> bool:
+    """In each run, with all errors to the worse; where all agree to the last digit, chance has no part in it."""
+    each_inside = all((_inside([trial], limit, error) or 0) >= 1 for trial in trials)
+    agree = len({trial.figure(limit.figure) for trial in trials}) == 1
+    return all(holds([trial], limit) for trial in trials) and (each_inside or agree)

@@ -1,0 +1,124 @@
+"""Points from a measurement: the `result.json` of `ssdlab measure` says which jobs ran, and what each of them gave.
+
+A simulated drive is given the same jobs, and its keys are fitted to their figures. Jobs that are held out are not
+fitted to: they tell how far off the fitted drive is on what it has not seen.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab.advice.fit import Model
+from ssdlab.advice.fit_drive import Point, Runs, changed
+from ssdlab.drives import DriveFile, resolve
+from ssdlab.errors import InputError, RunFailed, near
+from ssdlab.targets import simulated
+from ssdlab.workloads import jobs, specifying
+
+_BYTES_PER_MB = 10**6
+# What the place said of files, logs and processes; a simulated drive has none of them.
+_OF_THE_PLACE = ("filename=", "thread=", "log_avg_msec=", "per_job_logs=", "write_bw_log=", "write_lat_log=")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The jobs of a measurement as one job file, and their figures as points."""
+
+    job_text: str
+    size_bytes: int
+    points: Sequence[Point]
+    held_out: Sequence[Point]
+
+
+def is_result(path: Path) -> bool:
+    """Whether points come from a measurement rather than from a table."""
+    return path.suffix == ".json"
+
+
+def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
+    """Bandwidths and write amplification of each job. InputError names the file and what is wrong with it."""
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: is not JSON ({error})") from None
+    ours = result.get("ssdlab", {}) if isinstance(result, dict) else {}
+    if ours.get("target", {}).get("kind") != "device" or "jobs" not in result:
+        raise InputError(
+            f"{path}: is not a result of `ssdlab measure JOB.fio`; give its result.json, or a CSV of points"
+        )
+    if ours.get("failure"):
+        raise InputError(f"{path}: the measurement is incomplete: {ours['failure']}")
+    names = [str(job["jobname"]) for job in result["jobs"]]
+    for name in held_out:
+        if name not in names:
+            raise InputError(f"--held-out {name}: no such job{near(name, names)} (measured: {', '.join(names)})")
+    from ssdlab.targets.device.run import LAYOUT
+
+    points = [point for job in result["jobs"] if job["jobname"] != LAYOUT for point in _points(job, path)]
+    fitted = [point for point in points if str(point.workload) not in held_out]
+    if not fitted:
+        raise InputError(f"{path}: every job is held out; no points are left to fit")
+    unseen = [point for point in points if str(point.workload) in held_out]
+    return Measurement(_job_text(ours["stages"]), int(ours["target"]["size_bytes"]), fitted, unseen)
+
+
+def _points(job: dict[str, Any], path: Path) -> list[Point]:
+    name = Path(str(job["jobname"]))
+    found = [
+        Point(name, "", f"{side}_mb_s", job[side]["bw_bytes"] / _BYTES_PER_MB, str(path))
+        for side in ("read", "write")
+        if job[side]["total_ios"] and job[side]["bw_bytes"]
+    ]
+    waf = job["ssdlab"]["waf"]
+    return found + ([Point(name, "", "waf", float(waf), str(path))] if waf else [])
+
+
+def _job_text(stages: Sequence[dict[str, Any]]) -> str:
+    """One job file: what a stage's sections say, each stage behind a stonewall."""
+    text = ""
+    for number, stage in enumerate(stages):
+        head, *sections = str(stage["job_text"]).split("\n[")
+        shared = [line for line in head.splitlines()[1:] if not line.startswith(_OF_THE_PLACE)]
+        for index, section in enumerate(sections):
+            name, *lines = section.splitlines()
+            own = [line for line in lines if not line.startswith(_OF_THE_PLACE)]
+            wall = ["stonewall"] if number and not index else []
+            text += "\n".join([f"[{name}", *wall, *shared, *own]) + "\n"
+    return text
+
+
+def simulated_model(
+    drive: DriveFile, names: Sequence[str], measured: Measurement, points: Sequence[Point], runs: Runs
+) -> Model:
+    """The figures of the points at given values of the keys: one run of the engine for all of them."""
+
+    def model(values: Sequence[float]) -> list[float]:
+        return simulate(changed(drive, names, values), measured, points, runs)
+
+    return model
+
+
+def simulate(drive: DriveFile, measured: Measurement, points: Sequence[Point], runs: Runs) -> list[float]:
+    """The figures of the points on this drive."""
+    resolved = resolve(drive, scale=runs.scale)
+    job_file = jobs.parse(measured.job_text, "the measured jobs")
+    result = simulated.run(specifying.specify(job_file, resolved, seed=runs.seed))
+    if result.failure:
+        raise RunFailed(f"the measured jobs on {drive.name}: {result.failure}")
+    by_name = {job.name: job for job in result.jobs}
+    found = []
+    for point in points:
+        job = by_name[str(point.workload)]
+        if point.metric == "waf":
+            value = job.waf
+        else:
+            rate = getattr(job, point.metric.partition("_")[0]).bw_bytes
+            value = None if rate is None else rate / _BYTES_PER_MB
+        if value is None:
+            raise RunFailed(f"{point.workload}: the simulated drive gives no {point.metric}")
+        found.append(value)
+    return found

@@ -1,0 +1,130 @@
+"""What the user wants held: life, write amplification, rates, latencies, price. Each reads one figure of a trial."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdlab.errors import InputError
+from ssdlab.quantities import parse_bytes
+
+_LIFE = re.compile(r"\s*([0-9.]+)\s*(y|years?|d|days?|months?)\s*")
+_LATENCY = re.compile(r"\s*(read|write)\.(mean|p[0-9.]+)\s*=\s*([0-9.]+)\s*(ns|us|ms|s)\s*")
+_PRICE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]{3}|\$|€)\s*/\s*GB\s*")
+_NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9}
+_YEARS = {"y": 1.0, "d": 1 / 365, "m": 1 / 12}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound on one figure of a trial."""
+
+    figure: str
+    """`waf`, `years`, `write_mb_s`, `price_per_gb`, or a latency such as `write.p99`."""
+    bound: float
+    """In the figure's own unit: years, MB/s, ns, price a GB."""
+    is_most: bool
+    """Whether the figure may be at most the bound; else at least."""
+    said: str
+    """As the user said it, such as `--life 5y`."""
+
+    @property
+    def needs_clock(self) -> bool:
+        return self.figure == "write_mb_s" or "." in self.figure
+
+    @property
+    def falls_with_spare_area(self) -> bool:
+        """Price is what more spare area makes worse; all else gets better or stays."""
+        return self.figure == "price_per_gb"
+
+    def holds(self, value: float) -> bool:
+        return value <= self.bound if self.is_most else value >= self.bound
+
+    def ratio(self, value: float) -> float:
+        """How far the value is inside the limit: 1 at the bound, more than 1 inside."""
+        return self.bound / value if self.is_most else value / self.bound
+
+
+def life_limit(text: str) -> Limit:
+    """`5y`, `18months`, `400d`."""
+    match = _LIFE.fullmatch(text)
+    value = _number(match[1]) if match else None
+    if not match or not value:
+        raise InputError(f"--life is {text!r}; allowed: a time above 0, such as 5y, 18months or 400d")
+    return Limit("years", value * _YEARS[match[2][0]], False, f"--life {text}")
+
+
+def write_amplification(bound: float) -> Limit:
+    if not (math.isfinite(bound) and bound >= 1):
+        raise InputError(f"--waf is {bound:g}; allowed: 1 or more, because each written unit must be programmed")
+    return Limit("waf", bound, True, f"--waf {bound:g}")
+
+
+def write_rate_limit(text: str) -> Limit:
+    """`400MB/s`."""
+    try:
+        bytes_a_second = parse_bytes(text.strip().removesuffix("/s"))
+    except InputError as error:
+        raise InputError(f"--write-rate: {error}; such as 400MB/s") from None
+    if not bytes_a_second:
+        raise InputError(f"--write-rate is {text!r}; allowed: above 0, such as 400MB/s")
+    return Limit("write_mb_s", bytes_a_second / 10**6, False, f"--write-rate {text}")
+
+
+def latency(text: str) -> Limit:
+    """`write.p99=2ms`, `read.mean=120us`."""
+    match = _LATENCY.fullmatch(text)
+    value = _number(match[3]) if match else None
+    percent = _number(match[2][1:]) if match and match[2] != "mean" else 50.0
+    if not match or not value or percent is None or not 0 < percent < 100:
+        raise InputError(
+            f"--latency is {text!r}; allowed: read or write, mean or a percentile, and a time, such as write.p99=2ms"
+        )
+    return Limit(f"{match[1]}.{match[2]}", value * _NS[match[4]], True, f"--latency {text}")
+
+
+def price_limit(text: str) -> Limit:
+    """`0.08USD/GB`: of a gigabyte that can be used."""
+    match = _PRICE.fullmatch(text)
+    value = _number(match[1]) if match else None
+    if not match or not value:
+        raise InputError(f"--price is {text!r}; allowed: a price per usable gigabyte, such as 0.08USD/GB")
+    return Limit("price_per_gb", value, True, f"--price {text}")
+
+
+def wanted(
+    *,
+    life: str | None,
+    waf: float | None,
+    write_rate: str | None,
+    latencies: Sequence[str],
+    price: str | None,
+    daily_bytes: float | None,
+) -> list[Limit]:
+    """All limits that are given; `life_limit` and so on say how each is written. InputError without one that holds."""
+    found = [life_limit(life)] if life else []
+    if life and not daily_bytes:
+        raise InputError("--life needs --writes-per-day, the host writes per day")
+    found += [write_amplification(waf)] if waf is not None else []
+    found += [write_rate_limit(write_rate)] if write_rate else []
+    found += [latency(text) for text in latencies]
+    found += [price_limit(price)] if price else []
+    refuse_twice(found)
+    if not any(not limit.falls_with_spare_area for limit in found):
+        raise InputError("no limit is given; use one or more of --life, --waf, --write-rate, --latency")
+    return found
+
+
+def refuse_twice(limits: Sequence[Limit]) -> None:
+    """One bound a figure; InputError names both."""
+    for index, limit in enumerate(limits):
+        for other in limits[:index]:
+            if other.figure == limit.figure:
+                raise InputError(f"{other.said} and {limit.said} bound the same figure; give one of them")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,51 @@
+"""Short runs on threads of this process: the engine holds no lock of Python's, and a process that starts for each batch
+would take longer than its runs.
+
+Not for long lists of runs or whole drives one after the other in memory: `ssdlab.runs` has processes for these.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from threading import Event
+
+from ssdlab.results import Result
+from ssdlab.runs import Progress, workers_for
+from ssdlab.specification import Specification
+from ssdlab.targets import simulated
+
+# The first process alone sees Ctrl-C, between two looks at its runs.
+_SECONDS_BETWEEN_LOOKS = 0.2
+
+
+class _Ended(Exception):
+    """Raised within a run whose result nobody waits for any more."""
+
+
+def run_side_by_side(
+    specifications: Sequence[Specification], workers: int | None, on_progress: Progress
+) -> Generator[tuple[int, Result], None, None]:
+    """As `ssdlab.runs.run_many`: results with their indices as they come; the first error, and Ctrl-C, end all."""
+    count = max(1, workers_for(specifications, workers))
+    has_ended = Event()
+
+    def teller(index: int) -> Callable[[float, int], None]:
+        def tell(share: float, host_bytes: int) -> None:
+            if has_ended.is_set():
+                raise _Ended
+            on_progress(index, share, host_bytes)
+
+        return tell
+
+    pool = ThreadPoolExecutor(count)
+    try:
+        waiting: dict[Future[Result], int] = {
+            pool.submit(simulated.run, specification, teller(index)): index
+            for index, specification in enumerate(specifications)
+        }
+        while waiting:
+            done, _ = wait(waiting, timeout=_SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=lambda each: waiting[each]):
+                yield waiting.pop(future), future.result()
+    finally:
+        has_ended.set()
+        pool.shutdown(cancel_futures=True)

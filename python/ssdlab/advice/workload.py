@@ -1,0 +1,81 @@
+"""The workload of an advice from files: a fio job file, or the files of a trace."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from ssdlab.advice.described import Described, of_job_file
+from ssdlab.advice.recorded import Trace, of_trace
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes, parse_bytes_with_unit
+from ssdlab.workloads.traces.recording import opened
+
+_JOB_SUFFIXES = (".fio", ".job")
+# Enough of a file to see whether it opens with a section.
+_HEAD_BYTES = 65_536
+# The fastest links carry 14 GB/s, 1.2 PB a day.
+_BYTES_PER_DAY_MAX = 10 * 10**15
+
+
+def is_job_file(path: str) -> bool:
+    """By its name, or because its first line that says something opens a section."""
+    if Path(path).suffix in _JOB_SUFFIXES:
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    lines = (line.strip() for line in head.splitlines())
+    return next((line for line in lines if line and not line.startswith((b"#", b";"))), b"").startswith(b"[")
+
+
+def workload_of(
+    files: Sequence[str],
+    room_bytes: int,
+    *,
+    format_name: str | None,
+    volume: str | None,
+    merge_volumes: bool,
+    skip_bad: int,
+    stack: ExitStack,
+) -> Described | Trace:
+    """What the files hold, for drives of at least `room_bytes`.
+
+    `stack` keeps a trace that came through standard input. Raises InputError.
+    """
+    if volume is not None and merge_volumes:
+        raise InputError("--volume and --merge-volumes exclude each other")
+    if format_name is None and any(is_job_file(file) for file in files):
+        if len(files) > 1:
+            raise InputError(f"{', '.join(files)}: one job file, or the files of one trace")
+        if volume is not None or merge_volumes or skip_bad:
+            raise InputError(f"{files[0]} is a job file; --volume, --merge-volumes and --skip-bad are for traces")
+        return of_job_file(files[0])
+    return of_trace(stack.enter_context(opened(files, format_name, skip_bad)), volume, room_bytes, merged=merge_volumes)
+
+
+def daily_writes(
+    said: str | None, workload: Described | Trace, *, needed: bool = True
+) -> tuple[float | None, list[str]]:
+    """The bytes that the host writes per day, as said ("2TB") or at a trace's recorded rate; and notes on that.
+
+    Raises InputError for what is no such size, and where it is needed and nothing says it.
+    """
+    try:
+        daily_bytes = parse_bytes_with_unit(said) if said is not None else None
+    except InputError as error:
+        raise InputError(f"--writes-per-day: {error}") from None
+    if daily_bytes == 0:
+        raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
+    if daily_bytes is not None:
+        if daily_bytes > _BYTES_PER_DAY_MAX:
+            raise InputError(
+                f"--writes-per-day is {said}; allowed: up to {format_bytes(_BYTES_PER_DAY_MAX)}, the maximum rate of "
+                "any link"
+            )
+        return daily_bytes, []
+    pace = workload.writes_bytes_per_day if isinstance(workload, Trace) else None
+    if pace is None and needed:
+        raise InputError("--writes-per-day is missing: the host writes per day, such as 2TB")
+    return pace, [f"at the recorded rate the host writes {format_bytes(round(pace))} a day"] if pace else []

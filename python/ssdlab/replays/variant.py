@@ -1,0 +1,50 @@
+"""A replay as a variant of a comparison."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.comparison.variant import Variant
+from ssdlab.theory.expectation import Expectation
+
+_REASON = "a trace is not a stream of independent writes; --profile gives the closed forms for its update frequencies"
+
+
+@dataclass(frozen=True)
+class ReplayedVariant(Variant):
+    """No closed form is laid beside a replay: those that exist are for streams whose law is known."""
+
+    def _expected_at(self, effective_over_provisioning: float | None) -> Expectation:
+        return Expectation(None, None, _REASON)
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """What became of the trace's requests."""
+        counts = self.result.trace_counts
+        assert counts is not None, "the result is that of a replay"
+        return counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result's JSON, with the trace in the specification and what became of it under `ssdlab.trace`."""
+        plain = super().to_dict()
+        plain["ssdlab"]["trace"] = self.counts
+        plain["ssdlab"]["specification"]["job"]["trace"] = self.result.specification.to_dict()["trace"]
+        return plain
+
+    def facts(self) -> list[str]:
+        """What became of the trace's requests on this drive, in sentences, so far as it is not plain."""
+        trace = self.counts
+        facts = []
+        if trace["passes"] > 1:
+            facts.append(f"the trace was started {trace['passes']:,} times")
+        if trace["moved"] or trace["split"]:
+            facts.append(
+                f"the address map moved {trace['moved']:,} requests and split {trace['split']:,}; "
+                "each part counts as a request"
+            )
+        if trace["trimmed_nowhere_bytes"]:
+            facts.append(f"{trace['trimmed_nowhere_bytes']:,} bytes of trims had addresses that were never accessed")
+        if trace["flushes"]:
+            facts.append(f"{trace['flushes']:,} flushes were counted; without a clock they have no effect")
+        if trace["empty"]:
+            facts.append(f"{trace['empty']:,} requests of 0 bytes were counted; they have no effect")
+        return facts

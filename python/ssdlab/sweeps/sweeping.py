@@ -1,0 +1,109 @@
+"""`ssdlab.sweep`: the runs of a sweep file, kept, and their rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ssdlab.errors import InputError
+from ssdlab.report.figure import Figure
+from ssdlab.report.shown import Shown
+from ssdlab.sweeps import pictures
+from ssdlab.sweeps.cluster import on_cluster
+from ssdlab.sweeps.dataset import Dataset, query
+from ssdlab.sweeps.execution import Progress, Sweep, carry_out, on_this_machine
+from ssdlab.sweeps.file import SweepFile, load
+from ssdlab.sweeps.plan import plan
+from ssdlab.sweeps.rows import column
+
+
+@dataclass(frozen=True, repr=False)
+class Swept(Shown):
+    """A sweep and the results of it that are stored."""
+
+    content: SweepFile
+    runs: Sweep
+
+    def __repr__(self) -> str:
+        return f"<Swept: {self.content.name}, {len(self.runs.all_keys())} runs over {', '.join(self.axes)}>"
+
+    @property
+    def axes(self) -> Sequence[str]:
+        """The columns of the axes, in the order of the file."""
+        return [column(axis) for axis in self.content.axes]
+
+    def rows(self) -> pl.DataFrame:
+        """One row a stored run, with all columns of `ssdlab.sweeps.rows.row`."""
+        kept = self.runs.dataset.keys()
+        return self.runs.dataset.frame([key for key in self.runs.all_keys() if key in kept])
+
+    def frame(self) -> pl.DataFrame:
+        """One row a run: the axes that vary, then figures; `ssdlab.sweeps.rows.row` describes them. The whole result of
+        each is in the data set under `runs.dataset`, as is what does not vary."""
+        rows = self.rows()
+        return rows.drop("result_json", *(name for name in self.axes if rows[name].n_unique() == 1))
+
+    def figures(self) -> list[Figure]:
+        """WAF, rates and latency against the axis that varies most like a number."""
+        return pictures.figures(self.rows(), self.axes)
+
+    def query(self, sql: str) -> pl.DataFrame:
+        """One SELECT in DuckDB's SQL over `runs`, the stored runs of this sweep, and `all_runs`, all that are stored.
+
+        Raises InputError for anything else, with DuckDB's own words, and where no run of the sweep is stored.
+        """
+        rows = self.rows()
+        if rows.is_empty():
+            place = self.runs.dataset.place
+            raise InputError(f"{place}: no result of this sweep is stored yet; run it without --query first")
+        return query(rows, self.runs.dataset.frame(), sql)
+
+    def write_report(self, directory: str | Path, *, command_line: str | None = None) -> None:
+        """Writes report.html and its pictures; `command_line` is what runs the sweep again, for the page."""
+        about = f"{len(self.runs.all_keys())} runs over {', '.join(self.content.axes)}"
+        pictures.write_report(
+            self.rows(),
+            self.axes,
+            Path(directory),
+            subtitle=f"{self.content.name}: {self.content.description or about}",
+            line=command_line,
+        )
+
+
+def swept(file: str | Path, output: str | Path | None = None) -> Swept:
+    """The sweep of a file with the results that are stored; nothing is run. Raises InputError."""
+    path = Path(file)
+    content = load(path)
+    place = str(output) if output is not None else str(Path("out") / f"sweep-{content.name}")
+    return Swept(content, Sweep(plan(content, path), Dataset(place)))
+
+
+def sweep(
+    file: str | Path,
+    *,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    on_progress: Progress | None = None,
+) -> Swept:
+    """Runs what a sweep file asks for and is not stored yet, as `ssdlab sweep`.
+
+    `output` is a folder or an fsspec URL ("s3://..."), by default out/sweep-NAME: results lie there under the hash of
+    their specification, so that the next call resumes after an interruption. `workers`: processes side by side, by
+    default as many as processors and memory allow. `cluster`: a Dask scheduler ("tcp://scheduler:8786") in place of
+    processes of this machine. `on_progress` gets how many runs are done, and of the running ones the sum of the shares
+    that are done.
+
+    Raises InputError for the file, a point of it or the place, before anything is run; RunFailed when a run broke.
+
+        swept = ssdlab.sweep("sweeps/spare-area.toml")
+        swept.frame(), swept.query("select op, avg(waf) from runs group by op")
+    """
+    if cluster and workers:
+        raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
+    asked = swept(file, output)
+    asked.runs.dataset.make()
+    asked.runs.dataset.tidy()
+    carry_out(asked.runs, on_cluster(cluster) if cluster else on_this_machine(workers, on_progress))
+    return asked

@@ -1,0 +1,59 @@
+"""The table of a sweep's page: a row for each point of the axes, its seeds together."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import polars as pl
+
+from ssdlab.report import wording
+
+_ROWS_MAX = 500
+_FIGURES = (
+    ("waf", "WAF", 1.0),
+    ("write_iops", "writes per second", 1.0),
+    ("read_iops", "reads per second", 1.0),
+    ("write_latency_us_p999", "write latency, 99.9 %, \N{MICRO SIGN}s", 1.0),
+    ("read_latency_us_p999", "read latency, 99.9 %, \N{MICRO SIGN}s", 1.0),
+    ("tbw_bytes", "TBW, TB", 1e12),
+)
+
+
+def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> str:
+    """HTML: the axes that vary, how many runs, the mean of each measured figure, and minimum to maximum over seeds."""
+    varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
+    figures = [each for each in _FIGURES if rows[each[0]].null_count() < rows.height]
+    groups = rows.group_by(varying, maintain_order=True) if varying else [((), rows)]
+    lines = []
+    for values, group in groups:
+        first, *rest = [said(name, value) for name, value in zip(varying, values, strict=True)] or ["all"]
+        cells = [*rest, str(group.height), *(_spread(group[column], unit) for column, _, unit in figures)]
+        lines.append(
+            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        )
+    names = [*(varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    more = len(lines) - _ROWS_MAX
+    note = f"<p>{more:,} more rows are in this folder's Parquet files.</p>" if more > 0 else ""
+    return (
+        '<div class="scroll" role="region" aria-label="All runs" tabindex="0"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{chr(10).join(lines[:_ROWS_MAX])}\n</tbody></table></div>\n{note}"
+    )
+
+
+def said(axis: str, value: object) -> str:
+    """The value of an axis in words: a job or drive file by its name alone, a share in per cent."""
+    text = str(value)
+    if isinstance(value, float):
+        text = wording.share(value) if axis == "op" else f"{value:.6g}"
+    elif text.endswith((".fio", ".toml")):
+        return Path(text).stem
+    return text if axis == "op" or not text[-1:].isdigit() or isinstance(value, str) else f"{axis} {text}"
+
+
+def _spread(values: pl.Series, unit: float) -> str:
+    known = [value / unit for value in values.drop_nulls().to_list()]
+    if not known:
+        return wording.EM_DASH
+    mean, low, high = (wording.significant(each) for each in (sum(known) / len(known), min(known), max(known)))
+    return mean if low == high else f"{mean} ({low} to {high})"

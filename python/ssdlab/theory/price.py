@@ -1,0 +1,125 @@
+"""What a drive costs: a gigabyte of flash, a usable gigabyte, a terabyte written over its life.
+
+Sizes go in as bytes and prices in the currency that they have. Rounding is of decimal numbers, half up, as a
+printed table rounds; nothing else is rounded.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+from ssdlab.theory.endurance import BYTES_PER_GB, BYTES_PER_TB, DAYS_PER_YEAR, lifetime_bytes
+
+BYTES_PER_GIB = 2**30
+# A size in a printed table has one decimal, and prices a gigabyte are computed from the size as it is printed.
+_SIZE_DIGITS = 1
+
+DEFINITIONS = {
+    "flash_gib": "all of the flash, GiB (2^30 B); the industry calls them GB",
+    "sold_gb": "capacity on the label, GB (10^9 B)",
+    "formatted_gib": "the same in the GiB that an operating system shows as GB",
+    "over_provisioning": "(T - U) / U in bytes",
+    "spare_factor": "(T - U) / T in bytes: the 13 % of the SandForce article",
+    "nominal_over_provisioning": "(GiB of flash - GB sold) / GB sold as if both were alike: the 28 % of the article",
+    "per_flash_gib": "price / GiB of flash",
+    "per_formatted_gib": "price / formatted GiB, as they are printed with one decimal: the article's usable GB",
+    "per_sold_gb": "price / GB sold",
+    "lifetime_tb": "TB (10^12 B) that the host can write: P/E cycles x T / WAF",
+    "per_tb_written": "price / TB written over life",
+}
+"""What each figure of an `Offer` is."""
+DEFINITIONS_OF_LIFE = {
+    "life_years": "years until the life TB are written, at what the host writes a day",
+    "per_usable_gb_year": "price / (GB (10^9 B) for the host x years)",
+}
+"""What follows where it is known how much the host writes."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A drive for sale. `user_bytes` is what the host may use, `flash_bytes` all of the flash."""
+
+    name: str
+    flash_bytes: int
+    user_bytes: int
+    sold_bytes: int
+    price: float | None
+    endurance_cycles: int | None = None
+    write_amplification: float | None = None
+    written_bytes_per_day: float | None = None
+
+    @property
+    def flash_gib(self) -> float:
+        return self.flash_bytes / BYTES_PER_GIB
+
+    @property
+    def sold_gb(self) -> float:
+        return self.sold_bytes / BYTES_PER_GB
+
+    @property
+    def formatted_gib(self) -> float:
+        return self.sold_bytes / BYTES_PER_GIB
+
+    @property
+    def over_provisioning(self) -> float:
+        return (self.flash_bytes - self.user_bytes) / self.user_bytes
+
+    @property
+    def spare_factor(self) -> float:
+        return (self.flash_bytes - self.user_bytes) / self.flash_bytes
+
+    @property
+    def nominal_over_provisioning(self) -> float:
+        return (self.flash_gib - self.sold_gb) / self.sold_gb
+
+    @property
+    def per_flash_gib(self) -> float | None:
+        return None if self.price is None else self.price / self.flash_gib
+
+    @property
+    def per_formatted_gib(self) -> float | None:
+        printed = float(rounded(Fraction(self.sold_bytes, BYTES_PER_GIB), _SIZE_DIGITS))
+        return None if self.price is None or not printed else self.price / printed
+
+    @property
+    def per_sold_gb(self) -> float | None:
+        return None if self.price is None else self.price / self.sold_gb
+
+    @property
+    def lifetime_tb(self) -> float | None:
+        """None when cycles or write amplification are not known."""
+        if self.endurance_cycles is None or self.write_amplification is None:
+            return None
+        return lifetime_bytes(self.endurance_cycles, self.flash_bytes, self.write_amplification) / BYTES_PER_TB
+
+    @property
+    def per_tb_written(self) -> float | None:
+        life = self.lifetime_tb
+        return None if self.price is None or life is None else self.price / life
+
+    @property
+    def life_years(self) -> float | None:
+        """None when life or the writes of a day are not known."""
+        life = self.lifetime_tb
+        if life is None or self.written_bytes_per_day is None:
+            return None
+        return life * BYTES_PER_TB / self.written_bytes_per_day / DAYS_PER_YEAR
+
+    @property
+    def per_usable_gb_year(self) -> float | None:
+        years = self.life_years
+        return None if self.price is None or not years else self.price / (self.user_bytes / BYTES_PER_GB) / years
+
+    def to_dict(self) -> dict[str, float | str | None]:
+        """Every figure of both definitions, unrounded; None where something is not known."""
+        keys = (*DEFINITIONS, *DEFINITIONS_OF_LIFE)
+        figures: dict[str, float | str | None] = {key: getattr(self, key) for key in keys}
+        return {"name": self.name, "price": self.price, "write_amplification": self.write_amplification, **figures}
+
+
+def rounded(value: float | Fraction, digits: int) -> Decimal:
+    """The value as a table prints it: so many decimals, halves away from zero, without the error of a binary number."""
+    exact = Fraction(str(value)) if isinstance(value, float) else value
+    scaled = exact * 10**digits
+    whole = Decimal(scaled.numerator) / Decimal(scaled.denominator)
+    return whole.quantize(Decimal(1), rounding=ROUND_HALF_UP).scaleb(-digits)

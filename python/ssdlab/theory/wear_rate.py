@@ -1,0 +1,96 @@
+"""How long a real drive lasts at the rate seen between two readings, and what more spare area would change."""
+
+import math
+from dataclasses import dataclass
+
+from ssdlab.smart.change import Change, Interval
+from ssdlab.smart.reading import Reading
+from ssdlab.theory import closed_forms
+
+DAYS_PER_YEAR = 365
+_MORE = (0.07, 0.14, 0.28)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """One way of saying when a drive is worn out. Years from the second reading on; what cannot be said is None."""
+
+    by: str
+    years: Interval | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class MoreSpareArea:
+    """Write amplification, and years as a multiple of today's, with so much more over-provisioning."""
+
+    over_provisioning_added: float
+    waf: float
+    life_factor: float
+
+
+def outlooks(
+    after: Reading, change: Change, *, endurance_bytes: float | None, rated_tbw_bytes: float | None
+) -> list[Outlook]:
+    """By the flash's cycles (`endurance_bytes` is cycles times flash), by the rated TBW, by NVMe's Percentage Used."""
+    found = []
+    if endurance_bytes is not None:
+        found.append(_by_cycles(after, change, endurance_bytes))
+    if rated_tbw_bytes is not None:
+        found.append(_by_rating(after, change, rated_tbw_bytes))
+    if after.used_percent is not None:
+        found.append(_by_percentage(after, change))
+    return found
+
+
+def more_spare_area(waf: float) -> list[MoreSpareArea]:
+    """By the closed form of first-in-first-out: the spare area that would give `waf` under uniform writes, and more.
+
+    An estimate: under skewed writes more spare area brings other gains. Empty where there is nothing to amplify.
+    """
+    if waf <= 1.02:
+        return []
+    low, high = 1e-4, 50.0
+    while high / low > 1.0001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if closed_forms.fifo(middle) < waf else (middle, high)
+    return [MoreSpareArea(added, less, waf / less) for added in _MORE for less in (closed_forms.fifo(high + added),)]
+
+
+def _by_cycles(after: Reading, change: Change, endurance_bytes: float) -> Outlook:
+    by = "the flash's rated cycles"
+    if change.nand_bytes is None or not change.days:
+        return Outlook(by, None, change.reason or "the readings carry no time")
+    if not change.nand_bytes:
+        return Outlook(by, None, "nothing was programmed between the readings")
+    unit = max(count.unit_bytes for count in after.nand)
+    left = endurance_bytes - sum(count.bytes for count in after.nand)
+    return Outlook(by, _years(left, change.nand_bytes, unit, change.days))
+
+
+def _by_rating(after: Reading, change: Change, rated_tbw_bytes: float) -> Outlook:
+    by = "the rated TBW"
+    if after.host is None or change.host_bytes is None or not change.days:
+        return Outlook(by, None, "the host's writes or the time of the readings are not known")
+    if not change.host_bytes:
+        return Outlook(by, None, "the host wrote nothing between the readings")
+    return Outlook(
+        by, _years(rated_tbw_bytes - after.host.bytes, change.host_bytes, after.host.unit_bytes, change.days)
+    )
+
+
+def _by_percentage(after: Reading, change: Change) -> Outlook:
+    by = "NVMe's Percentage Used"
+    if not change.days or not change.used_percent:
+        return Outlook(by, None, "it did not rise by a whole percent between the readings")
+    assert after.used_percent is not None
+    return Outlook(by, _years(100 - after.used_percent, change.used_percent, 1, change.days))
+
+
+def _years(left: float, spent: float, step: float, days: float) -> Interval:
+    """At `spent` in `days`, a figure that is right to one step of its counter."""
+
+    def years(rate: float) -> float:
+        return max(left, 0.0) / rate * days / DAYS_PER_YEAR if rate > 0 else math.inf
+
+    return Interval(years(spent), years(spent + step), years(spent - step))

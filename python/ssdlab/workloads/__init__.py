@@ -1,0 +1,58 @@
+"""What a run may be asked to do: fio's job files, scripts of a file system's life, and workloads that have a name.
+
+`jobs`, `filesystem` and `traces` are the languages in which workloads are given; `controls` and `described` write job
+files from the controls of the live page and from a few numbers; `specifying` puts a workload on a drive.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+from ssdlab.specification import Reporting
+from ssdlab.workloads import filesystem, jobs
+from ssdlab.workloads.filesystem.sysbench import prepared
+
+
+class Workload(Protocol):
+    """Jobs for a drive of any size, and what the result repeats of them."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know, a sentence each."""
+        ...
+
+    @property
+    def global_options(self) -> Mapping[str, str]:
+        """What fio would report of all jobs."""
+        ...
+
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+        """The engine's jobs, ordered by stage. InputError when they cannot be done on such a drive."""
+        ...
+
+    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+        """How each of the jobs that `resolve` gave is reported."""
+        ...
+
+
+def load(job: str | Path) -> Workload:
+    """A fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, with its files prepared.
+
+    Raises InputError, which names the file, the line and what is allowed.
+    """
+    text = str(job)
+    if text.startswith("sysbench "):
+        return filesystem.parse(prepared(text), "the workload")
+    if Path(text).suffix == ".files":
+        return filesystem.load(text)
+    return jobs.load(text)
+
+
+def title(job: str | Path) -> str:
+    """What the workload is called: a file's name without its suffix; fit for a file name."""
+    text = str(job)
+    if not text.startswith("sysbench "):
+        return Path(text).stem
+    mode = next((word.partition("=")[2] for word in text.split() if word.startswith("--file-test-mode=")), "fileio")
+    return f"sysbench-{mode}"

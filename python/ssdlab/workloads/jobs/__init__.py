@@ -1,0 +1,10 @@
+"""fio job files, the language in which workloads are said: read, checked, and resolved into jobs of the engine.
+
+`load(path)` gives a `JobFile`; its `resolve()` gives what the engine runs. The options are in `table.py`.
+"""
+
+from ssdlab.workloads.jobs.jobfile import JobFile, Section, load, parse
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.table import OPTIONS
+
+__all__ = ["OPTIONS", "Effect", "JobFile", "Option", "Section", "load", "parse"]

@@ -1,0 +1,54 @@
+"""What the data of a job are like: how far they compress, and how many repeat. The options, and what fio makes of them.
+
+The rules are those that fio 3.33 was seen to follow, by compressing what it wrote
+(tests/workloads/jobs/test_contents.py); some are oddities of fio's, kept because a job file means what fio does with
+it. Only drives that reduce data use this.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.values import any_text, flag, percentage, truth
+
+if TYPE_CHECKING:
+    from ssdlab.workloads.jobs.jobfile import Section
+
+_DATA = Effect.CONTENT
+
+ZERO_BUFFERS = Option("zero_buffers", flag, "zeroes: fully compressible, all repeated", _DATA, False)
+REFILL_BUFFERS = Option("refill_buffers", flag, "new data for every request", _DATA, False)
+SCRAMBLE_BUFFERS = Option(
+    "scramble_buffers", truth, "slightly new data for every request; without it all requests repeat one buffer", _DATA,
+    True,
+)  # fmt: skip
+BUFFER_PATTERN = Option("buffer_pattern", any_text, "a pattern: fully compressible, all repeated", _DATA, "")
+COMPRESS = Option("buffer_compress_percentage", percentage, "percentage by which the data compresses", _DATA, 0)
+DEDUPE = Option("dedupe_percentage", percentage, "percentage of blocks that repeat others", _DATA, 0)
+
+OPTIONS: tuple[Option[Any], ...] = (
+    ZERO_BUFFERS, REFILL_BUFFERS, SCRAMBLE_BUFFERS, BUFFER_PATTERN, COMPRESS, DEDUPE,
+)  # fmt: skip
+
+
+def contents(section: "Section") -> dict[str, Any]:
+    """`compress_percent` and `dedupe_percent` of the engine's job, so far as they are not 0."""
+    compress, dedupe = _contents(section)
+    keys = {"compress_percent": float(compress), "dedupe_percent": float(dedupe)}
+    return {key: value for key, value in keys.items() if value}
+
+
+def _contents(section: "Section") -> tuple[int, int]:
+    compress, dedupe = section.get(COMPRESS), section.get(DEDUPE)
+    if dedupe:
+        # Between blocks of one pattern that are all alike in their random part, nothing is left to tell them by.
+        return compress, 100 if section.get(BUFFER_PATTERN) else dedupe
+    if compress:
+        kept = section.setting(REFILL_BUFFERS) is not None and not section.get(REFILL_BUFFERS)
+        return compress, 100 if compress == 100 or kept else 0
+    if section.get(BUFFER_PATTERN) or section.get(ZERO_BUFFERS):
+        return 100, 100
+    if section.get(REFILL_BUFFERS) or section.setting(DEDUPE) is not None:
+        return 0, 0
+    # Saying that nothing compresses switches fio's scrambling off.
+    repeats = not section.get(SCRAMBLE_BUFFERS) or section.setting(COMPRESS) is not None
+    return 0, 100 if repeats else 0

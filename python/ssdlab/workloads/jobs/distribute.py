@@ -1,0 +1,182 @@
+"""Where random requests fall, and which file comes next, in the words of the engine's specification."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs import like_fio
+from ssdlab.workloads.jobs.distributions import Distribution
+from ssdlab.workloads.jobs.jobfile import Section
+from ssdlab.workloads.jobs.option import Option
+from ssdlab.workloads.jobs.scaling import scaled_bytes
+from ssdlab.workloads.jobs.table import (
+    DIRECTORY,
+    DISTRIBUTION,
+    FILE_SERVICE,
+    FILENAME,
+    RW,
+    ZIPF_LIKE_FIO,
+    ZONED_SCATTER,
+)
+
+# fio's skewed choices of a file are drawn over so many steps a file.
+_STEPS_PER_FILE = 1024
+_PARAMETERS = {"zipf": "theta", "pareto": "h", "normal": "deviation_percent"}
+
+Complain = Callable[[Option[Any], str], InputError]
+"""Makes an error of an option of the section."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What the random requests of a job choose among."""
+
+    least: dict[str, int]
+    """The shortest length by direction."""
+    align: dict[str, int]
+    size_bytes: int | None
+    """The job's range; None where it is in several files."""
+    smallest_bytes: int
+    """The range in the smallest of the files."""
+
+
+@dataclass(frozen=True)
+class Clone:
+    """Which of the section's clones, from 0, and which of fio's threads, from 1."""
+
+    number: int
+    thread_number: int
+
+
+def distribution(
+    section: Section, blocks: Blocks, clone: Clone, scale: Fraction, complain: Complain
+) -> tuple[dict[str, Any], list[str]]:
+    """The section's distribution as the engine has it, and notes."""
+    given = section.get(DISTRIBUTION)
+    if given.name in _PARAMETERS:
+        law = {"name": given.name, _PARAMETERS[given.name]: given.parameter}
+        if section.get(RW).sequential or not section.get(ZIPF_LIKE_FIO):
+            return {**law, "center": given.center, **_of_full_size(given.name, scale)}, []
+        return _like_fio(section, given, law, blocks, clone, complain)
+    if given.zones is not None:
+        zones = {
+            name: [
+                {"access_percent": float(zone.access_percent), "span_percent": float(zone.span_percent)}
+                for zone in each
+            ]
+            for name, each in vars(given.zones).items()
+        }
+        if zones["read"] == zones["write"] == zones["trim"]:
+            scattered = {"scattered": True} if section.get(ZONED_SCATTER) else {}
+            return {"name": "zoned", "zones": zones["read"], **scattered}, []
+        if section.get(ZONED_SCATTER):
+            raise complain(ZONED_SCATTER, "needs the same zones for all directions")
+        return {"name": "zoned-by-direction", "zones": zones}, []
+    if given.absolute_zones is not None:
+        absolute = {
+            name: [
+                {
+                    "access_percent": float(zone.access_percent),
+                    "span_bytes": scaled_bytes(zone.span_bytes, scale, blocks.align[name]),
+                }
+                for zone in each
+            ]
+            for name, each in vars(given.absolute_zones).items()
+        }
+        for each in absolute.values():
+            needed_bytes = sum(zone["span_bytes"] for zone in each)
+            room_bytes = blocks.smallest_bytes
+            if needed_bytes > room_bytes and not section.get(RW).sequential:
+                where = "that the job works on" if blocks.size_bytes is not None else "of its smallest file"
+                raise complain(
+                    DISTRIBUTION, f"has zones of {needed_bytes:,} bytes in all, more than the {room_bytes:,} {where}"
+                )
+        return {"name": "zoned-absolute", "zones": absolute}, []
+    return {"name": "random"}, []
+
+
+def _of_full_size(law: str, scale: Fraction) -> dict[str, Any]:
+    """A scaled range keeps the skew of the full one: the share of the hottest ranks falls on one block.
+
+    Pareto and normal draw shares of the range and need nothing.
+    """
+    ranks_per_block = round(1 / scale)
+    return {"ranks_per_block": ranks_per_block} if law == "zipf" and ranks_per_block > 1 else {}
+
+
+def _like_fio(
+    section: Section, given: Distribution, law: dict[str, Any], blocks: Blocks, clone: Clone, complain: Complain
+) -> tuple[dict[str, Any], list[str]]:
+    """fio's own numbers.
+
+    fio counts blocks by the shorter of a read and a write and places them by the alignment, so that its offsets stay
+    within the range only where all these are the same.
+    """
+    used = section.get(RW).transfers
+    block_bytes = blocks.least["read"]
+    if blocks.least["write"] != block_bytes or any(blocks.align[name] != block_bytes for name in used):
+        raise complain(ZIPF_LIKE_FIO, "needs one length, the same for reads and writes, and no other blockalign")
+    if blocks.size_bytes is None:
+        raise complain(ZIPF_LIKE_FIO, "works on one file only")
+    names = section.get(FILENAME)
+    name = names[0] if names else f"{section.name}.{clone.number}.0"
+    if section.get(DIRECTORY):
+        name = f"{section.get(DIRECTORY)}/{name}"
+    count = -(-blocks.size_bytes // block_bytes)
+    specified = {
+        "name": "like-fio",
+        "law": law,
+        "center": given.center,
+        "seed": like_fio.seed(name, clone.thread_number),
+    }
+    reached = like_fio.reached_blocks(given.name, given.parameter, count)
+    if reached is None:
+        return specified, [
+            f"zipf_like_fio: {section.name} has {count:,} blocks, too many to count those that it reaches"
+        ]
+    return specified, [
+        f"zipf_like_fio: fio's {given.name} reaches {100 * reached / count:.1f} % of the {count:,} blocks of "
+        f"{section.name}; the others are never accessed and act as spare area"
+    ]
+
+
+def service(section: Section, files: int) -> dict[str, Any]:
+    """Which of the files comes next."""
+    given = section.get(FILE_SERVICE)
+    match given.name:
+        case "roundrobin":
+            return {"kind": "round-robin", "ios": given.ios}
+        case "sequential":
+            return {"kind": "sequential"}
+        case "random":
+            return {"kind": "random", "ios": given.ios}
+        case _:
+            return {"kind": "weighted", "weights": _weights(given.name, given.parameter, given.center, files)}
+
+
+def _weights(law: str, parameter: float, center: float | None, files: int) -> list[float]:
+    """What each file's share of the steps adds up to, where the first file has the most unless a centre says otherwise.
+
+    (fio begins at a random file without a centre.)
+    """
+    steps = files * _STEPS_PER_FILE
+    if law == "normal":
+        deviation = math.hypot(steps / 12, min(steps * parameter / 100, steps / 2) / math.sqrt(12))
+        shares = [math.exp(-0.5 * ((step + 0.5 - steps / 2) / deviation) ** 2) for step in range(steps)]
+        turn = 0 if center is None else int(steps * (center - 0.5))
+    else:
+        if law == "zipf":
+            shares = [(step + 1) ** -parameter for step in range(steps)]
+        else:
+            inverse = math.log(1 - parameter) / math.log(parameter)
+            below = [(step / steps) ** inverse for step in range(steps + 1)]
+            shares = [above - under for under, above in pairwise(below)]
+        turn = 0 if center is None else min(int(steps * center), steps - 1)
+    weights = [0.0] * files
+    for step, share in enumerate(shares):
+        weights[(step + turn) % steps // _STEPS_PER_FILE] += share
+    return weights

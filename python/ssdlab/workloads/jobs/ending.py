@@ -1,0 +1,103 @@
+"""`steadystate` and its times: a job that ends when its own rate is steady, by fio's rule or, as ours, by SNIA's.
+
+The engine carries it out (`simulation/job_steady_state.rs`). SNIA's rule over rounds of host writes rather than of time
+is what `ssdlab compare --until steady` repeats the last stage for.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.pace import Complain
+from ssdlab.workloads.jobs.values import Refused, duration_ns, flag, required, words
+
+if TYPE_CHECKING:
+    from ssdlab.workloads.jobs.jobfile import Section
+
+_SECOND_NS = 10**9
+_CRITERIA = ("iops", "iops_slope", "bw", "bw_slope")
+_SNIA = {"snia-pts:iops": "snia_pts_iops", "snia-pts:bw": "snia_pts_bw"}
+# The range that SNIA's rule allows, in percent of the mean.
+_SNIA_RANGE = 20.0
+_SNIA_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A criterion with its limit, in requests or bytes a second or in percent of the mean."""
+
+    criterion: str
+    limit: float
+    is_percent: bool
+
+    @property
+    def text(self) -> str:
+        """As fio reports it."""
+        return f"{self.criterion}:{self.limit:.6f}{'%' if self.is_percent else ''}"
+
+
+def _steady(text: str | None, _kilobyte: int) -> Steady:
+    if text in _SNIA:
+        return Steady(_SNIA[text], _SNIA_RANGE, True)
+    criterion, _, limit = required(text).partition(":")
+    match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(%?)", limit)
+    if criterion not in _CRITERIA or not match or not float(match[1]):
+        raise Refused(
+            f"one of {', '.join(_CRITERIA)} with a limit above 0 behind a colon, such as iops:5%; "
+            "or, for SNIA's rule, snia-pts:iops or snia-pts:bw"
+        )
+    return Steady(criterion, float(match[1]), bool(match[2]))
+
+
+STEADYSTATE = Option[Steady | None](
+    "steadystate", _steady,
+    "end when the rate is steady by fio's rule; ssdlab only: by SNIA's rule with snia-pts:iops, snia-pts:bw",
+    Effect.CLOCK, None, ("ss",),
+)  # fmt: skip
+DURATION = Option(
+    "steadystate_duration", duration_ns, "seconds over which the rate must be steady; 0: off", Effect.CLOCK, 0,
+    ("ss_dur",),
+)  # fmt: skip
+RAMP = Option(
+    "steadystate_ramp_time", duration_ns, "time before the search for the steady state", Effect.CLOCK, 0, ("ss_ramp",)
+)  # fmt: skip
+
+EXITALL = Option("exitall", flag, "the first job to end also ends the jobs selected by exit_what", Effect.ACTS, False)
+EXIT_WHAT = Option(
+    "exit_what", words("group", "stonewall", "all"),
+    "jobs to end: those of the same stage (also for group), or of all stages", Effect.ACTS, "group",
+)  # fmt: skip
+
+OPTIONS: tuple[Option[Any], ...] = (STEADYSTATE, DURATION, RAMP, EXITALL, EXIT_WHAT)
+
+
+def others_ended(section: "Section") -> str:
+    """Which jobs end with this one, where it ends others."""
+    return "all" if section.get(EXIT_WHAT) == "all" else "stage"
+
+
+def ending(section: "Section", exits_all: bool, complain: Complain) -> dict[str, Any]:
+    """The engine job's `ends_others` and `steady_state`, where there are any.
+
+    `exits_all`: a job of the file says so, which in fio holds for all of them. fio does not look for a steady state
+    without a duration.
+    """
+    others = {"ends_others": others_ended(section)} if exits_all else {}
+    rule = section.get(STEADYSTATE)
+    duration = section.get(DURATION)
+    if rule is None or not duration:
+        return others
+    if duration % _SECOND_NS or duration > 10**6 * _SECOND_NS:
+        raise complain(DURATION, "is not a whole number of seconds up to 1,000,000; fio checks once per second")
+    if rule.criterion in _SNIA.values() and duration // _SECOND_NS % _SNIA_ROUNDS:
+        raise complain(DURATION, f"is for five rounds of SNIA's rule: a multiple of {_SNIA_ROUNDS} seconds")
+    return others | {
+        "steady_state": {
+            "criterion": rule.criterion.replace("_", "-"),
+            "limit": rule.limit,
+            "is_percent": rule.is_percent,
+            "duration_seconds": duration // _SECOND_NS,
+            "ramp_ns": section.get(RAMP),
+        }
+    }

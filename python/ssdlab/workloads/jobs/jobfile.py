@@ -1,0 +1,223 @@
+"""A fio job file, read and checked: every option known, every value parsed, what is left aside said once.
+
+What the values amount to on a drive of a given size is `resolve.py`'s work.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ssdlab.errors import InputError, near
+from ssdlab.specification import Reporting
+from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
+from ssdlab.workloads.jobs.logs import output
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.table import BY_NAME, GROUP_REPORTING, KB_BASE, NAME
+from ssdlab.workloads.jobs.values import Refused
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option's parsed value, with where it was said. `order` counts up through the file."""
+
+    value: Any
+    raw: RawOption
+    order: int
+
+    @property
+    def written(self) -> str:
+        """`key=value`, as in the file."""
+        return self.raw.key if self.raw.text is None else f"{self.raw.key}={self.raw.text}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One job of the file: its own options as written, and all that hold for it, those of `[global]` included."""
+
+    name: str
+    line: int
+    options: dict[str, str]
+    """The section's own options by fio's name for them, as text; "" where none was given. fio reports them so."""
+    settings: Mapping[str, Setting]
+
+    def get(self, option: Option[T]) -> T:
+        """The value of an option, or its default."""
+        setting = self.settings.get(option.name)
+        value: T = option.default if setting is None else setting.value
+        return value
+
+    def setting(self, option: Option[Any]) -> Setting | None:
+        """The value of an option with where it was said; None where the file says nothing."""
+        return self.settings.get(option.name)
+
+    @property
+    def group_reporting(self) -> bool:
+        """Whether clones and neighbours in the group are reported together."""
+        return self.get(GROUP_REPORTING)
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """A job file."""
+
+    source: str
+    sections: tuple[Section, ...]
+    global_options: dict[str, str]
+    parse_notes: tuple[str, ...]
+    # In the order in which they came; values are not used.
+    _drive_notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left aside and why, and what came from outside the file, a sentence each.
+
+        What depends on a drive joins when the file is resolved for one.
+        """
+        return (*self.parse_notes, *self._drive_notes)
+
+    def options_of(self, job_name: str) -> dict[str, str]:
+        """The own options of the job so called, as fio reports them; nothing when there is none. The first counts."""
+        return next((section.options for section in self.sections if section.name == job_name), {})
+
+    def group_reporting(self, job_name: str) -> bool:
+        """Whether the job so called is reported together with its group."""
+        return any(section.group_reporting for section in self.sections if section.name == job_name)
+
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+        """The jobs as the engine's specification has them, for a drive of `user_bytes`; see `resolve.resolve`."""
+        # A circle: it resolves the type that this module defines.
+        from ssdlab.workloads.jobs.resolve import resolve
+
+        jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale))
+        self._drive_notes.update(dict.fromkeys(notes))
+        return jobs
+
+    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+        """What fio would print for each job apart from its numbers, in the order of the jobs that `resolve` gave."""
+        reporting: list[Reporting] = []
+        sections = iter(self.sections)
+        group = -1
+        stage = None
+        section = None
+        for number, job in enumerate(engine_jobs, start=1):
+            # Clones count from 0, so that a section begins with each 0, whatever the names.
+            if job["clone"] == 0:
+                section = next(sections)
+            assert section is not None
+            if job["stage"] != stage or (job["clone"] == 0 and "new_group" in section.settings):
+                group, stage = group + 1, job["stage"]
+            # fio reports only the options that were given a value: no `stonewall`, no `group_reporting`.
+            options = {name: text for name, text in section.options.items() if text}
+            reporting.append(Reporting(options, group, section.group_reporting, output(section, number)))
+        return reporting
+
+
+def load(path: str | Path, *, environment: Mapping[str, str] | None = None) -> JobFile:
+    """Read and check a job file. InputError names the file, the line, the option and what is allowed.
+
+    `${VARIABLES}` are taken from `environment`, by default that of the process.
+    """
+    path = Path(path)
+    return parse(read_text(path), str(path), environment=environment)
+
+
+def parse(text: str, source: str = "job file", *, environment: Mapping[str, str] | None = None) -> JobFile:
+    """Check the text of a job file; `source` names it in errors and notes, and included files are in its folder."""
+    inherited: dict[str, Setting] = {}
+    global_options: dict[str, str] = {}
+    sections: list[Section] = []
+    order = 0
+    for raw_section in split_sections(text, source, os.environ if environment is None else environment):
+        own = _settings(raw_section, inherited, order)
+        order += len(raw_section.options)
+        options = {_option(raw).name: raw.text or "" for raw in raw_section.options}
+        if raw_section.is_global:
+            inherited = {**inherited, **own}
+            global_options |= options
+            continue
+        # fio names a job after its section, whatever [global] says.
+        name = own[NAME.name].value if NAME.name in own else raw_section.name
+        sections.append(Section(name, raw_section.line, options, {**inherited, **own}))
+    every_setting = [setting for section in sections for setting in section.settings.values()]
+    return JobFile(source, tuple(sections), global_options, tuple(_notes(every_setting, source)))
+
+
+def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int) -> dict[str, Setting]:
+    """The section's own settings, merged with inherited ones where an option says how. The last of a name counts."""
+    settings: dict[str, Setting] = {}
+    triples = [(_option(raw), raw, order + place) for place, raw in enumerate(section.options)]
+    kilobyte = inherited[KB_BASE.name].value if KB_BASE.name in inherited else KB_BASE.default
+    # The kilobyte is looked up first, because it rules every size in the section (fio sorts its options so).
+    for option, raw, _ in triples:
+        if option is KB_BASE:
+            kilobyte = _value(option, raw, kilobyte)
+    for option, raw, place in sorted(triples, key=lambda triple: triple[0].stored_as is not None):
+        value = _value(option, raw, kilobyte)
+        if option.merge is not None:
+            before = settings.get(option.key) or inherited.get(option.key)
+            value = option.merge(option.default if before is None else before.value, value)
+        settings[option.key] = Setting(value, raw, place)
+    return settings
+
+
+def _option(raw: RawOption) -> Option[Any]:
+    option = BY_NAME.get(raw.key)
+    if option is None:
+        suggestion = near(raw.key, BY_NAME) or "; see `fio --cmdhelp` for those that fio has"
+        raise InputError(f"{raw.where}: {raw.key!r} is not an option of fio's job language{suggestion}")
+    return option
+
+
+def _value(option: Option[Any], raw: RawOption, kilobyte: int) -> Any:
+    where = f"{raw.where}: {raw.key}" + ("" if raw.text is None else f"={raw.text}")
+    try:
+        value = option.parse(raw.text, kilobyte)
+    except Refused as refused:
+        unset = ", ".join(name for name, text in raw.replaced.items() if not text)
+        hint = f" ({unset} is not set)" if unset else ""
+        raise InputError(f"{where}: allowed is {refused}{hint}") from None
+    if option.effect is Effect.UNSUPPORTED and value not in option.neutral:
+        raise InputError(
+            f"{where}: {option.name} ({option.meaning}) is not supported on the simulated drive: {option.reason}; "
+            f"{option.hint}"
+        )
+    return value
+
+
+def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
+    """A sentence for each reason, which names every option once, with the first line that gives it."""
+    first_lines: dict[Effect, dict[str, str]] = {}
+    spaced: list[str] = []
+    replaced: dict[str, str] = {}
+    for setting in sorted(settings, key=lambda setting: setting.order):
+        raw = setting.raw
+        option = BY_NAME[raw.key]
+        effect = option.effect
+        if effect in (Effect.PACE, Effect.LIMIT, Effect.CONTENT) and (
+            setting.value == option.default or raw.text == "0"
+        ):
+            continue
+        # Only a line of an included file needs its file's name.
+        line = f"line {raw.line}" if raw.source == source else raw.where
+        if effect.value and effect is not Effect.UNSUPPORTED:
+            first_lines.setdefault(effect, {}).setdefault(raw.key, line)
+        if raw.blank_before_value and effect is Effect.ACTS and line not in spaced:
+            spaced.append(line)
+        for name, text in raw.replaced.items():
+            replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
+    for effect, lines in first_lines.items():
+        named = ", ".join(f"{key} ({line})" for key, line in lines.items())
+        yield f"{effect.value}: {named}"
+    if replaced:
+        named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
+        yield f"taken from the environment or this machine, so the job may differ on another machine: {named}"
+    if spaced:
+        yield (
+            "the blank after '=' is skipped here, but fio itself would misread the value: "
+            f"{', '.join(spaced).replace(', line ', ', ')}"
+        )

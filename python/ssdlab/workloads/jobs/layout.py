@@ -1,0 +1,108 @@
+"""Where a job's files lie on the drive, and which part of each it works on.
+
+One file is the whole drive, as a device is in fio. Several lie one behind another, in the order in which the job file
+names them, on bounds of 4 KiB. A file is as large as the jobs that use it say (`filesize`, or `size` divided by the
+number of files, behind the offset); those of which no job says that share what is left of the drive equally. Jobs and
+clones that name a file by the same name share it; unnamed files of a job (`nrfiles`) are shared by its clones only.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs.jobfile import JobFile, Section
+from ssdlab.workloads.jobs.scaling import ALIGN_BYTES, scaled_bytes
+from ssdlab.workloads.jobs.table import FILENAME, FILESIZE, NRFILES, NUMJOBS, OFFSET, OFFSET_INCREMENT, SIZE
+
+
+@dataclass(frozen=True)
+class File:
+    """A part of the drive that stands for a file or device of fio's."""
+
+    offset_bytes: int
+    size_bytes: int
+    given_bytes: int | None = None
+    """What `filesize` says, under the scale; None without it."""
+
+
+@dataclass
+class _Use:
+    """What the jobs that use a file want of it."""
+
+    given_bytes: int | None = None
+    wanted_bytes: int | None = None
+    line: str = ""
+
+
+def files_of(job_file: JobFile, user_bytes: int, seed: int, scale: Fraction) -> list[list[File]]:
+    """For each section its files, in their order. InputError when they do not fit the drive."""
+    names = [_names(section, index) for index, section in enumerate(job_file.sections)]
+    if len({name for each in names for name in each}) <= 1:
+        return [[File(0, user_bytes, _given_bytes(section, "", seed, scale))] for section in job_file.sections]
+    uses: dict[str, _Use] = {}
+    for section, its_names in zip(job_file.sections, names, strict=True):
+        for name in its_names:
+            use = uses.setdefault(name, _Use())
+            given = _given_bytes(section, name, seed, scale)
+            wanted = given if given is not None else _wanted_bytes(section, len(its_names), scale)
+            use.given_bytes = _larger(use.given_bytes, given)
+            use.wanted_bytes = _larger(use.wanted_bytes, wanted)
+            use.line = use.line or f"{job_file.source}, line {section.line}"
+    placed = _place(uses, user_bytes)
+    whole = File(0, user_bytes)
+    return [[placed[name] for name in its_names] or [whole] for its_names in names]
+
+
+def _names(section: Section, index: int) -> Sequence[str]:
+    """The section's files by name; nothing for the drive itself."""
+    named = section.get(FILENAME)
+    if named:
+        return named
+    count = section.get(NRFILES)
+    # No name of a file holds a zero byte.
+    return [f"\0{index}.{number}" for number in range(count)] if count > 1 else []
+
+
+def _given_bytes(section: Section, name: str, seed: int, scale: Fraction) -> int | None:
+    sizes = section.get(FILESIZE)
+    if sizes is None:
+        return None
+    digest = hashlib.blake2b(f"filesize:{seed}:{name}".encode(), digest_size=8).digest()
+    drawn = int.from_bytes(digest, "little") * (sizes.most_bytes - sizes.least_bytes + 1) >> 64
+    return scaled_bytes(sizes.least_bytes + drawn, scale, ALIGN_BYTES)
+
+
+def _wanted_bytes(section: Section, count: int, scale: Fraction) -> int | None:
+    """How far the job and its clones reach into each file; None where only the drive's size would tell."""
+    size, offset, increment = section.get(SIZE), section.get(OFFSET), section.get(OFFSET_INCREMENT)
+    if not size.size_bytes or offset.percent is not None or increment.percent is not None:
+        return None
+    start = (offset.size_bytes or 0) + (increment.size_bytes or 0) * (section.get(NUMJOBS) - 1)
+    return scaled_bytes(start + size.size_bytes // count, scale, ALIGN_BYTES)
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def _place(uses: dict[str, _Use], user_bytes: int) -> dict[str, File]:
+    def aligned(size_bytes: int) -> int:
+        return -(-size_bytes // ALIGN_BYTES) * ALIGN_BYTES
+
+    said_bytes = sum(aligned(use.wanted_bytes) for use in uses.values() if use.wanted_bytes is not None)
+    unsaid = sum(use.wanted_bytes is None for use in uses.values())
+    share_bytes = max(0, user_bytes - said_bytes) // max(1, unsaid) // ALIGN_BYTES * ALIGN_BYTES
+    placed: dict[str, File] = {}
+    at = 0
+    for name, use in uses.items():
+        size_bytes = share_bytes if use.wanted_bytes is None else use.wanted_bytes
+        if not size_bytes or at + size_bytes > user_bytes:
+            raise InputError(
+                f"{use.line}: its files do not fit: {len(uses):,} files, one behind another, need "
+                f"{said_bytes:,} bytes{' and some more' if unsaid else ''}, and the drive has {user_bytes:,}"
+            )
+        placed[name] = File(at, size_bytes, use.given_bytes)
+        at += aligned(size_bytes)
+    return placed

@@ -1,0 +1,71 @@
+"""What a job fails by: a rate below the least that is asked of it, a request that takes too long.
+
+The engine carries it out (`simulation/job_limits.rs`), as fio 3.33 does. Not for what a rate may be at most; see
+`pace.py`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.workloads.jobs.ending import others_ended
+from ssdlab.workloads.jobs.latency_target import LATENCY_TARGET
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.pace import RATE, RATE_IOPS, Complain
+from ssdlab.workloads.jobs.values import LARGEST, PerDirection, flag, microseconds_ns, per_direction, whole_number
+
+if TYPE_CHECKING:
+    from ssdlab.workloads.jobs.jobfile import Section
+
+_MILLISECOND_NS = 10**6
+_LIMIT = Effect.LIMIT
+_NONE = PerDirection[int | None](None, None, None)
+_LEAST = per_direction(whole_number(0, LARGEST))
+
+RATE_MIN = Option(
+    "rate_min", _LEAST, "minimum bytes per second, by direction: the job fails below it", _LIMIT, _NONE, ("ratemin",)
+)
+RATE_IOPS_MIN = Option(
+    "rate_iops_min", _LEAST, "minimum requests per second, by direction: the job fails below it", _LIMIT, _NONE
+)
+RATE_CYCLE = Option(
+    "rate_cycle", whole_number(0, 2**31 - 1), "interval in ms for the check of the minimum rate", _LIMIT, 1000,
+    ("ratecycle",),
+)  # fmt: skip
+MAX_LATENCY = Option(
+    "max_latency", per_direction(microseconds_ns),
+    "maximum latency of a request, by direction, in microseconds: the job fails above it", _LIMIT, _NONE,
+)  # fmt: skip
+EXITALL_ON_ERROR = Option(
+    "exitall_on_error", flag, "a failed job also ends the jobs selected by exit_what", _LIMIT, False
+)
+
+OPTIONS: tuple[Option[Any], ...] = (RATE_MIN, RATE_IOPS_MIN, RATE_CYCLE, MAX_LATENCY, EXITALL_ON_ERROR)
+
+
+def limits(section: "Section", complain: Complain) -> dict[str, Any]:
+    """The engine job's `limits`, where there are any."""
+    given = {
+        "bytes_per_second_min": _by_direction(section.get(RATE_MIN)),
+        "iops_min": _by_direction(section.get(RATE_IOPS_MIN)),
+        "latency_ns_max": _by_direction(section.get(MAX_LATENCY)),
+    }
+    ends_others = section.get(EXITALL_ON_ERROR)
+    if not any(any(values.values()) for values in given.values()) and not (ends_others and section.get(LATENCY_TARGET)):
+        return {}
+    if any(given["bytes_per_second_min"].values()) and any(given["iops_min"].values()):
+        raise complain(RATE_IOPS_MIN, "cannot be combined with rate_min; fio accepts one of them")
+    for least, most in ((RATE_MIN, RATE), (RATE_IOPS_MIN, RATE_IOPS)):
+        for direction, rate in _by_direction(section.get(most)).items():
+            if rate and (getattr(section.get(least), direction) or 0) > rate:
+                raise complain(least, f"is more than {most.name} allows for {direction}s, {rate:,}")
+    return {
+        "limits": given
+        | {
+            # fio counts whole milliseconds, one at least.
+            "window_ns": max(1, section.get(RATE_CYCLE)) * _MILLISECOND_NS,
+            "ends_others": others_ended(section) if ends_others else "none",
+        }
+    }
+
+
+def _by_direction(given: PerDirection[int | None]) -> dict[str, int | None]:
+    return {name: value or None for name, value in vars(given).items()}

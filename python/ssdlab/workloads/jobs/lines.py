@@ -1,0 +1,164 @@
+"""The outer form of a job file: lines into sections of options. What an option means is not known here.
+
+The form is fio's: `[name]` opens a section, an option stands on a line of its own as `key=value` or `key`, and `#` or
+`;` begins a comment anywhere on a line (fio's HOWTO, "Job file format"). `include NAME` stands for the lines of another
+file, found from the working folder or, failing that, from the folder of the file that names it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs import variables
+
+# A job file is a page of text; anything much larger is something else, a device or an image for instance.
+FILE_BYTES_MAX = 1 << 20
+
+# A file that includes itself would go on for ever; fio stops when it has no file handles left.
+INCLUDES_DEEP_MAX = 16
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class RawOption:
+    """One option as written, blanks at both ends removed; `text` is None where no `=` follows the key."""
+
+    key: str
+    text: str | None
+    line: int
+    source: str = ""
+    # What stood in the text and was put in from outside, with its value: `SIZE`, `$ncpus`.
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    # fio does not skip blanks after `=` everywhere: it reads `bs= 4k` as 4 bytes and refuses `rw= read`.
+    blank_before_value: bool = False
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return f"{self.source}, line {self.line}"
+
+
+@dataclass
+class RawSection:
+    """A section and the line that opens it."""
+
+    name: str
+    line: int
+    options: list[RawOption] = field(default_factory=list)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether it only lends its options to the sections after it. fio looks at the first six letters alone."""
+        return self.name.startswith("global")
+
+
+def read_text(path: Path) -> str:
+    """The text of a job file. InputError when it cannot be read or is not text."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{path}: cannot be read: {reason}") from None
+    if len(content) > FILE_BYTES_MAX:
+        raise InputError(f"{path}: is larger than {FILE_BYTES_MAX:,} bytes; a fio job file is expected, a text")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: is not text (byte {error.start} is not UTF-8); {_EXPECTED}") from None
+    if control := _CONTROL.search(text):
+        line = text.count("\n", 0, control.start()) + 1
+        raise InputError(f"{path}, line {line}: is not text (it holds byte {ord(control[0])}); {_EXPECTED}")
+    return text
+
+
+def split_sections(text: str, source: str, environment: Mapping[str, str]) -> list[RawSection]:
+    """The sections of a job file in their order, with what it includes. `source` is the file's path, which names it in
+    errors (InputError) and from which included files are found."""
+    sections: list[RawSection] = []
+    for number, line in _lines(text):
+        where = f"{source}, line {number}"
+        if line.startswith("["):
+            sections.append(RawSection(_section_name(line, where), number))
+            continue
+        if not sections:
+            raise InputError(f"{where}: {line!r} is before the first section; add a section above it, such as [global]")
+        sections[-1].options.extend(_options(line, number, source, environment, ()))
+    if not sections:
+        raise InputError(f"{source}: contains no section; {_EXPECTED}")
+    if all(section.is_global for section in sections):
+        raise InputError(f"{source}: contains no job, only [global]; add a section such as [job] with its options")
+    return sections
+
+
+_EXPECTED = "expected is a fio job file: a line such as [job], then options such as rw=randwrite"
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Every line that says something, with its number."""
+    stripped = ((number, _without_comment(line).strip()) for number, line in enumerate(text.split("\n"), start=1))
+    return [(number, line) for number, line in stripped if line]
+
+
+def _without_comment(line: str) -> str:
+    return line.split(";", 1)[0].split("#", 1)[0]
+
+
+def _section_name(line: str, where: str) -> str:
+    name = line[1:-1].strip()
+    if not line.endswith("]") or not name:
+        raise InputError(f"{where}: {line!r} is not a section; write a name between brackets, such as [job]")
+    return name
+
+
+def _options(
+    line: str, number: int, source: str, environment: Mapping[str, str], within: tuple[str, ...]
+) -> list[RawOption]:
+    """The option of a line, or those of the file that it includes. `within` holds the files on the way here."""
+    include = re.fullmatch(r"include(?:[ \t=]+(.*))?", line)
+    if not include:
+        return [_option(line, number, source, environment)]
+    where = f"{source}, line {number}"
+    if not include[1]:
+        raise InputError(f"{where}: {line!r} names no file; write include and the name of a file")
+    path = _included(include[1], source, where)
+    if len(within) == INCLUDES_DEEP_MAX or str(path) in within:
+        raise InputError(f"{where}: {line!r} is a circular include")
+    options: list[RawOption] = []
+    for inner_number, inner in _lines(read_text(path)):
+        if inner.startswith("["):
+            raise InputError(
+                f"{path}, line {inner_number}: {inner!r} is a section; an included file contains options only"
+            )
+        options.extend(_options(inner, inner_number, str(path), environment, (*within, str(path))))
+    return options
+
+
+def _included(name: str, source: str, where: str) -> Path:
+    beside = Path(source).parent / name
+    for path in (Path(name), beside):
+        try:
+            if path.is_file():
+                return path
+        except (OSError, ValueError):
+            break
+    raise InputError(f"{where}: include {name}: no such file, neither here nor at {beside}")
+
+
+def _option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
+    where = f"{source}, line {number}"
+    # As in fio, a variable may stand for any part of the line, and its value is not looked into again.
+    names = re.findall(r"\$\{([^${}]*)\}", line)
+    replaced = {name: environment.get(name, "") for name in names}
+    key, equals, text = variables.expand(line, environment).partition("=")
+    if not key.strip():
+        raise InputError(f"{where}: {line!r} has no option name before the '='")
+    if not equals:
+        return RawOption(key.strip(), None, number, source, replaced)
+    value, keywords = variables.replace_keywords(text.strip(), where)
+    replaced |= {f"${name}": str(number_of) for name, number_of in keywords.items()}
+    return RawOption(key.strip(), value, number, source, replaced, blank_before_value=text[:1].isspace())

@@ -1,0 +1,165 @@
+"""When a job's requests are sent: its start, pauses, rates, flushes. The options, and what they say to the engine.
+
+Measured from fio 3.33 in tests/workloads/jobs: `thinktime` counts in microseconds, the other times in seconds, unless a
+unit stands behind the number. Not for how long a job goes on; see `resolve.py` and `ending.py`.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.scaling import scaled_ns
+from ssdlab.workloads.jobs.values import (
+    LARGEST,
+    PerDirection,
+    Refused,
+    any_text,
+    duration_ns,
+    microseconds_ns,
+    per_direction,
+    required,
+    truth,
+    whole_number,
+    words,
+)
+
+if TYPE_CHECKING:
+    from ssdlab.workloads.jobs.jobfile import Section
+
+Complain = Callable[[Option[Any], str], InputError]
+"""Makes an error of an option of the section."""
+
+
+@dataclass(frozen=True)
+class Delay:
+    """A time, or a range of times that each clone draws one from."""
+
+    least_ns: int
+    most_ns: int
+
+
+def _delay(text: str | None, kilobyte: int) -> Delay:
+    bounds = [duration_ns(bound.strip(), kilobyte) for bound in required(text).split("-")]
+    if len(bounds) > 2 or bounds[0] > bounds[-1]:
+        raise Refused("a time such as 5 or 500ms, or a range of times such as 5-10")
+    return Delay(bounds[0], bounds[-1])
+
+
+_CLOCK = Effect.PACE
+_COUNT = whole_number(0, 2**32 - 1)
+_RATES = per_direction(whole_number(0, LARGEST))
+_NO_RATES = PerDirection[int | None](None, None, None)
+
+THINKTIME = Option("thinktime", microseconds_ns, "pause between requests, in microseconds", _CLOCK, 0)
+THINKTIME_SPIN = Option("thinktime_spin", microseconds_ns, "part of the pause spent busy", _CLOCK, 0)
+THINKTIME_BLOCKS = Option("thinktime_blocks", whole_number(1, 2**32 - 1), "requests between pauses", _CLOCK, 1)
+THINKTIME_TYPE = Option(
+    "thinktime_blocks_type", words("complete", "issue"), "whether thinktime_blocks counts completed or issued requests",
+    _CLOCK, "complete",
+)  # fmt: skip
+THINKTIME_IOTIME = Option(
+    "thinktime_iotime", duration_ns, "working time between pauses, in addition to thinktime_blocks if given", _CLOCK, 0
+)
+RATE = Option("rate", _RATES, "maximum bytes per second, by direction", _CLOCK, _NO_RATES)
+RATE_IOPS = Option("rate_iops", _RATES, "maximum requests per second, by direction", _CLOCK, _NO_RATES)
+RATE_PROCESS = Option(
+    "rate_process", words("linear", "poisson"), "distribution of the requests of a rate", _CLOCK, "linear"
+)
+RATE_LEAVES_THINKTIME = Option("rate_ignore_thinktime", truth, "a rate does not catch up after pauses", _CLOCK, False)
+IODEPTH_LOW = Option("iodepth_low", _COUNT, "depth at which a full queue is refilled", _CLOCK, 0)
+BATCH_COMPLETE_MIN = Option(
+    "iodepth_batch_complete_min", _COUNT, "minimum completions to wait for when the queue is full", _CLOCK, 1,
+    ("iodepth_batch_complete",),
+)  # fmt: skip
+STARTDELAY = Option("startdelay", _delay, "start delay, or a range for a random delay", _CLOCK, Delay(0, 0))
+WAIT_FOR = Option("wait_for", any_text, "start when all clones of an earlier job have completed", _CLOCK, "")
+RAMP_TIME = Option("ramp_time", duration_ns, "completions in this initial time are not counted", _CLOCK, 0)
+FSYNC = Option("fsync", _COUNT, "a flush after every N writes; 0: none", _CLOCK, 0)
+FDATASYNC = Option("fdatasync", _COUNT, "the same, for a drive", _CLOCK, 0)
+SYNC = Option(
+    "sync", words("none", "0", "sync", "1", "dsync"), "a write completes when it survives a loss of power", _CLOCK,
+    "none",
+)  # fmt: skip
+
+OPTIONS: tuple[Option[Any], ...] = (
+    THINKTIME, THINKTIME_SPIN, THINKTIME_BLOCKS, THINKTIME_TYPE, THINKTIME_IOTIME, RATE, RATE_IOPS, RATE_PROCESS,
+    RATE_LEAVES_THINKTIME, IODEPTH_LOW, BATCH_COMPLETE_MIN, STARTDELAY, WAIT_FOR, RAMP_TIME, FSYNC, FDATASYNC, SYNC,
+)  # fmt: skip
+
+
+def pace(
+    section: "Section", clone: int, seed: int, scale: Fraction, iodepth: int, earlier: set[str], complain: Complain
+) -> dict[str, Any]:
+    """The keys of the engine's job that are not off. `earlier` holds the names of the jobs that stand before."""
+    delay = section.get(STARTDELAY)
+    wait_for = section.get(WAIT_FOR)
+    if wait_for and wait_for not in earlier:
+        known = f"; before it stand {', '.join(sorted(earlier))}" if earlier else ""
+        raise complain(WAIT_FOR, f"names no job that stands before this one in the file{known}")
+    thinks = section.get(THINKTIME) > 0
+    rates = {name: _rates(section.get(option)) for name, option in _RATES_OF_ENGINE.items()}
+    limited = any(rates.values())
+    if all(rates.values()):
+        raise complain(RATE_IOPS, "cannot be combined with rate; fio accepts one of them")
+    keys: dict[str, Any] = {
+        "ramp_ns": scaled_ns(section.get(RAMP_TIME), scale),
+        "start_delay_ns": scaled_ns(_drawn_ns(delay, f"{seed}:{section.line}:{clone}"), scale),
+        "wait_for": wait_for,
+        "think_time_ns": section.get(THINKTIME),
+        "think_time_blocks": thinks and _blocks(section),
+        "think_time_counts_issued": thinks and section.get(THINKTIME_TYPE) == "issue",
+        "think_time_after_ns": thinks and section.get(THINKTIME_IOTIME),
+        "think_time_spin_ns": thinks and min(section.get(THINKTIME_SPIN), section.get(THINKTIME)),
+        **rates,
+        "rate_leaves_think_time": limited and thinks and section.get(RATE_LEAVES_THINKTIME),
+        "refill_at": _refill_at(section, iodepth),
+        "rate_process": limited and section.get(RATE_PROCESS) == "poisson" and "poisson",
+        "flush_every_writes": _flushes(section, complain),
+        "sync_writes": section.get(SYNC) not in ("none", "0"),
+    }
+    # A queue that is to run empty is filled up at 0.
+    return {key: value for key, value in keys.items() if value or (key == "refill_at" and value is not None)}
+
+
+def _blocks(section: "Section") -> int:
+    """Where a time of work is given, requests count only if their number is given too."""
+    by_time = section.get(THINKTIME_IOTIME) > 0 and section.setting(THINKTIME_BLOCKS) is None
+    return 2**32 - 1 if by_time else section.get(THINKTIME_BLOCKS)
+
+
+def _refill_at(section: "Section", iodepth: int) -> int | None:
+    """How many requests are outstanding when a full queue is filled up; None with every one that is complete.
+
+    fio waits for `iodepth_batch_complete_min` completions, and goes on waiting down to `iodepth_low`.
+    """
+    low = section.get(IODEPTH_LOW)
+    low = iodepth if not 0 < low <= iodepth else low
+    waited_for = max(1, min(section.get(BATCH_COMPLETE_MIN), iodepth))
+    refill_at = min(low, iodepth - waited_for)
+    return refill_at if refill_at < iodepth - 1 else None
+
+
+_RATES_OF_ENGINE = {"rate_bytes_per_second": RATE, "rate_iops": RATE_IOPS}
+
+
+def _rates(given: PerDirection[int | None]) -> dict[str, int | None] | None:
+    rates = {name: rate or None for name, rate in vars(given).items()}
+    return rates if any(rates.values()) else None
+
+
+def _flushes(section: "Section", complain: Complain) -> int:
+    fsync, fdatasync = section.get(FSYNC), section.get(FDATASYNC)
+    if fsync and fdatasync and fsync != fdatasync:
+        raise complain(
+            FDATASYNC, f"cannot be combined with fsync={fsync}; for a drive both are a flush; give one of them"
+        )
+    return fsync or fdatasync
+
+
+def _drawn_ns(delay: Delay, what: str) -> int:
+    digest = hashlib.blake2b(f"startdelay:{what}".encode(), digest_size=8).digest()
+    return delay.least_ns + (int.from_bytes(digest, "little") * (delay.most_ns - delay.least_ns + 1) >> 64)

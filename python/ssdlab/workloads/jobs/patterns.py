@@ -1,0 +1,163 @@
+"""Parsers of fio's values that are small languages of their own: directions, lengths and their mixes.
+
+Checked against fio 3.33's behaviour, where its documentation is silent: which entry takes what the shares leave over.
+The language of `random_distribution` is in `distributions.py`, those of files in `files.py`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ssdlab.workloads.jobs.values import (
+    SECTOR_BYTES,
+    PerDirection,
+    Refused,
+    block_bytes,
+    byte_count,
+    percentage,
+    required,
+)
+
+ENTRIES_MAX = 256
+# As fio reads the number behind `rw=randread:`, a C int.
+RUN_IOS_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What `rw` says. `direction` is a word of the engine's specification."""
+
+    direction: str
+    sequential: bool
+    ios_per_place: int = 1
+    """Of a random pattern: so many requests share a random place (`randread:8`)."""
+    skip_bytes: int = 0
+    """Of a sequential one: so many bytes are left out between requests, below zero backwards (`read:4k`)."""
+
+    @property
+    def transfers(self) -> tuple[str, ...]:
+        """Which of read, write and trim take place."""
+        return {"read-write": ("read", "write"), "trim-write": ("trim", "write")}.get(self.direction, (self.direction,))
+
+
+PATTERNS = {
+    "read": Pattern("read", sequential=True),
+    "write": Pattern("write", sequential=True),
+    "trim": Pattern("trim", sequential=True),
+    "randread": Pattern("read", sequential=False),
+    "randwrite": Pattern("write", sequential=False),
+    "randtrim": Pattern("trim", sequential=False),
+    "rw": Pattern("read-write", sequential=True),
+    "readwrite": Pattern("read-write", sequential=True),
+    "randrw": Pattern("read-write", sequential=False),
+    "trimwrite": Pattern("trim-write", sequential=True),
+    "randtrimwrite": Pattern("trim-write", sequential=False),
+}
+
+
+@dataclass(frozen=True)
+class SizeShare:
+    """So many percent of the requests are so long."""
+
+    size_bytes: int
+    percent: float
+
+
+@dataclass(frozen=True)
+class LengthRange:
+    """Requests are from so long to so long; the same twice for one length."""
+
+    least_bytes: int
+    most_bytes: int
+
+
+def pattern(text: str | None, kilobyte: int) -> Pattern:
+    """`rw`'s value: a word, and behind a colon how often a random place is new, or what a sequence leaves out."""
+    word, _, modifier = required(text).partition(":")
+    found = PATTERNS.get(word)
+    if found is None:
+        raise Refused(f"one of {', '.join(PATTERNS)}")
+    if not modifier:
+        return found
+    if not found.sequential:
+        if not re.fullmatch(r"[0-9]{1,10}", modifier) or not 1 <= int(modifier) <= RUN_IOS_MAX:
+            raise Refused(f"{word}:N for a new random place with every Nth request, N a whole number from 1")
+        return replace(found, ios_per_place=int(modifier))
+    sign = -1 if modifier.startswith("-") else 1
+    try:
+        skip_bytes = byte_count(modifier.removeprefix("-"), kilobyte)
+    except Refused as refused:
+        raise Refused(f"{word}:BYTES for holes between requests; BYTES is {refused}") from None
+    if skip_bytes % SECTOR_BYTES or skip_bytes >= 1 << 62:
+        raise Refused(f"{word}:BYTES for holes between requests; BYTES is a multiple of {SECTOR_BYTES}")
+    return replace(found, skip_bytes=sign * skip_bytes)
+
+
+def one_length(text: str | None, kilobyte: int) -> LengthRange:
+    """`bs`: one length."""
+    length = block_bytes(text, kilobyte)
+    return LengthRange(length, length)
+
+
+def length_range(text: str | None, kilobyte: int) -> LengthRange:
+    """`bsrange`: `4k-64k` or `4k:64k`, in either order."""
+    bounds = re.split(r"[-:]", required(text))
+    if len(bounds) != 2:
+        raise Refused("two lengths with a dash between, such as 4k-64k")
+    least, most = sorted(block_bytes(bound.strip(), kilobyte) for bound in bounds)
+    return LengthRange(least, most)
+
+
+def size_mix(text: str | None, kilobyte: int) -> PerDirection[tuple[SizeShare, ...]]:
+    """`bssplit`: `4k/60:8k/40`, up to three of them with commas between, for reads, writes and trims.
+
+    An empty tuple leaves the direction to `bs`.
+    """
+    parts = required(text).split(",")
+    if len(parts) > 3:
+        raise Refused("at most three mixes, for reads, writes and trims")
+    mixes = [_one_size_mix(part.strip(), kilobyte) for part in parts]
+    if not any(mixes):
+        raise Refused("sizes with their percentages, such as 4k/60:8k/40")
+    while len(mixes) < 3:
+        mixes.append(mixes[-1])
+    return PerDirection(*mixes)
+
+
+def _one_size_mix(text: str, kilobyte: int) -> tuple[SizeShare, ...]:
+    if not text:
+        return ()
+    entries = entries_of(text, "a size and its percentage, such as 4k/60")
+    sizes = [block_bytes(size, kilobyte) for size, _ in entries]
+    shares = with_shares_filled([share(percent) for _, percent in entries], "the requests")
+    # fio sorts by share and gives the last, the most frequent, whatever the percentages leave over.
+    most_frequent = max(range(len(shares)), key=lambda index: (shares[index], index))
+    shares[most_frequent] += 100 - sum(shares)
+    return tuple(SizeShare(size, percent) for size, percent in zip(sizes, shares, strict=True) if percent)
+
+
+def entries_of(text: str, form: str) -> list[tuple[str, str]]:
+    """`a/b:c/d` as pairs; the second of a pair is empty where it is missing. A colon may end it, as in fio."""
+    entries = [entry.strip() for entry in text.split(":")]
+    if not entries[-1]:
+        entries.pop()
+    if not entries or not all(entries):
+        raise Refused(f"{form}, in every place between colons")
+    if len(entries) > ENTRIES_MAX:
+        raise Refused(f"at most {ENTRIES_MAX} entries")
+    pairs = [entry.partition("/") for entry in entries]
+    return [(first.strip(), second.strip()) for first, _, second in pairs]
+
+
+def share(text: str) -> int | None:
+    """A percentage, or None where it is missing or 0, which fio takes for missing."""
+    return (percentage(text, 0) or None) if text else None
+
+
+def with_shares_filled(shares: Sequence[int | None], of_what: str) -> list[int]:
+    """Shares with the missing ones filled: those divide what is left of 100 evenly, in whole percent."""
+    given = sum(share for share in shares if share is not None)
+    if given > 100:
+        raise Refused(f"percentages of {of_what} that add up to at most 100, not to {given}")
+    missing = sum(share is None for share in shares)
+    return [(100 - given) // missing if share is None else share for share in shares]

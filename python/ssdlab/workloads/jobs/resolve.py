@@ -1,0 +1,382 @@
+"""From a checked job file to the engine's jobs: defaults, percentages, scale, clones and stages, as fio takes them.
+
+The amounts follow what fio 3.33 does on a device (measured against it in tests/workloads/jobs): `loops` multiplies both
+amount and `number_ios`, and the stream of requests goes on through all loops; so the engine gets the total, and one
+loop.
+With `trimwrite` a trim and its write count once. Where fio visits every block once (no `norandommap`), it repeats the
+same order in every pass unless `randrepeat=0`; here each pass draws a new one.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs import distribute, lengths, logs
+from ssdlab.workloads.jobs.contents import contents
+from ssdlab.workloads.jobs.ending import EXITALL, ending
+from ssdlab.workloads.jobs.jobfile import JobFile, Section
+from ssdlab.workloads.jobs.latency_target import latency_target
+from ssdlab.workloads.jobs.layout import File, files_of
+from ssdlab.workloads.jobs.limits import limits
+from ssdlab.workloads.jobs.option import Option
+from ssdlab.workloads.jobs.pace import pace
+from ssdlab.workloads.jobs.patterns import SizeShare
+from ssdlab.workloads.jobs.placement import placement
+from ssdlab.workloads.jobs.scaling import scaled_bytes, scaled_ns
+from ssdlab.workloads.jobs.seeds import clone_seed
+from ssdlab.workloads.jobs.table import (
+    BLOCKALIGN,
+    BS,
+    BS_IS_SEQ_RAND,
+    BS_UNALIGNED,
+    BSSPLIT,
+    DISTRIBUTION,
+    FILESIZE,
+    IO_SIZE,
+    IODEPTH,
+    JOBS_MAX,
+    LOOPS,
+    NORANDOMMAP,
+    NUMBER_IOS,
+    NUMJOBS,
+    OFFSET,
+    OFFSET_ALIGN,
+    OFFSET_INCREMENT,
+    PERCENTAGE_RANDOM,
+    RANDOM_GENERATOR,
+    RANDSEED,
+    RUNTIME,
+    RW,
+    RW_SEQUENCER,
+    RWMIXREAD,
+    RWMIXWRITE,
+    SIZE,
+    STONEWALL,
+    TIME_BASED,
+)
+from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES
+from ssdlab.workloads.jobs.zones import zones
+
+DIRECTIONS = ("read", "write", "trim")
+# A scaled drive is rounded down to whole erase units; a job as large as the drive may be that much too large for it.
+SCALED_EXCESS_SHARE = Fraction(1, 100)
+
+
+def resolve(
+    job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
+
+    `user_bytes` is what the drive offers, already scaled. `scale` multiplies the sizes and counts that the file says in
+    absolute terms (size, io_size, offset, number_ios) and the times that a job takes (runtime, ramp_time, startdelay),
+    not the lengths of requests. InputError when a job does not fit the drive.
+    """
+    jobs: list[dict[str, Any]] = []
+    notes: list[str] = []
+    stage = 0
+    files = files_of(job_file, user_bytes, seed, scale)
+    exits_all = any(section.get(EXITALL) for section in job_file.sections)
+    for index, section in enumerate(job_file.sections):
+        if section.get(STONEWALL) and jobs:
+            stage += 1
+        clones = section.get(NUMJOBS)
+        if len(jobs) + clones > JOBS_MAX:
+            raise InputError(f"{job_file.source}: asks for {len(jobs) + clones:,} jobs; allowed are {JOBS_MAX:,}")
+        for clone in range(clones):
+            resolver = _Resolver(job_file.source, section, files[index], scale, clone, len(jobs) + 1)
+            earlier = {other.name for other in job_file.sections[:index]} - {section.name}
+            seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
+            job, its_notes = resolver.job()
+            its_pace = pace(section, clone, seed, scale, section.get(IODEPTH), earlier, resolver.error)
+            more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
+            more |= limits(section, resolver.error) | latency_target(section)
+            more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
+            jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, **more, "seed": seeded})
+            notes.extend(its_notes)
+    return jobs, tuple(dict.fromkeys(notes))
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The part of a file that requests fall into, in whole blocks, and the bytes that one pass over it counts."""
+
+    offset_bytes: int
+    size_bytes: int
+    pass_bytes: int
+    is_whole_file: bool
+
+
+@dataclass(frozen=True)
+class _Resolver:
+    """One clone of one section against the files that it works on."""
+
+    source: str
+    section: Section
+    files: list[File]
+    scale: Fraction
+    clone: int
+    thread_number: int
+
+    def job(self) -> tuple[dict[str, Any], list[str]]:
+        """The job without its name, clone, stage and seed; and notes."""
+        section = self.section
+        pattern = section.get(RW)
+        sizes = {name: self._sizes(name) for name in DIRECTIONS}
+        align = {name: self._align(name, sizes[name]) for name in DIRECTIONS}
+        ranges = [self._range(file, sizes) for file in self.files]
+        start_bytes = min(each.offset_bytes for each in ranges)
+        end_bytes = max(each.offset_bytes + each.size_bytes for each in ranges)
+        smallest_bytes = min(each.size_bytes for each in ranges)
+        blocks = distribute.Blocks(self._least_by_direction(sizes), align, self._only(ranges), smallest_bytes)
+        clone = distribute.Clone(self.clone, self.thread_number)
+        distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self.error)
+        pass_bytes = self._limited_by_size(sum(each.pass_bytes for each in ranges))
+        its_zones = self._zones(sizes)
+        if its_zones:
+            end_bytes = self.files[0].offset_bytes + self.files[0].size_bytes
+        return {
+            "direction": pattern.direction,
+            "sequential": pattern.sequential,
+            "read_percent": self._read_percent(),
+            "offset_bytes": start_bytes,
+            "size_bytes": end_bytes - start_bytes,
+            "io_bytes": self._io_bytes(pass_bytes, sizes),
+            "number_ios": self._number_ios(ranges, sizes),
+            "loops": 1,
+            **lengths.tables(sizes, pattern, by_order=section.get(BS_IS_SEQ_RAND)),
+            "block_align_bytes": align,
+            "distribution": distribution,
+            "random_map": self._has_random_map(sizes, align),
+            "skip_bytes": pattern.skip_bytes or None,
+            "runs": None
+            if pattern.ios_per_place == 1
+            else {"ios": pattern.ios_per_place, "then": section.get(RW_SEQUENCER)},
+            "random_percent": self._random_percent(),
+            "files": self._files(ranges),
+            **its_zones,
+            "iodepth": section.get(IODEPTH),
+            "runtime_ns": scaled_ns(section.get(RUNTIME), self.scale) or None,
+            # Without a runtime fio goes on as if nothing was said.
+            "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,
+        }, notes
+
+    def _sizes(self, direction: str) -> tuple[SizeShare, ...]:
+        unaligned = self.section.get(BS_UNALIGNED)
+        mix: tuple[SizeShare, ...] = getattr(self.section.get(BSSPLIT), direction)
+        if mix:
+            return lengths.of_mix(mix, unaligned=unaligned)
+        try:
+            return lengths.of_range(getattr(self.section.get(BS), direction), unaligned=unaligned)
+        except ValueError as error:
+            raise self.error(BS, f"makes {error}") from None
+
+    def _transferred(self, sizes: dict[str, tuple[SizeShare, ...]]) -> set[int]:
+        """All lengths that a request of the job may have."""
+        pattern = self.section.get(RW)
+        names = lengths.table_names(pattern, by_order=self.section.get(BS_IS_SEQ_RAND))
+        return {entry.size_bytes for name in names for entry in sizes[name]}
+
+    def _zones(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, Any]:
+        pattern = self.section.get(RW)
+        hindrance = "several files" if len(self.files) > 1 else ""
+        if pattern.skip_bytes or pattern.ios_per_place != 1:
+            hindrance = "a number behind rw"
+        if not pattern.sequential and (self.section.get(DISTRIBUTION).name != "random" or self._random_percent()):
+            hindrance = "a random_distribution or percentage_random"
+        least_bytes = max(lengths.least(sizes[name]) for name in pattern.transfers)
+        found = zones(self.section, least_bytes, self.scale, hindrance, self.error)
+        return {} if found is None else {"zones": found}
+
+    def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
+        given: int | None = getattr(self.section.get(BLOCKALIGN), direction)
+        return lengths.least(sizes) if given is None or self.section.get(RW).sequential else given
+
+    def _least_by_direction(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, int]:
+        return {name: lengths.least(sizes[name]) for name in DIRECTIONS}
+
+    def _only(self, ranges: list[_Range]) -> int | None:
+        """The size of the job's range where there is one file."""
+        return ranges[0].size_bytes if len(ranges) == 1 else None
+
+    def _has_random_map(self, sizes: dict[str, tuple[SizeShare, ...]], align: dict[str, int]) -> bool:
+        section = self.section
+        if section.get(RW).sequential or section.get(DISTRIBUTION).name != "random":
+            return False
+        # fio drops its map of visited blocks where blocks are aligned to something else than their least length.
+        if any(align[name] != lengths.least(sizes[name]) for name in DIRECTIONS):
+            return False
+        # A shift register comes to every block before any a second time, so it needs no map for that.
+        one_length = all(len(sizes[name]) == 1 for name in section.get(RW).transfers)
+        is_register = section.get(RANDOM_GENERATOR) == "lfsr" and one_length
+        return is_register or not section.get(NORANDOMMAP)
+
+    def _random_percent(self) -> dict[str, float] | None:
+        given = self.section.get(PERCENTAGE_RANDOM)
+        percent = {name: float(getattr(given, name)) for name in DIRECTIONS}
+        if self.section.get(RW).sequential or all(percent[name] == 100 for name in self.section.get(RW).transfers):
+            return None
+        return percent
+
+    def _files(self, ranges: list[_Range]) -> dict[str, Any] | None:
+        if len(ranges) == 1:
+            return None
+        return {
+            "ranges": [{"offset_bytes": each.offset_bytes, "size_bytes": each.size_bytes} for each in ranges],
+            "service": distribute.service(self.section, len(ranges)),
+        }
+
+    def _read_percent(self) -> float:
+        direction = self.section.get(RW).direction
+        if direction != "read-write":
+            return 100.0 if direction == "read" else 0.0
+        read, write = self.section.setting(RWMIXREAD), self.section.setting(RWMIXWRITE)
+        if write is not None and (read is None or write.order > read.order):
+            return float(100 - self.section.get(RWMIXWRITE))
+        return float(self.section.get(RWMIXREAD))
+
+    def _range(self, file: File, sizes: dict[str, tuple[SizeShare, ...]]) -> _Range:
+        """What the job works on within a file; offsets are those of the drive."""
+        shortest = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
+        if self.section.get(RW).sequential:
+            shortest = self._transferred(sizes)
+        longest, step = max(self._transferred(sizes)), min(shortest)
+        offset_bytes = self._offset_bytes(file, step)
+        room_bytes = file.size_bytes - offset_bytes
+        wanted_bytes = self._wanted_bytes(file, offset_bytes, room_bytes, step, longest)
+        if wanted_bytes < longest:
+            self._refuse_block(longest, wanted_bytes)
+        whole_bytes = wanted_bytes // step * step
+        sequential = self.section.get(RW).sequential
+        # In sequence fio goes on to the first block boundary at or after the end, if the device reaches so far.
+        if sequential and len(shortest) == 1 and whole_bytes < wanted_bytes <= room_bytes - step:
+            whole_bytes += step
+        without_map = self.section.get(NORANDOMMAP) and not sequential
+        return _Range(
+            file.offset_bytes + offset_bytes,
+            whole_bytes,
+            wanted_bytes if without_map else whole_bytes,
+            is_whole_file=offset_bytes == 0 and wanted_bytes == file.size_bytes,
+        )
+
+    def _offset_bytes(self, file: File, step: int) -> int:
+        """Where in the file the clone's range begins."""
+        amount, increment = self.section.get(OFFSET), self.section.get(OFFSET_INCREMENT)
+        if file.size_bytes < step:
+            self._refuse_block(step, file.size_bytes)
+        if increment.percent is not None:
+            each_bytes = increment.percent * file.size_bytes // 100
+        else:
+            each_bytes = self._scaled(increment.size_bytes or 0, step)
+        if amount.percent:
+            offset_bytes = file.size_bytes * amount.percent // 100 + self.clone * each_bytes
+        else:
+            offset_bytes = self._scaled(amount.size_bytes or 0, step) + self.clone * each_bytes
+        if amount.percent or increment.percent:
+            # fio takes the next multiple of the least length, or of what the job says.
+            align = self.section.get(OFFSET_ALIGN) or step
+            offset_bytes = -(-offset_bytes // align) * align
+        for option, given in ((OFFSET, amount), (OFFSET_INCREMENT, increment)):
+            if (given.size_bytes or 0) % SECTOR_BYTES:
+                raise self.error(option, f"is not a multiple of {SECTOR_BYTES} bytes, a drive's sector")
+        if offset_bytes + step > file.size_bytes:
+            problem = f"leaves no room for a block of {step:,} bytes: {self._what()} has {file.size_bytes:,} bytes"
+            raise self.error(OFFSET_INCREMENT if self.clone and each_bytes else OFFSET, problem, offset_bytes)
+        return offset_bytes
+
+    def _wanted_bytes(self, file: File, offset_bytes: int, room_bytes: int, step: int, longest: int) -> int:
+        """The bytes of the file behind the offset that the job asks for."""
+        amount = self.section.get(SIZE)
+        if file.given_bytes is not None:
+            wanted_bytes = max(0, self._fitted(file.given_bytes, file.size_bytes) - offset_bytes)
+        elif amount.percent:
+            return min(file.size_bytes * amount.percent // 100, room_bytes) // step * step
+        elif amount.size_bytes:
+            wanted_bytes = self._fitted(self._scaled(amount.size_bytes // len(self.files), longest), room_bytes)
+        else:
+            return room_bytes
+        if wanted_bytes > room_bytes:
+            after = f", {offset_bytes:,} of them before the offset" if offset_bytes else ""
+            problem = f"is more than {self._what()} has: {file.size_bytes:,} bytes{after}"
+            raise self.error(SIZE if file.given_bytes is None else FILESIZE, problem, wanted_bytes)
+        if file.given_bytes is not None and amount.percent and amount.percent != 100:
+            of_file_bytes = (wanted_bytes + offset_bytes) * amount.percent // 100
+            wanted_bytes = min(of_file_bytes, wanted_bytes) // step * step
+        return wanted_bytes
+
+    def _fitted(self, size_bytes: int, room_bytes: int) -> int:
+        """A scaled size, cut to the room where only rounding keeps it out."""
+        if self.scale != 1 and size_bytes <= room_bytes + self.files[0].size_bytes * SCALED_EXCESS_SHARE:
+            return min(size_bytes, room_bytes)
+        return size_bytes
+
+    def _limited_by_size(self, pass_bytes: int) -> int:
+        """With `filesize`, an absolute `size` is how much to transfer."""
+        amount = self.section.get(SIZE)
+        if self.files[0].given_bytes is None or not amount.size_bytes:
+            return pass_bytes
+        return min(pass_bytes, self._scaled(amount.size_bytes, 1))
+
+    def _what(self) -> str:
+        return "the drive" if len(self.files) == 1 else "a file"
+
+    def _io_bytes(self, pass_bytes: int, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
+        """All that the job transfers. Whole blocks where all are of one length."""
+        amount = self.section.get(IO_SIZE)
+        if amount.percent:
+            limit_bytes = pass_bytes * amount.percent // 100
+        else:
+            limit_bytes = self._scaled(amount.size_bytes, 1) if amount.size_bytes else pass_bytes
+        pairs = self.section.get(RW).direction == "trim-write"
+        if limit_bytes > pass_bytes and pairs:
+            # fio counts a trim and its write apart here, but begins a pass over the range only to end it.
+            total_bytes = max(self._loops(), -(-limit_bytes // (2 * pass_bytes))) * pass_bytes
+        else:
+            total_bytes = max(self._loops() * min(pass_bytes, limit_bytes), limit_bytes)
+        if total_bytes > LARGEST:
+            raise self.error(LOOPS, f"makes more than {LARGEST:,} bytes of requests")
+        lengths_used = self._transferred(sizes)
+        step = lengths_used.pop() if len(lengths_used) == 1 else 1
+        return -(-max(total_bytes, 1) // step) * step
+
+    def _number_ios(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
+        given = self.section.get(NUMBER_IOS)
+        of_passes = self._ios_with_holes(ranges, sizes)
+        if not given:
+            return of_passes
+        total = max(1, round(given * self.scale)) * self._loops()
+        if total > LARGEST:
+            raise self.error(NUMBER_IOS, f"makes more than {LARGEST:,} requests with loops={self._loops()}")
+        return total if of_passes is None else min(total, of_passes)
+
+    def _ios_with_holes(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
+        """With holes fio goes on behind the end of a whole device at its start, but ends at the end of a part of it."""
+        pattern = self.section.get(RW)
+        lengths_used = self._transferred(sizes)
+        if not pattern.sequential or pattern.skip_bytes <= 0 or len(lengths_used) > 1:
+            return None
+        if self.section.get(IO_SIZE) != IO_SIZE.default or all(each.is_whole_file for each in ranges):
+            return None
+        length = lengths_used.pop()
+        step = length + pattern.skip_bytes
+        return self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
+
+    def _loops(self) -> int:
+        return max(1, self.section.get(LOOPS))
+
+    def _scaled(self, size_bytes: int, step: int) -> int:
+        return scaled_bytes(size_bytes, self.scale, step)
+
+    def _refuse_block(self, block_bytes: int, size_bytes: int) -> None:
+        used = BSSPLIT if self.section.setting(BSSPLIT) is not None else BS
+        sized = self.section.setting(SIZE)
+        limit = f"{size_bytes:,} bytes that the job works on"
+        limit += f" ({sized.written}, line {sized.raw.line})" if sized is not None else ", the drive from the offset on"
+        raise self.error(used, f"has blocks of {block_bytes:,} bytes, longer than the {limit}")
+
+    def error(self, option: Option[Any], problem: str, value_bytes: int | None = None) -> InputError:
+        setting = self.section.setting(option)
+        where = f"{self.source}, line {self.section.line}" if setting is None else setting.raw.where
+        what = f"{option.name} (default)" if setting is None else setting.written
+        value = "" if value_bytes is None or setting is None else f" ({value_bytes:,} bytes)"
+        return InputError(f"{where}: {what}{value} {problem}")

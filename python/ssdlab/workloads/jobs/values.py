@@ -1,0 +1,211 @@
+"""Parsers of single values of fio's job language: sizes, counts, flags, times, words.
+
+A parser takes the text behind `=` (None when there is none) and the kilobyte in force, and returns a value or raises
+`Refused` with what is allowed. Where fio misreads a value without a word (`1.5k` as 1 byte, `4kx` as 4 KiB), these
+refuse it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+Parser = Callable[[str | None, int], T]
+
+LARGEST = (1 << 64) - 1
+BLOCK_BYTES_MAX = (1 << 32) - 1
+SECTOR_BYTES = 512
+
+
+class Refused(Exception):
+    """The value is not one that the option takes; the message says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A size in bytes, or in percent of something that only the run knows. Exactly one of them is given."""
+
+    size_bytes: int | None = None
+    percent: int | None = None
+
+
+@dataclass(frozen=True)
+class PerDirection(Generic[T]):
+    """A value for each direction of transfer, in fio's order."""
+
+    read: T
+    write: T
+    trim: T
+
+
+_NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})([a-zA-Z]*)")
+_POWERS = {"": 0, "b": 0} | {
+    unit: power for power, letter in enumerate("kmgtp", start=1) for unit in (letter, f"{letter}b", f"{letter}i")
+}
+_SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, such as 4k"
+_TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
+_SECOND_NS = 10**9
+# The engine counts nanoseconds in 64 bits and keeps away from their end.
+_NANOSECONDS_MAX = 30 * 365 * 86400 * _SECOND_NS
+_UNITS_NS = {
+    **dict.fromkeys(("us", "usec"), 1000),
+    **dict.fromkeys(("ms", "msec"), 10**6),
+    **dict.fromkeys(("s", "sec"), _SECOND_NS),
+    **{"m": 60 * _SECOND_NS, "h": 3600 * _SECOND_NS, "d": 86400 * _SECOND_NS},
+}
+
+
+def byte_count(text: str | None, kilobyte: int) -> int:
+    """`4k`, `0x1000`, `1g`: bytes.
+
+    `k` and `kb` are the kilobyte in force, 1024 unless `kb_base=1000`. `kib` is the other one, so 1000 by default:
+    that is how fio 3.33 reads it (HOWTO, `kb_base`: "Inputs invert IEC and SI prefixes").
+    """
+    match = _NUMBER.fullmatch(required(text))
+    if not match:
+        raise Refused(_SIZE_FORM)
+    unit = match[2].lower()
+    base = kilobyte
+    if len(unit) == 3 and unit.endswith("ib"):
+        base = 1024 if kilobyte == 1000 else 1000
+        unit = unit[0]
+    if unit not in _POWERS:
+        raise Refused(_SIZE_FORM)
+    number = int(match[1], 16 if match[1][:2] in ("0x", "0X") else 10)
+    value: int = number * base ** _POWERS[unit]
+    if value > LARGEST:
+        raise Refused(f"at most {LARGEST:,}")
+    return value
+
+
+def amount(text: str | None, kilobyte: int) -> Amount:
+    """A size, or a share such as `50%` (whole percentages up to 100, as fio takes them)."""
+    stripped = required(text)
+    if not stripped.endswith("%"):
+        try:
+            return Amount(size_bytes=byte_count(stripped, kilobyte))
+        except Refused as refused:
+            raise Refused(f"{refused}, or a whole percentage, such as 50%") from None
+    return Amount(percent=percentage(stripped[:-1].rstrip(), kilobyte))
+
+
+def percentage(text: str | None, _kilobyte: int) -> int:
+    """A whole number from 0 to 100."""
+    stripped = required(text)
+    if not re.fullmatch(r"[0-9]{1,3}", stripped) or int(stripped) > 100:
+        raise Refused("a whole percentage from 0 to 100")
+    return int(stripped)
+
+
+def percentage_or_sign(text: str | None, kilobyte: int) -> int:
+    """The same with or without a `%` behind it. fio 3.33 accepts the sign too, but then takes a share of 0."""
+    return percentage(required(text).removesuffix("%").rstrip(), kilobyte)
+
+
+def whole_number(low: int, high: int) -> Parser[int]:
+    """A count from `low` to `high`, both included; fio lets a count carry a size's unit too (`iodepth=1k`)."""
+
+    def parse(text: str | None, kilobyte: int) -> int:
+        allowed = f"a whole number from {low:,} to {high:,}"
+        try:
+            value = byte_count(text, kilobyte)
+        except Refused:
+            raise Refused(allowed) from None
+        if not low <= value <= high:
+            raise Refused(allowed)
+        return value
+
+    return parse
+
+
+def block_bytes(text: str | None, kilobyte: int) -> int:
+    """The size of a request or what it is aligned to: whole sectors, as a drive takes them."""
+    value = byte_count(text, kilobyte)
+    if value == 0 or value % SECTOR_BYTES or value > BLOCK_BYTES_MAX:
+        hint = f"; {text} is {value:,} bytes to fio, see kb_base" if value and "ib" in required(text).lower() else ""
+        raise Refused(f"a multiple of {SECTOR_BYTES} bytes, below 4 GiB{hint}")
+    return value
+
+
+def per_direction(parse: Parser[T]) -> Parser[PerDirection[T | None]]:
+    """`4k`, `4k,8k` or `4k,8k,16k`: for reads, writes and trims. An empty part is None: as it was before.
+
+    Without commas the value is for all; with one, trims take what writes take (fio's HOWTO, `blocksize`).
+    """
+
+    def parse_all(text: str | None, kilobyte: int) -> PerDirection[T | None]:
+        # `4k,` names writes and trims as untouched, so the empty part is one, not an end.
+        parts = [part.strip() for part in required(text).split(",")]
+        if len(parts) > 3:
+            raise Refused("at most three values, for reads, writes and trims")
+        if not any(parts):
+            raise Refused("one to three values, for reads, writes and trims")
+        values = [parse(part, kilobyte) if part else None for part in parts]
+        while len(values) < 3:
+            values.append(values[-1])
+        return PerDirection(*values)
+
+    return parse_all
+
+
+def truth(text: str | None, _kilobyte: int) -> bool:
+    """`0` or `1`."""
+    if text not in ("0", "1"):
+        raise Refused("0 or 1")
+    return text == "1"
+
+
+def flag(text: str | None, _kilobyte: int) -> bool:
+    """On when it stands without a value; or a whole number, 0 for off."""
+    if text is None:
+        return True
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise Refused("no value, 0 or 1")
+    return int(text) != 0
+
+
+def words(*allowed: str) -> Parser[str]:
+    """One of some words; what follows a colon belongs to the word and is not looked at."""
+
+    def parse(text: str | None, _kilobyte: int) -> str:
+        if required(text).split(":")[0].strip() not in allowed:
+            raise Refused(f"one of {', '.join(allowed)}")
+        return required(text)
+
+    return parse
+
+
+def any_text(text: str | None, _kilobyte: int) -> str:
+    """Any text but an empty one."""
+    return required(text)
+
+
+def anything(text: str | None, _kilobyte: int) -> str:
+    """Any text, or none: for options that are refused or left aside whatever their value is."""
+    return text or ""
+
+
+def duration_ns(text: str | None, _kilobyte: int) -> int:
+    """A time such as `60`, `60s`, `5m`, in nanoseconds; without a unit it is seconds."""
+    return _nanoseconds(text, "s", "60, 60s, 500ms or 5m")
+
+
+def microseconds_ns(text: str | None, _kilobyte: int) -> int:
+    """A time such as `100`, `100us`, `5ms`, in nanoseconds; without a unit it is microseconds."""
+    return _nanoseconds(text, "us", "100, 100us, 5ms or 1s")
+
+
+def _nanoseconds(text: str | None, unit: str, examples: str) -> int:
+    match = _TIME.fullmatch(required(text))
+    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or unit).lower()] if match else _NANOSECONDS_MAX + 1
+    if nanoseconds > _NANOSECONDS_MAX:
+        raise Refused(f"a time, such as {examples}, at most 30 years")
+    return nanoseconds
+
+
+def required(text: str | None) -> str:
+    """The text of an option that cannot stand alone."""
+    if not text:
+        raise Refused("a value after '='")
+    return text

@@ -1,0 +1,132 @@
+"""A workload and a drive become a specification. Running it is the part of `ssdlab.targets.simulated`."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ssdlab.errors import InputError
+from ssdlab.specification import InitialState, Reporting, Specification
+from ssdlab.workloads import Workload, load
+from ssdlab.workloads.jobs.scaling import scaled_ns
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+
+Until = Literal["job", "steady"]
+Precondition = Literal["none", "fill"]
+Beginning = Literal["fill", "none", "steady"]
+"""How a comparison begins: `steady` is a state that is found first and then given to the run."""
+
+PRECONDITION_NAME = "precondition"
+PRECONDITION_BLOCK_BYTES = 128 * 1024
+# SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer need not
+# pad half-filled programs of several planes.
+PRECONDITION_DEPTH = 32
+
+# SNIA's specification leaves the length of a round to the test. In shorter rounds the approach to the steady state is
+# so slow that five of them pass the rule on the way.
+DRIVE_WRITES_PER_ROUND = 1
+DRIVE_WRITES_MAX = 40
+
+SERIES_POINTS_MAX = 2048
+
+
+def specify(
+    job: Workload | str | Path,
+    drive: "ResolvedDrive",
+    *,
+    seed: int = 1,
+    until: Until = "job",
+    precondition: Precondition = "none",
+    timed: bool = True,
+    series_points_max: int = SERIES_POINTS_MAX,
+    initial_state: InitialState | None = None,
+    interval_ns: int | None = None,
+) -> Specification:
+    """Resolves a run: every choice made, as plain values, for `ssdlab.run_many`.
+
+    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
+    the last stage until its write amplification is steady by SNIA's rule, in rounds of U host bytes, or 40 x U have
+    been written in it. `precondition="fill"` writes the whole drive once in sequence before the first stage;
+    `initial_state` begins from a saved one. `interval_ns`, in the time of the full drive, asks for the counters of each
+    interval (`Result.intervals`).
+
+    Without `timed` there is no clock: write amplification only. `series_points_max` bounds the points of the time
+    series. Raises InputError when the job does not fit the drive, or when what is to settle never writes.
+
+        ssdlab.specify("jobs/randwrite.fio", ssdlab.drive("generic-tlc-480", scale="1/64"), until="steady").hash()
+    """
+    jobs = load(job) if isinstance(job, str | Path) else job
+    user_bytes = drive.capacity.user_bytes
+    engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    reporting = jobs.reporting(engine_jobs)
+    if precondition == "fill":
+        fill = fill_job(user_bytes, seed)
+        engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
+        reporting = [
+            Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
+            *(replace(entry, group=entry.group + 1) for entry in reporting),
+        ]
+    specification = Specification(
+        engine={
+            "seed": seed,
+            "drive": drive.specification(),
+            "timed": timed,
+            "until": until_of(until, drive),
+            "series_points_max": series_points_max,
+            **({"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}),
+            "jobs": engine_jobs,
+        },
+        reporting=tuple(reporting),
+        global_options={name: text for name, text in jobs.global_options.items() if text},
+        scale=str(drive.scale),
+        initial_state=initial_state,
+    )
+    if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
+        names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
+        raise InputError(
+            f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
+        )
+    return specification
+
+
+def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:
+    """When a run ends, as given to the engine; `round_share` is what a round of the steady state writes of U."""
+    if until == "job":
+        return {"kind": "job"}
+    round_bytes = DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes
+    if round_share is not None:
+        round_bytes = max(drive.capacity.mapping_unit_bytes, round(round_share * drive.capacity.user_bytes))
+    rounds_max = DRIVE_WRITES_MAX // DRIVE_WRITES_PER_ROUND
+    return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
+
+
+def _writes(job: dict[str, Any]) -> bool:
+    direction = job["direction"]
+    return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
+
+
+def fill_job(user_bytes: int, seed: int) -> dict[str, Any]:
+    """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
+    block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
+    sizes = [{"bytes": block_bytes, "percent": 100.0}]
+    return {
+        "name": PRECONDITION_NAME,
+        "clone": 0,
+        "stage": 0,
+        "direction": "write",
+        "sequential": True,
+        "read_percent": 0.0,
+        "offset_bytes": 0,
+        "size_bytes": user_bytes,
+        "io_bytes": user_bytes,
+        "number_ios": None,
+        "loops": 1,
+        "block_sizes": {"read": sizes, "write": sizes, "trim": sizes},
+        "block_align_bytes": {"read": block_bytes, "write": block_bytes, "trim": block_bytes},
+        "distribution": {"name": "random"},
+        "random_map": True,
+        "seed": seed,
+        "iodepth": PRECONDITION_DEPTH,
+    }

@@ -1,0 +1,119 @@
+"""The profile of a trace: what its requests are like, before any drive."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ssdlab import engine
+from ssdlab.workloads.traces.recording import Recording, Survey, Volume
+
+if TYPE_CHECKING:
+    from ssdlab._engine import HeldTrace
+
+UNIT_BYTES = 4096
+"""In which a profile counts."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The requests of one operation."""
+
+    requests: int
+    bytes: int
+    sequential_requests: int
+    """Those that begin where the one before of this operation ended, on the same volume."""
+    sequential_bytes: int
+    aligned_requests: int
+    """Those that begin and end at a unit's border."""
+    length_bytes_min: int | None
+    length_bytes_max: int | None
+    sizes: Sequence[tuple[int, int]]
+    """(largest length of the class in bytes, requests); classes are powers of two."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Counts of units of `Profile.unit_bytes`; unique ones count once, the others each time."""
+
+    unique: int
+    unique_read: int
+    unique_written: int
+    unique_trimmed: int
+    read: int
+    read_of_written: int
+    """Units read that the trace itself had written before."""
+    written: int
+    overwritten: int
+    trimmed_of_written: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All of a trace, or of one volume of it."""
+
+    formats: Sequence[str]
+    volumes: Sequence[Volume]
+    skipped: int
+    untold: int
+    read: Totals
+    write: Totals
+    trim: Totals
+    duration_ns: int
+    span_bytes: int
+    """The sum over the volumes of where their last byte lies."""
+    unit_bytes: int
+    units: Units
+    updates: Sequence[tuple[int, int]]
+    """(writes of a unit, units that were written so often)"""
+    update_curve: Sequence[tuple[float, float]]
+    """(share of the written units, hottest first; share of the unit writes that they take)"""
+    region_bytes: int
+    """Of `hottest`: some of the units."""
+    regions_written: int
+    hottest: Sequence[tuple[int, int]]
+    """(region, writes of its units) of at most 4096 regions, most written first"""
+
+    @property
+    def requests(self) -> int:
+        return sum(volume.requests for volume in self.volumes)
+
+    @property
+    def flushes(self) -> int:
+        return sum(volume.flushes for volume in self.volumes)
+
+    @property
+    def single_unit_writes(self) -> int:
+        """Writes of exactly one unit, aligned; where some are unaligned, the fewest that there must be."""
+        larger = sum(requests for length_bytes, requests in self.write.sizes if length_bytes > self.unit_bytes)
+        return max(0, self.write.aligned_requests - larger)
+
+
+def profile_of(recording: Recording, volume: str | None, *, region_bytes: int = UNIT_BYTES) -> Profile:
+    """Reads the recording once. Memory grows with the units that it touches. Raises InputError.
+
+    Its hottest regions are of that size, in whole units.
+    """
+    text, _ = engine.profile(recording.engine_json(volume=volume), region_bytes=region_bytes)
+    return _profile(text)
+
+
+def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile, HeldTrace | None]":
+    """The same, and the requests for runs that begin in this process; None where they are too many."""
+    text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
+    profile = _profile(text)
+    if volume is None:
+        recording.note_survey(Survey(profile.formats, profile.volumes, profile.skipped, profile.untold))
+    return profile, held
+
+
+def _profile(text: str) -> Profile:
+    plain = json.loads(text)
+    for operation in ("read", "write", "trim"):
+        plain[operation]["sizes"] = [tuple(entry) for entry in plain[operation]["sizes"]]
+        plain[operation] = Totals(**plain[operation])
+    plain["volumes"] = [Volume(**entry) for entry in plain["volumes"]]
+    plain["units"] = Units(**plain["units"])
+    for name in ("updates", "update_curve", "hottest"):
+        plain[name] = [tuple(entry) for entry in plain[name]]
+    return Profile(**plain)

@@ -1,0 +1,166 @@
+"""Fits recover what points were made with, and say so where points cannot tell parameters apart."""
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ssdlab.advice import fit_drive
+from ssdlab.advice.fit import Parameter, fit, leave_one_out
+from ssdlab.cli.fit import fit as command
+from ssdlab.drives import load
+from ssdlab.errors import InputError
+from ssdlab.theory import closed_forms
+
+WRITES = (
+    "[writes]\nrw=randwrite\nbs=4k\niodepth={depth}\nnorandommap\nrandrepeat=0\nsize=${{SPACE}}\nio_size={amount}\n"
+)
+
+
+def copying(values: list[float], spaces: list[float]) -> list[float]:
+    """Speed of a drive whose write amplification is greedy cleaning's: T, fresh speed, cost of a copy."""
+    physical, fresh, copy = values
+    return [fresh / (1 + (closed_forms.greedy(physical / space - 1, 512) - 1) * copy) for space in spaces]
+
+
+def test_known_parameters_come_back_from_points_made_with_them() -> None:
+    spaces = [80.0, 120.0, 160.0, 200.0, 240.0, 270.0]
+    points = copying([300.0, 1000.0, 2.5], spaces)
+    parameters = [Parameter("T", 280, 400), Parameter("fresh", 300, 3000), Parameter("copy", 0.5, 10)]
+    found = fit(lambda values: copying(list(values), spaces), parameters, points)
+    assert found.values == pytest.approx((300, 1000, 2.5), rel=0.01)
+    assert found.deviation_max < 0.003 and not found.confounded and not found.at_bound
+    predicted = leave_one_out(lambda values: copying(list(values), spaces), parameters, points)
+    assert predicted == pytest.approx(points, rel=0.05)
+
+
+def test_confidence_holds_the_truth_when_points_scatter() -> None:
+    spaces = [80.0, 100.0, 120.0, 160.0, 200.0, 220.0, 240.0]
+    off = [1.02, 0.98, 1.01, 0.99, 1.02, 0.99, 0.985]
+    points = [value * factor for value, factor in zip(copying([300.0, 1000.0, 2.5], spaces), off, strict=True)]
+    parameters = [Parameter("fresh", 300, 3000), Parameter("copy", 0.5, 10)]
+    found = fit(lambda values: copying([300.0, *values], spaces), parameters, points)
+    for interval, truth in zip(found.intervals, (1000.0, 2.5), strict=True):
+        assert interval is not None and interval[0] < truth < interval[1]
+
+
+def test_a_product_of_two_is_not_told_apart() -> None:
+    spaces = [80.0, 160.0, 240.0]
+    points = copying([300.0, 1000.0, 2.5], spaces)
+    parameters = [Parameter("a", 1, 100), Parameter("b", 1, 1000), Parameter("copy", 0.5, 10)]
+    found = fit(lambda values: copying([300.0, values[0] * values[1], values[2]], spaces), parameters, points)
+    assert found.confounded == (("a", "b"),)
+    assert found.intervals[0] is None and found.intervals[1] is None
+    assert found.deviation_max < 0.01, "the product is found all the same"
+
+
+def test_a_parameter_that_moves_nothing_is_named() -> None:
+    found = fit(
+        lambda values: [values[0], 2 * values[0]], [Parameter("a", 1, 100), Parameter("idle", 1, 9)], [5.0, 10.0]
+    )
+    assert found.confounded == (("idle",),)
+
+
+def test_a_bound_that_is_hit_is_named() -> None:
+    found = fit(lambda values: [values[0]], [Parameter("a", 1, 4)], [9.0])
+    assert found.at_bound == ("a",)
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0)])
+def test_bounds_are_checked(bounds: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="bounds"):
+        fit(lambda values: list(values), [Parameter("a", *bounds)], [1.0])
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Path:
+    """Points simulated on the drive `tiny` with another program time, at two depths, whatever the drive file says."""
+    (tmp_path / "deep.fio").write_text(WRITES.format(depth=32, amount="8m"))
+    (tmp_path / "single.fio").write_text(WRITES.format(depth=1, amount="2m"))
+    return tmp_path / "points.csv"
+
+
+def write_points(path: Path, workloads: list[str], settings: dict[str, float]) -> None:
+    drive = fit_drive.changed(load("textbook"), list(settings), list(settings.values()))
+    made = [fit_drive.Point(path.parent / f"{name}.fio", "40MiB", "write_iops", 1.0, "made") for name in workloads]
+    values = fit_drive.simulate(drive, made, fit_drive.Runs(workers=1, steady=False))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(fit_drive.COLUMNS)
+        writer.writerows(
+            (point.workload.name, point.space_in_use, point.metric, value)
+            for point, value in zip(made, values, strict=True)
+        )
+
+
+def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_points(points, ["deep", "single"], {"nand.program_us": 333.0})
+    output = points.parent / "out"
+    command(
+        str(points), drive="textbook", free=["nand.program_us=100..1000"], until="job", workers=1, output=str(output)
+    )
+    fitted = tomllib.loads((output / "fitted.toml").read_text())
+    assert fitted["nand"]["program_us"] == pytest.approx(333, rel=0.01)
+    source = fitted["sources"]["nand.program_us"]
+    assert source["kind"] == "fitted" and "deep.fio at 40MiB: write_iops" in source["source"]
+    assert load(str(output / "fitted.toml")).nand.program_us == fitted["nand"]["program_us"]
+    content = json.loads((output / "fit.json").read_text())
+    assert content["confounded"] == [] and abs(content["points"][0]["deviation"]) < 0.01
+    assert "95 % confidence" in capsys.readouterr().out
+
+
+def test_the_command_says_what_the_points_cannot_tell(points: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a buffer a write of one unit takes the command and the program: only their sum can be seen."""
+    write_points(points, ["single"], {"nand.program_us": 300.0})
+    free = ["nand.program_us=100..1000", "controller.command_us=1..100"]
+    command(str(points), drive="textbook", free=free, until="job", workers=1, output=str(points.parent / "out"))
+    printed = capsys.readouterr().out
+    assert "an exact fit is no evidence" in printed
+    assert "hardly constrain" in printed or "do not separate" in printed
+    assert "not determined" in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("workload,space_in_use,metric\n", "lacks value"),
+        ("workload,space_in_use,metric,value\n", "no points"),
+        ("workload,space_in_use,metric,value\ndeep.fio,40MiB,iops,5\n", "points.csv:2.*did you mean"),
+        ("workload,space_in_use,metric,value\ndeep.fio,40MiB,waf,-5\n", "above 0"),
+        ("workload,space_in_use,metric,value\ndeep.fio,forty,waf,5\n", "space_in_use"),
+        ("workload,space_in_use,metric,value\n# a comment\nnone.fio,,waf,5\n", "points.csv:3.*no such job file"),
+    ],
+)
+def test_points_are_read_strictly(points: Path, text: str, message: str) -> None:
+    points.write_text(text)
+    with pytest.raises(InputError, match=message):
+        fit_drive.read_points(points)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nand.read_us", "low..high"),
+        ("nand.raed_us=1..2", "did you mean"),
+        ("nand.read_us=2..1", "lower one first"),
+        ("nand.read_us=a..b", "numbers"),
+        ("nand.cell=1..2", "not a number"),
+    ],
+)
+def test_free_keys_are_read_strictly(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fit_drive.parameter(text, load("textbook"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x7fELF\x02\x01\xff\xfe", b"workload\x00,metric\n"],
+)
+def test_a_file_that_is_no_table_is_the_users_error(content: bytes, tmp_path: Path) -> None:
+    """`ssdlab fit` on a program ended in a traceback of the decoder."""
+    path = tmp_path / "points.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"points\.csv: .*expected is a CSV file with the columns workload"):
+        fit_drive.read_points(path)

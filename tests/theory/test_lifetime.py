@@ -1,0 +1,98 @@
+"""The fast lifetime model against an obvious twin, and against drives that the engine writes until they die."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ssdlab
+from ssdlab.studies.pny_over_provisioning.drives import FOLDER
+from ssdlab.theory.lifetime import Calibration, Wear, lives
+from ssdlab.workloads import jobs
+
+SMALL = str(FOLDER / "small-drive.toml")
+FLAT = Calibration((0.05, 0.2), (2.0, 2.0), (1000.0, 1000.0))
+
+
+def test_equal_blocks_live_as_long_as_arithmetic_says() -> None:
+    drive = ssdlab.drive(SMALL)
+    found = lives(drive, FLAT, Wear(block_spread=0.0), drives=3, seed=1)
+    expected = drive.endurance_cycles * drive.capacity.physical_bytes / 2.0
+    assert found.host_bytes == pytest.approx([expected] * 3, rel=1e-9)
+
+
+def test_losses_are_those_of_a_drive_that_swaps_blocks_one_by_one() -> None:
+    """The twin keeps planes of blocks and takes a superblock out whenever a plane has none to give."""
+    from ssdlab.theory import lifetime
+
+    generator = np.random.default_rng(7)
+    cycles = generator.normal(100, 20, (4, 50))
+    found = lifetime._losses(cycles, 12)
+    spares, superblocks, expected = [0] * 4, 50, []
+    for at, plane in sorted((at, row) for row in range(4) for at in cycles[row]):
+        if spares[plane]:
+            spares[plane] -= 1
+            continue
+        superblocks -= 1
+        expected.append(at)
+        for other in range(4):
+            spares[other] += other != plane
+        if len(expected) == 12:
+            break
+    assert found == pytest.approx(expected)
+
+
+def test_a_slow_drive_counts_as_slow_from_its_loss_on() -> None:
+    drive = ssdlab.drive(SMALL)
+    falling = Calibration((0.05, 0.143), (6.0, 4.0), (500.0, 1000.0))
+    found = lives(drive, falling, Wear(0.1), drives=5, seed=1, iops_min=800.0)
+    assert (found.fast_host_bytes < found.host_bytes).all()
+    assert found.share_reaching(0.0) == 1.0 and found.share_reaching(1e18) == 0.0
+    assert (lives(drive, falling, Wear(0.1), drives=5, seed=1).fast_host_bytes == found.host_bytes).all()
+
+
+def test_calibrations_go_through_their_points_and_on_along_their_ends() -> None:
+    calibration = Calibration((0.05, 0.1, 0.2), (11.0, 6.0, 3.5))
+    assert calibration.waf_at(np.array([0.05, 0.1, 0.2])) == pytest.approx([11.0, 6.0, 3.5])
+    assert calibration.waf_at(np.array([0.025, 0.4])) == pytest.approx([21.0, 2.25])
+
+
+@pytest.mark.parametrize("placement", ["single", "host-gc-split"])
+def test_the_engine_writes_a_drive_until_all_its_spare_blocks_are_used_up(placement: str) -> None:
+    """With one frontier for all, a drive once died after as many losses as its reserve had erase units."""
+    settings = {"ftl.placement": placement, "nand.endurance_cycles": "60"}
+    dead = ssdlab.run(
+        jobs.load(FOLDER / "until-worn-out.fio"),
+        ssdlab.drive(SMALL, settings=settings),
+        precondition="fill",
+        timed=False,
+    )
+    assert dead.failure is not None and "out of spare blocks" in dead.failure
+    left, needed = (int(number) for number in re.findall(r"\d+", dead.failure))
+    # At the very end the last losses may come faster than cleaning fills the reserve up again.
+    assert needed - 1 <= left <= needed + 2
+
+
+def test_the_fast_model_is_near_full_simulations_until_death() -> None:
+    cycles = {"nand.endurance_cycles": "80"}
+    drive = ssdlab.drive(SMALL, settings=cycles)
+    dead = [
+        ssdlab.run(jobs.load(FOLDER / "until-worn-out.fio"), drive, seed=seed, precondition="fill", timed=False)
+        for seed in (1, 2, 3)
+    ]
+    shares = (0.03, 0.05, 0.08, 0.143)
+    steady = [
+        ssdlab.run(
+            Path(FOLDER / "steady-writes.fio"),
+            ssdlab.drive(SMALL, op=share, settings={"faults.wear_out": "false"}),
+            until="steady",
+            precondition="fill",
+            timed=False,
+        ).settled_waf
+        for share in shares
+    ]
+    calibration = Calibration(shares, [waf for waf in steady if waf is not None])
+    modelled = lives(drive, calibration, Wear(0.1), drives=50, seed=1).host_bytes.mean()
+    simulated = np.mean([result.ledger.host_written_bytes for result in dead])
+    assert modelled == pytest.approx(simulated, rel=0.05)

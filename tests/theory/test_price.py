@@ -1,0 +1,114 @@
+"""The published tables of capacity and price, to the printed digit, and the command that computes them."""
+
+import csv
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from typer.testing import CliRunner
+
+from ssdlab.cli import app
+from ssdlab.drives import load, resolve
+from ssdlab.theory.price import Offer, rounded
+
+# AnandTech 3690 (2010): advertised GB, GiB of flash, and the formatted capacity with 28 % and with 13 %.
+CAPACITIES = """\
+50,64,46.6,55.9
+100,128,93.1,111.8
+200,256,186.3,223.5
+400,512,372.5,447.0"""
+
+# The same: drive, GiB of flash, usable GiB, price, price a GiB of flash, price a usable GiB.
+PRICES = """\
+agility2-100gb,128,93.1,399,3.117,4.286
+agility2-120gb,128,111.8,399,3.117,3.569
+nova-v128,128,119.2,369,2.883,3.096
+c300-128gb,128,119.2,419,3.273,3.515
+x25m-g2-160gb,160,149.0,450,2.813,3.020"""
+
+
+@pytest.mark.parametrize("row", list(csv.reader(CAPACITIES.splitlines())))
+def test_the_capacity_table_is_that_of_the_article(row: list[str]) -> None:
+    sold_gb, flash_gib = int(row[0]), int(row[1])
+    assert flash_gib * 2**30 // 10**9 > sold_gb
+    # 28 % less is sold of the flash when GiB and GB are taken for the same; 13 % of spare factor are 60 GB a 64 GiB.
+    for printed, user_gb, nominal in ((row[2], sold_gb, "0.28"), (row[3], sold_gb * 6 // 5, "0.07")):
+        offer = Offer("", flash_gib * 2**30, user_gb * 10**9, user_gb * 10**9, None)
+        assert rounded(Fraction(user_gb * 10**9, 2**30), 1) == Decimal(printed)
+        assert rounded(offer.formatted_gib, 1) == Decimal(printed)
+        assert rounded(offer.nominal_over_provisioning, 2) == Decimal(nominal)
+    assert rounded(Offer("", flash_gib << 30, sold_gb * 12 * 10**8, sold_gb, None).spare_factor, 2) == Decimal("0.13")
+
+
+@pytest.mark.parametrize("row", list(csv.reader(PRICES.splitlines())), ids=lambda row: row[0])
+def test_the_price_table_is_that_of_the_article(row: list[str]) -> None:
+    """The article prints 2.882 for 369 / 128 = 2.8828; every other cell is rounded as here."""
+    capacity = resolve(load(row[0])).capacity
+    price = load(row[0]).market.price_usd
+    offer = Offer(row[0], capacity.flash_bytes, capacity.user_bytes, capacity.sold_bytes, price)
+    assert offer.per_flash_gib is not None and offer.per_formatted_gib is not None
+    shown = [
+        rounded(offer.flash_gib, 0),
+        rounded(offer.formatted_gib, 1),
+        Decimal(str(price)),
+        rounded(offer.per_flash_gib, 3),
+        rounded(offer.per_formatted_gib, 3),
+    ]
+    assert shown == [Decimal(cell) for cell in row[1:]]
+
+
+def test_life_and_its_price_by_hand() -> None:
+    # 10^9 B of flash, 1000 cycles, WAF 4: 250 GB; at 50 of any currency 200 a TB.
+    offer = Offer("", 10**9, 8 * 10**8, 8 * 10**8, 50.0, 1000, 4.0)
+    assert offer.lifetime_tb == pytest.approx(0.25)
+    assert offer.per_tb_written == pytest.approx(200)
+    assert Offer("", 10**9, 8 * 10**8, 8 * 10**8, 50.0).per_tb_written is None
+
+
+def test_halves_are_rounded_up_in_decimal() -> None:
+    assert [str(rounded(value, 3)) for value in (2.8125, 2.0005, 1.0004999)] == ["2.813", "2.001", "1.000"]
+
+
+def test_the_command_prices_a_size_without_a_drive() -> None:
+    arguments = ["price", "--flash", "128GiB", "--op", "7%,28%", "--price", "399", "--output-format", "json"]
+    rows = json.loads(CliRunner().invoke(app, arguments).stdout)["rows"]
+    assert [row["over_provisioning"] for row in rows] == pytest.approx([0.07, 0.28], abs=1e-9)
+    assert rows[0]["per_sold_gb"] == pytest.approx(399 / (128 * 2**30 / 1.07 / 1e9))
+    assert rows[0]["lifetime_tb"] is None
+
+
+def test_a_year_of_a_usable_gigabyte() -> None:
+    """$ 399 for 100 GB that last 4,000 x 128 GiB / 2 / 200 GB a day."""
+    arguments = ["price", "--flash", "128GiB", "--user", "100GB", "--price", "399", "--cycles", "4000", "--waf", "2"]
+    rows = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
+    assert (rows[0]["life_years"], rows[0]["per_usable_gb_year"]) == (None, None)
+    arguments += ["--writes-per-day", "200GB"]
+    rows = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
+    years = 4000 * 128 * 2**30 / 2 / 200e9 / 365
+    assert rows[0]["life_years"] == pytest.approx(years, rel=1e-3)
+    assert rows[0]["per_usable_gb_year"] == pytest.approx(399 / 100 / years, rel=1e-3)
+    told = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
+    assert "$/usable GB and year" in told and f"{years:.1f}" in told
+
+
+def test_the_command_prints_each_columns_definition() -> None:
+    told = CliRunner().invoke(app, ["price", "--drive", "agility2-100gb"], env={"COLUMNS": "200"}).stdout
+    assert "4.286" in told and "3.117" in told and "price / GiB of flash" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give either --drive or --flash"),
+        (["--flash", "1GB"], "--flash needs --user"),
+        (["--flash", "1GB", "--user", "2GB"], "should be above 0 and at most"),
+        (["--drive", "tiny", "--writes-per-day", "0"], "--writes-per-day is 0"),
+        (["--drive", "tiny", "--price", "-1"], "--price is -1"),
+        (["--drive", "tiny", "--output-format", "xml"], "--output-format is 'xml'"),
+    ],
+)
+def test_wrong_input_is_named(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, ["price", *arguments])
+    assert result.exit_code != 0
+    assert message in str(result.exception)

@@ -1,0 +1,102 @@
+"""Does our sysbench ask for what the real one does, and say it in the same words?"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+from ssdlab import workloads
+from ssdlab.results.sysbench_text import sysbench
+from ssdlab.workloads.filesystem.sysbench import Fileio, parse_arguments
+
+pytestmark = pytest.mark.skipif(shutil.which("sysbench") is None, reason="sysbench is not installed")
+
+FILES = "--file-total-size=16M --file-num=4"
+# Each with so many events that the last round of fsyncs is over.
+RUNS = [
+    "--file-test-mode=rndwr --events=1000",
+    "--file-test-mode=rndwr --events=300 --file-fsync-all=on",
+    "--file-test-mode=rndwr --events=250 --file-fsync-freq=0",
+    "--file-test-mode=rndrd --events=1000",
+    "--file-test-mode=rndrw --events=1000 --file-fsync-end=off",
+    "--file-test-mode=seqrd --events=1000",
+    "--file-test-mode=seqrewr --events=1000 --file-fsync-freq=30",
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sysbench")
+    subprocess.run(["sysbench", "fileio", *FILES.split(), "prepare"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def labels(text: str) -> list[str]:
+    """The lines from the options on, without what is measured."""
+    lines = [line.rstrip() for line in text[text.index("Extra file") :].splitlines()]
+    ours = [line for line in lines if line and not line.startswith(("Initializing", "Threads started"))]
+    return [re.sub(r" *[0-9.]+(s|/[0-9.]+)?$", "", line) for line in ours]
+
+
+def figure(text: str, name: str) -> float:
+    return float(re.search(rf"{re.escape(name)} +([0-9.]+)", text)[1])  # type: ignore[index]
+
+
+@pytest.mark.parametrize("options", RUNS)
+def test_a_run_against_the_real_one(options: str, files: Path) -> None:
+    command = f"sysbench fileio {FILES} {options} --time=0 run"
+    real = subprocess.run(command.split(), cwd=files, check=True, capture_output=True, text=True).stdout
+    result = ssdlab.run(command, ssdlab.drive("generic-tlc-480", scale="1/256"), seed=1)
+    ours = sysbench(result)
+    assert labels(ours) == labels(real)
+    last = result.jobs[-1]
+
+    # At full size the counts are the real ones, which prints rates only.
+    fileio = parse_arguments(command.split()[1:], "test")
+    (*_, job) = workloads.load(command).resolve(1 << 30, seed=1)
+    assert last.write.total_ios + last.read.total_ios == max(1, round(job["number_ios"] / 256))
+    reads, writes, fsyncs = (figure(real, name) for name in ("reads/s:", "writes/s:", "fsyncs/s:"))
+    percent = {"read": 100.0, "write": 0.0}.get(job["direction"], job["read_percent"])
+    assert 100 * reads / (reads + writes) == pytest.approx(percent, abs=1)
+    requests = job["number_ios"]
+    periodic, every = fileio.fsyncs(requests, round(requests * writes / (reads + writes)))
+    assert requests + periodic == figure(real, "total number of events:") == fileio.events
+    assert every / requests == pytest.approx(fsyncs / (reads + writes), rel=0.02, abs=0.001)
+
+
+def test_defaults_are_those_of_the_help() -> None:
+    said = subprocess.run(["sysbench", "fileio", "help"], capture_output=True, text=True).stdout
+    given = dict(re.findall(r"--([a-z-]+)(?:\[?=\S+)? .*\[([^\]]*)\]$", said, re.MULTILINE))
+    defaults = Fileio()
+    assert given["file-num"] == str(defaults.file_num) and given["file-block-size"] == str(defaults.file_block_size)
+    assert given["file-total-size"] == "2G" and defaults.file_total_size == 2 << 30
+    assert given["file-fsync-freq"] == str(defaults.file_fsync_freq)
+    assert given["file-rw-ratio"] == str(defaults.file_rw_ratio)
+    assert (given["file-fsync-all"], given["file-fsync-end"]) == ("off", "on")
+    assert (defaults.file_fsync_all, defaults.file_fsync_end) == (False, True)
+
+
+def test_the_real_one_spreads_its_writes_evenly(files: Path) -> None:
+    """As many writes as there are blocks leave 1/e of them untouched when every block is as likely."""
+    blocks, block = 1024, 16384
+    contents = [bytes([1 + number % 250]) * block for number in range(blocks // 4)]
+    for number in range(4):
+        (files / f"test_file.{number}").write_bytes(b"".join(contents))
+    options = f"--file-test-mode=rndwr --file-fsync-freq=0 --rand-seed=1 --time=0 --events={blocks}"
+    command = f"sysbench fileio {FILES} {options} run"
+    subprocess.run(command.split(), cwd=files, check=True, capture_output=True)
+    changed = 0
+    for number in range(4):
+        data = (files / f"test_file.{number}").read_bytes()
+        changed += sum(data[at * block : (at + 1) * block] != was for at, was in enumerate(contents))
+    assert changed / blocks == pytest.approx(1 - 1 / 2.71828, abs=0.06)
+
+
+def test_a_run_by_time_lasts_as_long_on_the_drives_clock() -> None:
+    command = "sysbench fileio --file-total-size=4G --file-test-mode=rndwr --time=0.02 run"
+    result = ssdlab.run(command, ssdlab.drive("generic-tlc-480", scale="1/64"), seed=1)
+    assert result.jobs[-1].seconds == pytest.approx(0.02, rel=0.1)
+    assert result.jobs[-1].write.total_ios > 100

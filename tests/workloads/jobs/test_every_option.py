@@ -1,0 +1,120 @@
+"""Does fio take every option that we take, by each of its names? fio itself is the judge (3.33 was used)."""
+
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs import OPTIONS, Effect, Option, parse
+from ssdlab.workloads.jobs.values import Refused
+
+FIO = shutil.which("fio") or ""
+pytestmark = pytest.mark.skipif(not FIO, reason="fio is not installed")
+
+# What fio 3.33 does not know: newer ones, and those of I/O engines, which it knows only beside their engine.
+NEWER = {"fdp", "dataplacement", "plids", "fdp_pli", "plid_select", "fdp_pli_select", "dp_scheme", "sprandom"}
+# A value that both take, where it is none of those that are tried in turn.
+EXAMPLES = {
+    "rw": "randread", "readwrite": "randread", "bsrange": "4k-8k", "blocksize_range": "4k-8k", "bssplit": "4k/60:8k/40",
+    "rw_sequencer": "identical", "random_generator": "lfsr", "random_distribution": "zipf:1.2", "kb_base": "1000",
+    "file_service_type": "random", "rate_process": "poisson", "sync": "dsync", "ss": "iops:5%",
+    "steadystate": "iops:5%",
+    "zonemode": "none", "exit_what": "stonewall", "thinktime_blocks_type": "issue", "percentile_list": "50:99",
+    "unified_rw_reporting": "mixed", "write_hint": "short", "io_submit_mode": "offload", "dedupe_mode": "repeat",
+    "buffer_pattern": "0xdeadbeef", "cpus_allowed_policy": "shared", "numa_mem_policy": "default", "mem": "malloc",
+    "iomem": "malloc", "lockfile": "none", "fallocate": "none", "clocksource": "clock_gettime", "ignore_error": "EIO",
+    "continue_on_error": "none", "ioengine": "null", "ioscheduler": "noop", "fadvise_hint": "1", "cpumask": "1",
+    "wait_for": "first", "sync_file_range": "write:1", "unit_base": "8", "prioclass": "1", "hugepage-size": "4k",
+    "numa_cpu_nodes": "0", "cgroup_weight": "100", "log_entries": "1024", "log_compression": "1m",
+    "verify_interval": "4k", "verify_offset": "512", "latency_percentile": "99.5", "cpus_allowed": "0", "verify": "0",
+}  # fmt: skip
+TRIED = ("1", "4k", None)
+
+
+def taken_by_us(name: str, value: str | None) -> bool:
+    """Alone in a job behind another that it may name."""
+    try:
+        parse(f"[first]\n[second]\n{line(name, value)}\n")
+    except InputError:
+        return False
+    return True
+
+
+def line(name: str, value: str | None) -> str:
+    return name if value is None else f"{name}={value}"
+
+
+def taken_by_fio(folder: Path, name: str, lines: list[str]) -> tuple[bool, str]:
+    path = folder / f"{name}.fio"
+    path.write_text("[first]\n" + "".join(f"[job{number}]\n{each}\n" for number, each in enumerate(lines)))
+    ended = subprocess.run([FIO, "--parse-only", path], capture_output=True, text=True, cwd=folder)
+    return ended.returncode == 0, ended.stderr
+
+
+def test_fio_takes_every_option_that_we_take(tmp_path: Path) -> None:
+    names = [
+        name
+        for option in OPTIONS
+        if not option.is_ours
+        and option.effect is not Effect.UNSUPPORTED
+        and option.meaning != "an option of an I/O engine"
+        for name in option.names
+        if name not in NEWER
+    ]
+    chosen = {}
+    for name in names:
+        values = [EXAMPLES[name]] if name in EXAMPLES else [each for each in TRIED if taken_by_us(name, each)]
+        assert values and taken_by_us(name, values[0]), name
+        chosen[name] = line(name, values[0])
+    assert len(chosen) > 190
+    agrees, said = taken_by_fio(tmp_path, "all", list(chosen.values()))
+    assert agrees, [words for words in said.splitlines() if "fio" in words]
+
+
+def test_what_is_no_value_to_us_is_none_to_fio(tmp_path: Path) -> None:
+    """The form of every value, by one that is of none; fio is asked for each alone, as it stops at the first."""
+
+    def refused_by_us(option: Option[Any]) -> bool:
+        try:
+            option.parse("@@", 1024)
+        except Refused:
+            return True
+        return False
+
+    known = [option for option in OPTIONS if not option.is_ours and option.name not in NEWER]
+    asked = [option for option in known if option.effect is not Effect.UNSUPPORTED and refused_by_us(option)]
+    assert len(asked) > 100
+
+    def taken(option: Option[Any]) -> bool:
+        return taken_by_fio(tmp_path, re.sub(r"\W", "-", option.name), [line(option.name, "@@")])[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert not [option.name for option, is_taken in zip(asked, pool.map(taken, asked), strict=True) if is_taken]
+
+
+def test_options_of_every_engine_of_fio_are_known() -> None:
+    """`port=8765` beside `ioengine=net` was "not an option of fio's job language", which it is, of its engine."""
+    names = [
+        line.partition(":")[0].strip()
+        for engine in engines()
+        for line in asked_of(f"--enghelp={engine}").splitlines()
+        if ":" in line
+    ]
+    assert {"port", "hostname", "uri", "cpuload", "donorname"} <= set(names)
+    known = {name for option in OPTIONS for name in option.names}
+    assert sorted(set(names) - known) == []
+
+
+def engines() -> list[str]:
+    """As `fio --enghelp` lists them below its heading."""
+    return [line.strip() for line in asked_of("--enghelp").splitlines()[1:] if line.strip()]
+
+
+def asked_of(argument: str) -> str:
+    """What fio says; of an engine without options it says so, and fails."""
+    return subprocess.run([FIO, argument], capture_output=True, text=True, check=False).stdout
