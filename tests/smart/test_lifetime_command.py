@@ -40,8 +40,8 @@ def test_from_readings(ssdlab: Program, tmp_path: Path) -> None:
 def test_nvme_says_how_much_is_used(ssdlab: Program, tmp_path: Path) -> None:
     ended = ssdlab(*_readings(tmp_path, nvme(0, used=10), nvme(10**6, used=20, day=365, warning=1)))
     assert "by NVMe's Percentage Used: 8 (7.27 to 8.89) years left" in ended.stdout
-    assert "WAF          not stated" in ended.stdout
-    assert "the drive itself warns" in ended.stdout
+    assert "WAF          not known" in ended.stdout
+    assert "SMART reports a critical warning" in ended.stdout
 
 
 def test_from_a_workload(ssdlab: Program) -> None:
@@ -49,7 +49,7 @@ def test_from_a_workload(ssdlab: Program) -> None:
     assert ended.returncode == 0, ended.stderr
     rows = [line.split() for line in ended.stdout.splitlines() if "%" in line]
     assert len(rows) == 2
-    assert "3000 cycles of all flash at 1 GB a day" in ended.stdout
+    assert "3000 cycles of all flash at 1 GB per day" in ended.stdout
 
 
 @pytest.mark.parametrize(

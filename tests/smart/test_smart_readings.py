@@ -88,7 +88,7 @@ def test_a_number_that_means_something_else_is_not_taken() -> None:
     ("family", "said"), [(None, "does not know this model"), ("Foo SSDs", "'Foo SSDs' is not in the table")]
 )
 def test_an_unknown_drive_is_not_guessed_at(family: str | None, said: str) -> None:
-    attributes = {(241, "Total_LBAs_Written"): 10, (249, "NAND_Writes_1GiB"): 99}
+    attributes = {(241, "Total_LBAs_Written"): 10, (249, "Unknown_Attribute"): 99}
     reading = parse(ata(family, attributes), "a")
     assert (reading.host, reading.nand) == (None, ())
     assert said in (reading.reason or "")
@@ -118,7 +118,7 @@ def test_no_waf_from_a_few_steps() -> None:
     after = {(241, "Host_Writes_32MiB"): 32 * 60, (249, "NAND_Writes_1GiB"): 99}
     seen = change(parse(ata(family, before), "a"), parse(ata(family, after), "b"))
     assert seen.waf is None
-    assert seen.reason == "only 99 steps of the coarser counter have passed; 100 are needed"
+    assert seen.reason == "only 99 steps of the coarser counter have passed; at least 100 are needed"
     assert seen.resolution == "host 32 MiB, NAND 1 GiB"
 
 
@@ -127,7 +127,7 @@ def test_no_waf_from_a_few_steps() -> None:
     [
         (nvme(5), nvme(4), "fell from 5 to 4"),
         (nvme(5, day=2), nvme(6, day=1), "older than the first"),
-        (nvme(5), ata("Samsung based SSDs", {}), "of two drives"),
+        (nvme(5), ata("Samsung based SSDs", {}), "from two drives"),
     ],
 )
 def test_readings_that_do_not_belong_together(first: dict[str, object], second: dict[str, object], said: str) -> None:
@@ -138,7 +138,7 @@ def test_readings_that_do_not_belong_together(first: dict[str, object], second: 
 @pytest.mark.parametrize(
     ("report", "said"),
     [
-        ({}, "no report of `smartctl -j`"),
+        ({}, "not a report of `smartctl -j`"),
         ({"smartctl": {"messages": [{"string": "Permission denied"}]}}, "Permission denied"),
     ],
 )

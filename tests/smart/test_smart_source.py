@@ -57,14 +57,14 @@ def test_an_nvme_drive_with_its_makers_log(programs: Path) -> None:
 def test_what_does_not_answer_says_why(programs: Path) -> None:
     assert source.read("sda") == Unavailable("smartctl is not installed (package smartmontools)")
     put(programs, "smartctl", "not JSON")
-    assert "gave no JSON" in source.read("sda").reason  # type: ignore[union-attr]
+    assert "returned no JSON" in source.read("sda").reason  # type: ignore[union-attr]
     put(programs, "smartctl", "[1]")
     assert "no JSON object" in source.read("sda").reason  # type: ignore[union-attr]
     messages = [{"string": "/dev/sda: Permission denied", "severity": "error"}]
     put(programs, "smartctl", {"smartctl": {"exit_status": 2, "messages": messages}})
     assert source.read("sda") == Unavailable("/dev/sda: Permission denied")
     put(programs, "smartctl", {"smartctl": {"exit_status": 4}, "model_name": "X"})
-    assert "holds no SMART data" in source.read("sda").reason  # type: ignore[union-attr]
+    assert "contains no SMART data" in source.read("sda").reason  # type: ignore[union-attr]
 
 
 def test_a_simulated_drive(tmp_path: Path) -> None:

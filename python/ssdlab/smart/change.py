@@ -3,9 +3,11 @@
 A counter of coarse steps says little after few of them: below a hundred steps of the coarser one no WAF is stated.
 """
 
+import math
 from dataclasses import dataclass
 
 from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes, format_bytes_binary
 from ssdlab.smart.reading import Count, Reading
 
 TICKS_MIN = 100
@@ -40,7 +42,7 @@ def change(before: Reading, after: Reading) -> Change:
     """Raises InputError when the readings are not of one drive, or not in this order."""
     if (before.model, before.serial) != (after.model, after.serial):
         raise InputError(
-            f"the readings are of two drives: {before.model} {before.serial} and {after.model} {after.serial}"
+            f"the readings are from two drives: {before.model} {before.serial} and {after.model} {after.serial}"
         )
     days = _days(before, after)
     host_ticks = _ticks(before.host, after.host)
@@ -71,8 +73,8 @@ def _waf(
         host, background = (_ticks(old, new) or 0 for old, new in zip(before.pages, after.pages, strict=True))
         resolution = "1 NAND page"
         if host < TICKS_MIN:
-            return None, f"only {host} pages were programmed for the host; {TICKS_MIN} are needed", resolution
-        return _ratio(host + background, 1, host, 1, ticks=2), None, resolution
+            return None, f"only {host} pages were programmed for the host; at least {TICKS_MIN} are needed", resolution
+        return ratio_of_steps(host + background, 1, host, 1, steps=2), None, resolution
     if after.reason is not None or not nand_ticks:
         return None, after.reason or "NAND writes are not available", None
     if after.host is None or host_ticks is None:
@@ -82,18 +84,24 @@ def _waf(
     resolution = f"host {_size(after.host.unit_bytes)}, NAND {_size(nand_unit)}"
     coarse_ticks = min(host_ticks, nand_bytes // nand_unit)
     if coarse_ticks < TICKS_MIN:
-        return None, f"only {coarse_ticks} steps of the coarser counter have passed; {TICKS_MIN} are needed", resolution
+        return (
+            None,
+            f"only {coarse_ticks} steps of the coarser counter have passed; at least {TICKS_MIN} are needed",
+            resolution,
+        )
     steps = sum(count.unit_bytes for count in after.nand) / nand_unit
-    return _ratio(nand_bytes / nand_unit, nand_unit, host_ticks, after.host.unit_bytes, ticks=steps), None, resolution
+    waf = ratio_of_steps(nand_bytes / nand_unit, nand_unit, host_ticks, after.host.unit_bytes, steps=steps)
+    return waf, None, resolution
 
 
-def _ratio(nand: float, nand_unit: int, host: float, host_unit: int, *, ticks: float) -> Interval:
-    """A count says that up to one step more or less has passed."""
+def ratio_of_steps(nand: float, nand_unit: int, host: float, host_unit: int, *, steps: float) -> Interval:
+    """NAND over host bytes, from counts in their units. A count says that up to one step more or less has passed;
+    `steps` are those of all the counters that `nand` sums up."""
 
     def ratio(nand_ticks: float, host_ticks: float) -> float:
-        return nand_ticks * nand_unit / (host_ticks * host_unit)
+        return nand_ticks * nand_unit / (host_ticks * host_unit) if host_ticks > 0 else math.inf
 
-    return Interval(ratio(nand, host), ratio(nand - ticks, host + 1), ratio(nand + ticks, host - 1))
+    return Interval(ratio(nand, host), max(ratio(nand - steps, host + 1), 0.0), ratio(nand + steps, host - 1))
 
 
 def _ticks(before: Count | None, after: Count | None) -> int | None:
@@ -111,11 +119,9 @@ def _days(before: Reading, after: Reading) -> float | None:
     if before.time_s is None or after.time_s is None:
         return None
     if after.time_s < before.time_s:
-        raise InputError("the second reading is older than the first; give them in the order in which they were taken")
+        raise InputError("the second reading is older than the first; give them in chronological order")
     return (after.time_s - before.time_s) / 86400
 
 
 def _size(unit_bytes: int) -> str:
-    from ssdlab.quantities import format_bytes, format_bytes_binary
-
     return format_bytes_binary(unit_bytes) if unit_bytes % 1024 == 0 else format_bytes(unit_bytes)

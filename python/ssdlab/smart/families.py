@@ -1,4 +1,4 @@
-"""The table of families: which attribute counts what, by the number and the name that smartctl gives it."""
+"""The table of families: which attribute counts what, by its number, the name that smartctl gives it, and the model."""
 
 import re
 import tomllib
@@ -25,7 +25,7 @@ class Pages:
 
     host: Counter
     background: tuple[Counter, ...]
-    """Names that the same counter goes by."""
+    """Names of the same counter."""
 
 
 @dataclass(frozen=True)
@@ -33,36 +33,59 @@ class Family:
     """Drives whose attributes mean the same."""
 
     name: str
-    model_family: re.Pattern[str]
+    model_family: re.Pattern[str] | None
+    model: re.Pattern[str] | None
+    """Of drives that smartctl does not know, or, with `needs_model`, of all of them."""
+    needs_model: bool
     host: tuple[Counter, ...]
     """The first that a drive has counts."""
     nand: tuple[tuple[Counter, ...], ...]
     """Ways of counting NAND writes, each a sum; the first that a drive has in full counts. Empty: not available."""
     pages: Pages | None
+    life_left: tuple[Counter, ...]
+    """Attributes whose normalized value falls from 100 to 0 with wear."""
+    reduces_data: bool
+    nand_not_counted: str | None
+    """Why a counter that is named for it does not tell NAND writes."""
     source: str
+
+    def has(self, model_family: str | None, model: str) -> bool:
+        """Whether a drive belongs to it: by what smartctl calls its family, or else by its model."""
+        is_model = bool(self.model and self.model.match(model))
+        if self.needs_model or not model_family:
+            return is_model
+        return bool(self.model_family and self.model_family.fullmatch(model_family))
 
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All that are known."""
+    """All that are known; where a drive fits several, the first."""
     text = files("ssdlab.smart").joinpath("families.toml").read_text(encoding="utf-8")
     return tuple(_family(entry) for entry in tomllib.loads(text)["family"])
 
 
-def family_of(model_family: str | None) -> Family | None:
-    """By what smartctl calls the family; None where it knows none, or one that is not in the table."""
-    if model_family is None:
-        return None
-    return next((family for family in families() if family.model_family.fullmatch(model_family)), None)
+@cache
+def family_of(model_family: str | None, model: str) -> Family | None:
+    """By what smartctl calls the family, or by the model where smartctl knows none; None for what is not here."""
+    return next((family for family in families() if family.has(model_family, model)), None)
 
 
 def _family(entry: dict[str, Any]) -> Family:
     pages = entry.get("pages")
     return Family(
         name=entry["name"],
-        model_family=re.compile(entry["model_family"]),
+        model_family=_pattern(entry.get("model_family")),
+        model=_pattern(entry.get("model")),
+        needs_model=entry.get("needs_model", False),
         host=tuple(Counter(**counter) for counter in entry["host"]),
         nand=tuple(tuple(Counter(**counter) for counter in way) for way in entry.get("nand", ())),
         pages=pages and Pages(Counter(**pages["host"]), tuple(Counter(**counter) for counter in pages["background"])),
+        life_left=tuple(Counter(**counter) for counter in entry.get("life_left", ())),
+        reduces_data=entry.get("reduces_data", False),
+        nand_not_counted=entry.get("nand_not_counted"),
         source=entry["source"],
     )
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    return re.compile(text) if text else None

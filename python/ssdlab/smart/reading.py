@@ -1,21 +1,54 @@
-"""One reading of a drive's health: `smartctl -j -x`, with the OCP log of nvme-cli beside it where there is one."""
+"""One reading of a drive's health, from the shape of `smartctl --json`, whatever program it came from.
+
+`formats` brings other programs' output into that shape; logs that smartctl lacks lie in it under their own keys.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.smart import vendor_log
+from ssdlab.smart import signs, vendor_log, wear, writes
+from ssdlab.smart.attributes import Attribute, attributes_of, statistics_of, whole
 from ssdlab.smart.counts import NVME_DATA_UNIT_BYTES, Count
-from ssdlab.smart.families import Counter, Family, family_of
+from ssdlab.smart.families import family_of
+from ssdlab.smart.formats.nvme_cli import FDP, GROUP, HEALTH, OCP
+from ssdlab.smart.signs import Signs
+from ssdlab.smart.wear import Wear
 
 __all__ = ["NVME_DATA_UNIT_BYTES", "Count", "Reading", "load", "parse"]
 
+TEMPERATURE_MAX_C = 70
+"""For a drive that reports no limit of its own: what makers state as the operating maximum of most client drives."""
+
+# NVM Express Base Specification 2.0, figure 207: the bits of Critical Warning.
+_WARNINGS = {
+    0x01: "the spare area is below its threshold",
+    0x02: "a temperature is beyond its threshold",
+    0x04: "its reliability is degraded",
+    0x08: "the media are read-only",
+    0x10: "the backup of its volatile memory has failed",
+    0x20: "its persistent memory region is read-only or unreliable",
+}
 _OCP_WRITTEN = "Physical media units written"
 # nvme-cli's name, the one of its second output format, and that of the simulated drive's own log.
 _OCP_NAMES = (_OCP_WRITTEN, "physical_media_units_written", "physical_media_units_written_bytes")
+_SCSI_USED = "scsi_percentage_used_endurance_indicator"
+_SCSI_ERRORS = "scsi_error_counter_log"
+_GB = 10**9
+"""What NVMe's endurance group information and SCSI's error counters count in."""
+_HOURS_MAX = 20 * 365 * 24
+"""Some firmware counts hours from a number far above 0."""
+_TEXT_CHARACTERS_MAX = 80
+_TEMPERATURES = (194, 190)
+"""The attributes for it; the second is often that of the air."""
+_HOT_C = 120
+_TIME_MAX_S = 1 << 40
+_CAPACITY_MAX_BYTES = 1 << 60
+_TEMPERATURES_C = (-100, 1000)
+_ERASED_SERIALS = {"REDACTED", "UNKNOWN", "NONE", "N/A", "[NO INFORMATION FOUND]"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +56,9 @@ class Reading:
     """What a drive said of itself. What it does not say is None, with a reason where that is a surprise."""
 
     model: str
+    """Empty where a program names none."""
     serial: str
+    """Empty where it was taken out."""
     family: str | None
     time_s: int | None
     """Seconds since 1970, from the report."""
@@ -34,17 +69,56 @@ class Reading:
     """Their sum is what was programmed; empty when not available."""
     pages: tuple[Count, Count] | None
     """Pages programmed for the host, and in the background, where these are what the drive counts."""
-    used_percent: int | None
-    """NVMe's Percentage Used: 100 when the rated endurance is spent."""
-    spare_percent: int | None
+    wear: Wear
+    signs: Signs
     temperature_c: int | None
     temperature_max_c: int | None
     """The drive's own limit: NVMe's critical composite temperature, SATA's recommended maximum; None if untold."""
-    critical_warning: int | None
-    """NVMe's bits; 0 when all is well. For SATA drives 1 when the overall health test failed."""
     reason: str | None
     """Why NAND writes are not available."""
-    is_nvme: bool = False
+    protocol: str = "ATA"
+    """`ATA`, `NVMe` or `SCSI`."""
+    is_disk: bool = False
+    """It has platters that turn."""
+    reduces_data: bool = False
+    """Its controller is known to store less than the host writes."""
+
+    @property
+    def is_nvme(self) -> bool:
+        return self.protocol == "NVMe"
+
+    @property
+    def used_percent(self) -> int | None:
+        """100 when the rated endurance is spent."""
+        return self.wear.used_percent
+
+    @property
+    def spare_percent(self) -> int | None:
+        return self.wear.spare_percent
+
+    @property
+    def critical_warning(self) -> int | None:
+        """NVMe's bits; 0 when all is well. For SATA drives 1 when the overall health test failed."""
+        return self.signs.critical_warning
+
+
+def warnings_of(reading: Reading) -> list[str]:
+    """The drive's own warnings, in words; empty while all is well."""
+    return warning_words(reading.critical_warning, is_nvme=reading.is_nvme)
+
+
+def warning_words(critical_warning: int | None, *, is_nvme: bool) -> list[str]:
+    """The bits of NVMe's Critical Warning, or a SATA drive's failed test, in words."""
+    if not critical_warning:
+        return []
+    if not is_nvme:
+        return ["its self-assessment test has failed"]
+    return [words for bit, words in _WARNINGS.items() if critical_warning & bit] or [f"bits {critical_warning:#x}"]
+
+
+def limit_c(reading: Reading) -> int:
+    """The temperature that the drive should stay below: its own limit, or a usual one."""
+    return TEMPERATURE_MAX_C if reading.temperature_max_c is None else reading.temperature_max_c
 
 
 def load(path: Path, ocp_path: Path | None = None) -> Reading:
@@ -58,64 +132,106 @@ def parse(
     ocp: Mapping[str, Any] | None = None,
     vendor: Mapping[str, Any] | None = None,
 ) -> Reading:
-    """Reads the JSON of `smartctl -j`; `ocp` is that of `nvme ocp smart-add-log -o json`, `vendor` that of the maker's
-    own log (`vendor_log`)."""
+    """Reads a report of smartctl's shape; `ocp` is that of `nvme ocp smart-add-log -o json`, `vendor` that of the
+    maker's own log (`vendor_log`). Raises InputError for one without SMART data."""
     if "smartctl" not in report:
-        raise InputError(f"{where}: is no report of `smartctl -j` (it has no key `smartctl`)")
-    model = report.get("model_name") or report.get("scsi_model_name")
-    if not model or ("ata_smart_attributes" not in report and "nvme_smart_health_information_log" not in report):
-        said = "; ".join(entry.get("string", "") for entry in report["smartctl"].get("messages", ()))
-        raise InputError(f"{where}: holds no SMART data{f' ({said})' if said else ''}; run smartctl -j -x as root")
-    common = {
-        "model": str(model),
-        "serial": str(report.get("serial_number", "")),
-        "time_s": report.get("local_time", {}).get("time_t"),
-        "power_on_hours": report.get("power_on_time", {}).get("hours"),
-        "capacity_bytes": report.get("user_capacity", {}).get("bytes") or report.get("nvme_total_capacity"),
-        "temperature_c": report.get("temperature", {}).get("current"),
+        raise InputError(f"{where}: is not a report of `smartctl -j` (it has no key `smartctl`)")
+    ocp = ocp if ocp is not None else _mapping(report.get(OCP)) or None
+    is_nvme = ocp is not None or any(isinstance(report.get(log), Mapping) for log in (HEALTH, FDP, GROUP))
+    model = _text(report.get("model_name") or report.get("scsi_model_name"))
+    is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
+    if not (is_nvme or (model and ("ata_smart_attributes" in report or is_scsi))):
+        raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
+    common: dict[str, Any] = {
+        "model": model,
+        "serial": _serial(report),
+        "time_s": _within(_mapping(report.get("local_time")).get("time_t"), 0, _TIME_MAX_S),
+        "temperature_c": _within(_mapping(report.get("temperature")).get("current"), *_TEMPERATURES_C),
         "temperature_max_c": _temperature_max_c(report),
     }
-    if "nvme_smart_health_information_log" in report:
-        return _nvme(report["nvme_smart_health_information_log"], common, ocp, vendor, where)
-    return _ata(report, common)
+    if is_nvme:
+        return _nvme(report, common, ocp, vendor, where)
+    return _scsi(report, common) if is_scsi and "ata_smart_attributes" not in report else _ata(report, common)
+
+
+def _said(report: Mapping[str, Any]) -> str:
+    messages = _mapping(report["smartctl"]).get("messages")
+    said = "; ".join(str(_mapping(entry).get("string", "")) for entry in messages or ())
+    return f" ({said})" if said else ""
+
+
+def _serial(report: Mapping[str, Any]) -> str:
+    """Empty where somebody has taken it out: such a mark must not make one drive of many."""
+    serial = _text(report.get("serial_number"))
+    letters = {letter for letter in serial if letter.isalnum()}
+    is_erased = serial.upper() in _ERASED_SERIALS or len(serial) < 2 or not letters or letters <= set("Xx")
+    return "" if is_erased else serial
 
 
 def _temperature_max_c(report: Mapping[str, Any]) -> int | None:
     """smartctl 7.4 and later tell NVMe's thresholds, in the controller's identification; SCT status has SATA's."""
-    thresholds = report.get("nvme_composite_temperature_threshold", {})
-    limit: int | None = thresholds.get("critical") or report.get("temperature", {}).get("op_limit_max")
-    return limit
+    temperature = _mapping(report.get("temperature"))
+    thresholds = _mapping(report.get("nvme_composite_temperature_threshold"))
+    limits = (thresholds.get("critical"), temperature.get("op_limit_max"), temperature.get("drive_trip"))
+    return next((limit for value in limits if (limit := _within(value, 1, _TEMPERATURES_C[1]))), None)
+
+
+def _capacity(report: Mapping[str, Any], *keys: str) -> int | None:
+    """Of the drive rather than of a namespace, which may leave a part of it unused."""
+    for key in keys:
+        value = report.get(key)
+        found = whole(value.get("bytes")) if isinstance(value, Mapping) else whole(value)
+        if found and 0 < found < _CAPACITY_MAX_BYTES:
+            return found
+    return None
+
+
+def _hours(report: Mapping[str, Any]) -> int | None:
+    return _within(_mapping(report.get("power_on_time")).get("hours"), 0, _HOURS_MAX)
 
 
 def _nvme(
-    log: Mapping[str, Any],
+    report: Mapping[str, Any],
     common: dict[str, Any],
     ocp: Mapping[str, Any] | None,
     vendor: Mapping[str, Any] | None,
     where: str,
 ) -> Reading:
-    written = log.get("data_units_written")
+    log, placed, group = (_mapping(report.get(name)) for name in (HEALTH, FDP, GROUP))
+    written = whole(log.get("data_units_written"))
     host = None if written is None else Count(written, NVME_DATA_UNIT_BYTES, "Data Units Written")
     nand: tuple[Count, ...] = ()
     reason = None
     if ocp is not None:
         nand = (Count(_ocp_written(ocp, where), 1, f"OCP C0h, {_OCP_WRITTEN}"),)
+        reason = None if host else "OCP's log counts only NAND writes; NVMe's health log was not given in the same file"
+    elif whole(placed.get("hbmw")) and whole(placed.get("mbmw")):
+        # Both begin with the endurance group's configuration, which the drive's own count need not.
+        host, nand = Count(placed["hbmw"], 1, "FDP, HBMW"), (Count(placed["mbmw"], 1, "FDP, MBMW"),)
+    elif whole(group.get("data_units_written")) and whole(group.get("media_units_written")):
+        # A drive that does not count reports 0.
+        host = Count(group["data_units_written"], _GB, "endurance group, Data Units Written")
+        nand = (Count(group["media_units_written"], _GB, "endurance group, Media Units Written"),)
     elif vendor is not None:
         found = vendor_log.nand_writes(vendor, written)
         nand, reason = ((found,), None) if isinstance(found, Count) else ((), found)
     else:
         reason = "NVMe's health log counts only the host's writes; OCP's log (C0h) was not given"
+    hours = _within(log.get("power_on_hours"), 0, _HOURS_MAX)
+    if common["temperature_c"] is None:
+        common["temperature_c"] = _within(log.get("temperature"), *_TEMPERATURES_C)
     return Reading(
         **common,
         family=None,
+        capacity_bytes=_capacity(report, "nvme_total_capacity", "user_capacity"),
+        power_on_hours=_hours(report) if hours is None else hours,
         host=host,
         nand=nand,
         pages=None,
-        used_percent=log.get("percentage_used"),
-        spare_percent=log.get("available_spare"),
-        critical_warning=log.get("critical_warning"),
+        wear=wear.of_nvme(log if log else wear.as_health_log(group)),
+        signs=signs.of_nvme(report, log),
         reason=reason,
-        is_nvme=True,
+        protocol="NVMe",
     )
 
 
@@ -123,62 +239,91 @@ def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:
     """A 128-bit number, which nvme-cli gives as two halves or as one."""
     value = next((ocp[name] for name in _OCP_NAMES if name in ocp), None)
     if isinstance(value, Mapping) and {"hi", "lo"} <= value.keys():
-        return (int(value["hi"]) << 64) + int(value["lo"])
+        high, low = whole(value["hi"]), whole(value["lo"])
+        if high is not None and low is not None:
+            return (high << 64) + low
     if isinstance(value, int | str) and str(value).isdigit():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        # Older versions print it as one.
         return int(value)
     raise InputError(f"{where}: the OCP log has no {_OCP_WRITTEN!r}; give the JSON of `nvme ocp smart-add-log -o json`")
 
 
 def _ata(report: Mapping[str, Any], common: dict[str, Any]) -> Reading:
-    attributes = {
-        (entry["id"], entry["name"]): int(entry["raw"]["value"]) for entry in report["ata_smart_attributes"]["table"]
-    }
-    model_family = report.get("model_family")
-    family = family_of(model_family)
-    host = _first(attributes, family.host) if family else None
-    nand = next((way for each in family.nand if (way := _all(attributes, each))), ()) if family else ()
-    pages = _pages(attributes, family) if family else None
+    attributes, statistics = attributes_of(report), statistics_of(report)
+    model_family = _text(report.get("model_family")) or None
+    family = family_of(model_family, common["model"])
+    sector_bytes = _within(report.get("logical_block_size"), 1, 1 << 20) or 512
+    counted = writes.of(attributes, statistics, sector_bytes, model_family, family)
+    hours = next((each.raw for each in attributes if each.id == 9), None)
+    if common["temperature_c"] is None:
+        common["temperature_c"] = _attribute_temperature_c(attributes)
+    told = _hours(report)
+    if told is None:
+        told = statistics.get("Power-on Hours") if hours is None else hours
     return Reading(
         **common,
         family=model_family,
-        host=host,
-        nand=nand,
-        pages=pages,
-        used_percent=None,
-        spare_percent=None,
-        critical_warning=int(report.get("smart_status", {}).get("passed") is False),
-        reason=None if nand or pages else _reason(model_family, family),
+        capacity_bytes=_capacity(report, "user_capacity"),
+        power_on_hours=_within(told, 0, _HOURS_MAX),
+        host=counted.host,
+        nand=counted.nand,
+        pages=counted.pages,
+        wear=wear.of_ata(report, attributes, statistics, family),
+        signs=signs.of_ata(report, attributes),
+        reason=counted.reason,
+        is_disk=bool(whole(report.get("rotation_rate"))),
+        reduces_data=family is not None and family.reduces_data,
     )
 
 
-def _reason(model_family: str | None, family: Family | None) -> str:
-    if model_family is None:
-        return "smartctl does not know this model, so the meaning of its attributes is not known"
-    if family is None:
-        return f"the family {model_family!r} is not in the table of families"
-    return f"drives of the family {model_family!r} do not count NAND writes, or this model does not"
+def _attribute_temperature_c(attributes: Sequence[Attribute]) -> int | None:
+    found = {each.id: each.raw for each in attributes if each.raw is not None and 0 < each.raw < _HOT_C}
+    return next((found[number] for number in _TEMPERATURES if number in found), None)
 
 
-def _first(attributes: Mapping[tuple[int, str], int], counters: tuple[Counter, ...]) -> Count | None:
-    return next((_count(attributes, each) for each in counters if (each.id, each.name) in attributes), None)
+def _scsi(report: Mapping[str, Any], common: dict[str, Any]) -> Reading:
+    processed = _mapping(_mapping(report.get(_SCSI_ERRORS)).get("write")).get("gigabytes_processed")
+    used = _within(report.get(_SCSI_USED), 0, 255)
+    return Reading(
+        **common,
+        family=None,
+        capacity_bytes=_capacity(report, "user_capacity"),
+        power_on_hours=_hours(report),
+        host=_processed(processed),
+        nand=(),
+        pages=None,
+        wear=Wear(used, None if used is None else "Percentage used endurance indicator"),
+        signs=signs.of_scsi(report),
+        reason="SCSI's logs do not count NAND writes",
+        protocol="SCSI",
+        is_disk=bool(whole(report.get("rotation_rate"))),
+    )
 
 
-def _all(attributes: Mapping[tuple[int, str], int], counters: tuple[Counter, ...]) -> tuple[Count, ...]:
-    if any((each.id, each.name) not in attributes for each in counters):
-        return ()
-    return tuple(_count(attributes, each) for each in counters)
-
-
-def _pages(attributes: Mapping[tuple[int, str], int], family: Family) -> tuple[Count, Count] | None:
-    if family.pages is None:
+def _processed(text: Any) -> Count | None:
+    """SCSI's error counters tell gigabytes (10^9) to three places."""
+    try:
+        return Count(round(float(text) * 1000), _GB // 1000, "error counter log, gigabytes processed")
+    except (TypeError, ValueError, OverflowError):
         return None
-    host, background = _first(attributes, (family.pages.host,)), _first(attributes, family.pages.background)
-    return (host, background) if host and background else None
 
 
-def _count(attributes: Mapping[tuple[int, str], int], counter: Counter) -> Count:
-    name = f"{counter.id} {counter.name}"
-    return Count(attributes[counter.id, counter.name], counter.unit_bytes, name, counter.assumed)
+def _within(value: Any, low: int, high: int) -> int | None:
+    """None for what no drive can mean."""
+    found = whole(value)
+    return found if found is not None and low <= found <= high else None
+
+
+def _text(value: Any) -> str:
+    """What a drive says of itself goes to terminals and pages: no control characters, and not without end."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in str(value or ""))
+    return " ".join(plain.split())[:_TEXT_CHARACTERS_MAX]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _json(path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Where SMART is read from: smartctl and nvme-cli for a real drive, the statistics beside it for a simulated one.
+"""Where SMART is read from: smartctl and nvme-cli for a real drive, the statistics next to it for a simulated one.
 
 Both give the same shape, so that `reading` reads both. Needs root for real drives.
 """
@@ -57,8 +57,16 @@ def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
     return _report(report, where, ocp, None if ocp else _vendor(str(report.get("model_name", "")), where))
 
 
+def scanned() -> list[str]:
+    """The devices that smartctl finds; none where it is not installed."""
+    found = run_json("smartctl", "--json", "--scan")
+    devices = [] if isinstance(found, Unavailable) else found.get("devices", [])
+    names = [entry["name"] for entry in devices if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+    return sorted({name for name in names if name.startswith("/dev/")})
+
+
 def _of_simulated(backing_file: Path) -> Report | Unavailable:
-    """`ssdlab mount` puts its statistics beside the drive."""
+    """`ssdlab mount` puts its statistics next to the drive."""
     statistics = backing_file.parent / "stats.json"
     try:
         smart = json.loads(statistics.read_text(encoding="utf-8"))["ssdlab"]["smart"]
@@ -98,9 +106,9 @@ def run_json(*command: str) -> dict[str, Any] | Unavailable:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS_MAX)
         found = vendor_log.first_object(done.stdout)
     except subprocess.TimeoutExpired:
-        return Unavailable(f"{command[0]} did not answer within {_SECONDS_MAX} s")
+        return Unavailable(f"{command[0]} did not respond within {_SECONDS_MAX} s")
     except FileNotFoundError:
         return Unavailable(f"{command[0]} is not installed")
     except (OSError, ValueError) as error:
-        return Unavailable(f"{command[0]} gave no JSON: {error}")
-    return found if isinstance(found, dict) else Unavailable(f"{command[0]} gave no JSON object")
+        return Unavailable(f"{command[0]} returned no JSON: {error}")
+    return found if isinstance(found, dict) else Unavailable(f"{command[0]} returned no JSON object")

@@ -36,18 +36,18 @@ def first_object(text: str) -> Any:
 
 
 def nand_writes(log: Mapping[str, Any], data_units_written: int | None) -> Count | str:
-    """The count of NAND writes, or why it cannot be told."""
+    """The count of NAND writes, or why it is not known."""
     try:
         statistics = log["Device stats"]
         nand, host = int(statistics["nand_bytes_written"]["raw"]), int(statistics["host_bytes_written"]["raw"])
     except (TypeError, KeyError, ValueError):
-        return "the maker's additional log has no counts of NAND and host writes"
+        return "the vendor log has no counts of NAND and host writes"
     if data_units_written is None or host < _TICKS_MIN:
-        return "too little was written to tell the unit of the maker's additional log"
+        return "too little was written to determine the unit of the vendor log"
     share = host * _UNIT_BYTES / (data_units_written * NVME_DATA_UNIT_BYTES) if data_units_written else 0.0
     if abs(share - 1) > _SHARE_MAX:
         return (
             f"the maker's additional log counts {share:.2f} times the host writes of NVMe's health log, in steps of "
-            "32 MiB: its unit is not known on this model"
+            "32 MiB: its unit on this model is unknown"
         )
     return Count(nand, _UNIT_BYTES, "CAh, nand_bytes_written")

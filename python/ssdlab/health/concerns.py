@@ -1,0 +1,117 @@
+"""What a person should know of a drive, in plain sentences, the gravest first; nothing where all is as it should be."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from ssdlab.quantities import format_bytes
+from ssdlab.smart.reading import TEMPERATURE_MAX_C, warning_words
+
+YEARS_LEFT_MIN = 1.0
+USED_PERCENT_MAX = 90
+SPARE_PERCENT_MIN = 20
+WAF_HIGH = 5.0
+
+Row = dict[str, Any]
+
+
+class Level(IntEnum):
+    """How much a concern matters."""
+
+    FINE = 0
+    NOTE = 1
+    ATTENTION = 2
+    """Somebody should act: plan a replacement, or look."""
+    FAILING = 3
+    """The drive itself says so, or is about to stop taking writes."""
+
+
+LEVELS = tuple(level.name.lower() for level in Level)
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A sentence about a drive, and how much it matters."""
+
+    level: Level
+    text: str
+
+
+def of(row: Row) -> list[Concern]:
+    """Of a drive's row, by the names of `drive.row_of`; the gravest first."""
+    found = [*_own_word(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
+    return sorted(found, key=lambda concern: -concern.level)
+
+
+def _own_word(row: Row) -> list[Concern]:
+    found = []
+    words = warning_words(row["critical_warning"], is_nvme=row["protocol"] == "NVMe")
+    if words:
+        found.append(Concern(Level.FAILING, f"The drive warns: {'; '.join(words)}."))
+    elif row["passed"] is False:
+        found.append(Concern(Level.FAILING, "The drive's self-assessment test has failed."))
+    if row["failing"]:
+        found.append(Concern(Level.FAILING, f"At or below the manufacturer's threshold: {row['failing']}."))
+    return found
+
+
+def _wear(row: Row) -> list[Concern]:
+    used, years = row["used_percent"], row["years_left"]
+    if used is None:
+        return []
+    if used >= 100:
+        text = f"It is past its rated life ({used} % used): plan its replacement."
+        return [Concern(Level.ATTENTION, text)]
+    if used < USED_PERCENT_MAX and (years is None or years >= YEARS_LEFT_MIN):
+        return []
+    text = f"{used} % of its rated life is used"
+    if years is not None:
+        days = row["pace_days"]
+        since = f"the pace of the last {days:.0f} days" if row["pace_between_reports"] else "its mean write rate so far"
+        text += f"; at {since} the rest lasts {duration(years)}"
+    return [Concern(Level.ATTENTION, f"{text}: plan its replacement.")]
+
+
+def _spare(row: Row) -> list[Concern]:
+    spare, threshold = row["spare_percent"], row["spare_threshold_percent"] or 0
+    if spare is None:
+        return []
+    if spare <= threshold < 100:
+        text = f"Its spare blocks are used up: {spare} % are left, and its limit is {threshold} %."
+        return [Concern(Level.FAILING, text)]
+    return [Concern(Level.ATTENTION, f"Few spare blocks are left: {spare} %.")] if spare < SPARE_PERCENT_MIN else []
+
+
+def _rest(row: Row) -> list[Concern]:
+    found = []
+    limit = row["temperature_max_c"] or TEMPERATURE_MAX_C
+    if row["temperature_c"] is not None and row["temperature_c"] >= limit:
+        found.append(Concern(Level.NOTE, f"It was at {row['temperature_c']} °C, and its limit is {limit} °C."))
+    errors = row["media_errors"]
+    if errors:
+        text = f"Unreadable or corrupt data {errors:,} time{'s' * (errors != 1)}."
+        found.append(Concern(Level.NOTE, text))
+    return found
+
+
+def _writes(row: Row) -> list[Concern]:
+    if row["waf_is_implausible"]:
+        return [Concern(Level.NOTE, f"Its write amplification is implausible: {row['waf_reason']}.")]
+    if row["waf"] is None or row["waf_is_early"] or row["waf_low"] < WAF_HIGH:
+        return []
+    wrote = f" of {format_bytes(row['host_bytes'])}" if row["host_bytes"] else ""
+    text = (
+        f"Each byte{wrote} from the host became {row['waf']:.1f} in flash: more free space, or a part of the drive "
+        "left unpartitioned, would lengthen its life."
+    )
+    return [Concern(Level.NOTE, text)]
+
+
+def duration(years: float) -> str:
+    """`3 months`, `2.4 years`."""
+    if years < 1 / 12:
+        return "less than a month"
+    if years < 1:
+        months = max(1, round(years * 12))
+        return f"{months} month{'s' * (months != 1)}"
+    return f"{years:.1f} years" if years < 10 else f"{years:.0f} years"

@@ -1,0 +1,134 @@
+"""What is said of one drive, as one flat row of plain values: what it counts, how long it lasts, what is wrong."""
+
+import math
+from typing import Any
+
+from ssdlab.health import concerns, life
+from ssdlab.health.life import Life, Pace
+from ssdlab.smart import lifetime_waf
+from ssdlab.smart.change import Interval, ratio_of_steps
+from ssdlab.smart.reading import Reading
+
+Row = dict[str, Any]
+
+_FAILING_NAMED = 3
+
+
+def row_of(reading: Reading, source: str) -> Row:
+    """A drive by one report of it; `source` says where the report is from."""
+    waf = lifetime_waf.of(reading)
+    host_bytes = _fits(reading.host.bytes) if reading.host else None
+    row = {
+        "source": source,
+        "model": reading.model,
+        "serial": reading.serial,
+        "family": reading.family,
+        "protocol": reading.protocol,
+        "is_disk": reading.is_disk,
+        "reports": 1,
+        "capacity_bytes": reading.capacity_bytes,
+        "time_s": reading.time_s,
+        "power_on_hours": reading.power_on_hours,
+        "host_bytes": host_bytes,
+        "host_step_bytes": reading.host.unit_bytes if reading.host else None,
+        "nand_bytes": _fits(sum(count.bytes for count in reading.nand)) if reading.nand else None,
+        "nand_step_bytes": max(count.unit_bytes for count in reading.nand) if reading.nand else None,
+        "host_pages": _fits(reading.pages[0].ticks) if reading.pages else None,
+        "background_pages": _fits(reading.pages[1].ticks) if reading.pages else None,
+        **_interval("waf", waf.waf),
+        "waf_source": waf.source,
+        "waf_reason": waf.reason,
+        "waf_is_implausible": waf.is_implausible,
+        "waf_is_early": waf.is_early,
+        "waf_doubt": waf.doubt,
+        **_interval("recent_waf", None),
+        "reduces_data": reading.reduces_data,
+        "used_percent": reading.used_percent,
+        "used_source": reading.wear.source,
+        "spare_percent": reading.wear.spare_percent,
+        "spare_threshold_percent": reading.wear.spare_threshold_percent,
+        "temperature_c": reading.temperature_c,
+        "temperature_max_c": reading.temperature_max_c,
+        "passed": reading.signs.passed,
+        "critical_warning": reading.signs.critical_warning,
+        "failing": ", ".join(reading.signs.failing[:_FAILING_NAMED]) or None,
+        "media_errors": _fits(reading.signs.media_errors),
+    }
+    pace = life.pace_of(host_bytes, reading.power_on_hours)
+    return _judged(row, pace)
+
+
+def between(before: Row, after: Row) -> Row:
+    """The drive of two rows, the later one at the pace between them; the later row alone where there is no pace."""
+    days = _days(before, after)
+    written = _risen(before, after, "host_bytes")
+    row = after | {"reports": before["reports"] + after["reports"]}
+    if days is None or written is None:
+        return row
+    row |= _interval("recent_waf", _recent_waf(before, after, written))
+    return _judged(row, Pace(written / days, days, between_reports=True))
+
+
+def order(row: Row) -> tuple[float, float]:
+    """By which the reports of a drive come one after the other."""
+    return (row["time_s"] or 0, row["power_on_hours"] or 0)
+
+
+def _judged(row: Row, pace: Pace | None) -> Row:
+    expected = life.of(row["used_percent"], row["host_bytes"], row["power_on_hours"], pace)
+    row = row | {
+        "host_bytes_per_day": pace.host_bytes_per_day if pace else None,
+        "pace_days": pace.days if pace else None,
+        "pace_between_reports": pace.between_reports if pace else None,
+        **_life(expected),
+    }
+    found = concerns.of(row)
+    level = found[0].level if found else concerns.Level.FINE
+    texts = [concern.text for concern in found]
+    return row | {"level": level.name.lower(), "concern": texts[0] if texts else "", "concerns": " ".join(texts)}
+
+
+def _life(expected: Life) -> Row:
+    return {
+        **_interval("years_left", expected.years_left),
+        **_interval("life_bytes", expected.total_bytes),
+        **_interval("left_bytes", expected.left_bytes),
+    }
+
+
+def _days(before: Row, after: Row) -> float | None:
+    """By the clock of the reports, or by the drive's hours where a report has none."""
+    for name, seconds in (("time_s", 1), ("power_on_hours", 3600)):
+        if before[name] is not None and after[name] is not None and after[name] > before[name]:
+            return float((after[name] - before[name]) * seconds / 86400)
+    return None
+
+
+def _recent_waf(before: Row, after: Row, written: int) -> Interval | None:
+    host_pages, background = (_risen(before, after, name) for name in ("host_pages", "background_pages"))
+    if host_pages and background is not None:
+        return ratio_of_steps(host_pages + background, 1, host_pages, 1, steps=2)
+    programmed = _risen(before, after, "nand_bytes")
+    if not programmed or not written or before["nand_step_bytes"] != after["nand_step_bytes"]:
+        return None
+    nand_step, host_step = after["nand_step_bytes"], after["host_step_bytes"]
+    return ratio_of_steps(programmed / nand_step, nand_step, written / host_step, host_step, steps=1)
+
+
+def _risen(before: Row, after: Row, name: str) -> int | None:
+    """None where it is not known, or fell, as after a reset."""
+    if before[name] is None or after[name] is None or after[name] < before[name]:
+        return None
+    return int(after[name] - before[name])
+
+
+def _interval(name: str, interval: Interval | None) -> Row:
+    """An end that nothing bounds is null."""
+    ends = (interval.value, interval.low, interval.high) if interval else (None, None, None)
+    value, low, high = (end if end is not None and math.isfinite(end) else None for end in ends)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _fits(value: int | None) -> int | None:
+    """Counters of NVMe have 128 bits; one that passes 63 is no count of anything that happened."""
+    return value if value is not None and value < 1 << 63 else None

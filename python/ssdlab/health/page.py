@@ -1,0 +1,112 @@
+"""A survey as a page: how wear and write amplification spread over the drives, and those that matter most."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ssdlab.health import table
+from ssdlab.health.concerns import LEVELS
+from ssdlab.health.drive import Row
+from ssdlab.health.summary import Summary
+from ssdlab.report import page, wording
+from ssdlab.report.charts.published import Line, published_lines
+from ssdlab.report.figure import Figure
+from ssdlab.report.files import write_figures
+from ssdlab.report.template import render
+from ssdlab.results.files import staged
+
+SHOWN = 60
+_POINTS = 101
+_WAF_SHOWN_MAX = 100.0
+
+
+def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
+    """`report.html` with its pictures, and `summary.json`; all or none."""
+    figures = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
+    whole = page.Page(
+        title="Health of drives",
+        subtitle="From SMART reports: wear, write amplification, time left",
+        summary=found.sentence(),
+        figures=figures,
+        after=[
+            page.Section("Most important drives", _table(gravest, found.drives)),
+            page.Section("Columns", page.definition_list(_MEANINGS)),
+        ],
+    )
+    with staged(folder) as place:
+        write_figures(figures, place)
+        (place / "summary.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+
+
+_MEANINGS = (
+    (
+        "WAF",
+        "Bytes programmed to flash divided by host bytes, since the drive was new. Question mark: see the notes.",
+    ),
+    ("used", "Used share of the rated life, as counted by the drive; it may exceed 100 %."),
+    ("years left", "Power-on time until the rated life is used, at the drive's write rate."),
+    ("writes left", "Host writes until then, with the same wear per byte as before."),
+    ("state", f"{', '.join(LEVELS)}: urgency of action."),
+)
+
+
+def _table(rows: Sequence[Row], total: int) -> str:
+    # The notes come second, where they are seen without scrolling.
+    drive, *others = table.COLUMNS
+    heads = [drive.heading, "notes", *(column.heading for column in others)]
+    cells = [
+        [
+            drive.text(row),
+            " ".join(text for text in (row["concerns"], table.standing_text(row)) if text),
+            *(column.text(row) for column in others),
+        ]
+        for row in rows
+    ]
+    note = f"{len(rows):,} of {total:,}; all are in drives.parquet."
+    return f"<p>{note}</p>" + render("ssdlab.report", "table.html", label="Drives", heads=heads, rows=cells, sentence=1)
+
+
+def _waf(drives: pl.LazyFrame) -> Figure | None:
+    settled = drives.filter(pl.col("waf").is_not_null() & ~pl.col("waf_is_early"))
+    points = _quantiles(settled, pl.col("waf").clip(upper_bound=_WAF_SHOWN_MAX))
+    if points is None:
+        return None
+    return published_lines(
+        name="waf",
+        title=f"Half of the drives have a write amplification of {wording.waf(_middle(points))} or less",
+        caption="Drives with at least one full drive write, since they were new. The vertical axis is logarithmic.",
+        lines=[Line("write amplification", points)],
+        x_title="drives in ascending order, %",
+        y_title="write amplification",
+        scale="log",
+    )
+
+
+def _used(drives: pl.LazyFrame) -> Figure | None:
+    points = _quantiles(drives.filter(pl.col("used_percent").is_not_null()), pl.col("used_percent"))
+    if points is None:
+        return None
+    return published_lines(
+        name="used",
+        title=f"Half of the drives have used {wording.significant(_middle(points), 2)} % of their rated life or less",
+        caption="The percentage that the drives themselves report.",
+        lines=[Line("used", points)],
+        x_title="drives in ascending order, %",
+        y_title="% of the rated life used",
+    )
+
+
+def _quantiles(drives: pl.LazyFrame, figure: pl.Expr) -> list[tuple[float, float]] | None:
+    shares = [index / (_POINTS - 1) for index in range(_POINTS)]
+    found = drives.select(
+        pl.len().alias("n"), *(figure.quantile(share, "linear").alias(f"q{share}") for share in shares)
+    ).collect()
+    n, *values = found.row(0)
+    return [(share * 100, value) for share, value in zip(shares, values, strict=True)] if n > 1 else None
+
+
+def _middle(points: Sequence[tuple[float, float]]) -> float:
+    return points[len(points) // 2][1]

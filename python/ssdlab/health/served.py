@@ -1,0 +1,29 @@
+"""Simulated drives at work, mounted, served or on a live page, for the same metrics as real ones."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.health.drive import Row, row_of
+from ssdlab.serving.asking import Asked
+from ssdlab.serving.watching import LIVE, SERVED, runtime_folder
+from ssdlab.smart import reading
+
+
+def rows() -> list[Row]:
+    """Of all that this user has at work. One that ends meanwhile is left out."""
+    found = []
+    for path in sorted(path for path in runtime_folder().iterdir() if path.suffix in (SERVED, LIVE)):
+        with contextlib.suppress(OSError, RunFailed, InputError):
+            for drive in _drives_at(path):
+                place = drive["place"]
+                found.append(row_of(reading.parse(drive["smart"], place), place))
+    return found
+
+
+def _drives_at(path: Path) -> list[dict[str, Any]]:
+    with contextlib.closing(Asked(path)) as process:
+        drives: list[dict[str, Any]] = json.loads(process.ask({"ask": "smart"}))
+    return drives

@@ -1,0 +1,55 @@
+"""Where a drive's write amplification stands among others: of its model, or else of its maker, by the atlas."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ssdlab.atlas import distributions
+from ssdlab.atlas.distributions import Atlas, Distribution
+from ssdlab.atlas.makers import maker_of
+
+_DRIVES_MIN = 10
+"""Fewer drives of a model say little of it."""
+COLUMNS: dict[str, pl.DataType] = {
+    "waf_share_below": pl.Float64(),
+    "waf_compared_with": pl.Int64(),
+    "waf_compared_what": pl.String(),
+}
+
+
+def with_standing(drives: pl.LazyFrame, atlas: Atlas | None = None) -> pl.LazyFrame:
+    """Adds the share of the drives in the atlas that have a lower WAF, of how many, and of which; null where there is
+    none to compare."""
+    known = atlas or distributions.shipped()
+
+    def standing(frame: pl.DataFrame) -> pl.DataFrame:
+        rows = frame.select("model", "capacity_bytes", "waf").iter_rows(named=True)
+        added = [_standing(row, known) for row in rows]
+        columns = [pl.Series(name, [row[name] for row in added], kind) for name, kind in COLUMNS.items()]
+        return frame.with_columns(columns)
+
+    schema = {**drives.collect_schema(), **COLUMNS}
+    return drives.map_batches(standing, schema=schema, streamable=True)
+
+
+def _standing(row: Mapping[str, Any], atlas: Atlas) -> dict[str, Any]:
+    waf: float | None = row["waf"]
+    found = _others(row, atlas) if waf is not None else None
+    if waf is None or found is None:
+        return dict.fromkeys(COLUMNS)
+    others, what = found
+    return {
+        "waf_share_below": others.share_below(waf),
+        "waf_compared_with": others.n,
+        "waf_compared_what": what,
+    }
+
+
+def _others(row: Mapping[str, Any], atlas: Atlas) -> tuple[Distribution, str] | None:
+    of_model = atlas.of_model("waf", row["model"], row["capacity_bytes"])
+    if of_model and of_model.n >= _DRIVES_MIN:
+        return of_model, "drives of this model"
+    maker = maker_of(row["model"])
+    of_maker = atlas.of_maker("waf", maker)
+    return (of_maker, f"drives of {maker}") if of_maker and of_maker.n >= _DRIVES_MIN else None

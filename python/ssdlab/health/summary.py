@@ -1,0 +1,93 @@
+"""A survey in a few figures, and the drives that matter most."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ssdlab.health.concerns import LEVELS
+from ssdlab.health.drive import Row
+
+_SPREAD_OF = 10
+"""A spread of fewer drives says nothing."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of drives, and the spread of write amplification where it is known."""
+
+    drives: int
+    disks: int
+    by_level: dict[str, int]
+    with_counters: int
+    """Drives that count both the host's and the NAND writes."""
+    implausible: int
+    waf_percentiles: dict[int, float]
+    """10, 50 and 90, of drives that have been written at least once over; empty where there are none."""
+    unread: int
+
+    def sentence(self) -> str:
+        """For a person."""
+        said = _count(self.drives, "drive")
+        bad = [f"{self.by_level[level]:,} {level}" for level in reversed(LEVELS[2:]) if self.by_level.get(level)]
+        said += f": {', '.join(bad)}" if bad else ": no drive needs attention"
+        if self.waf_percentiles and self.with_counters >= _SPREAD_OF:
+            low, middle, high = (self.waf_percentiles[percent] for percent in (10, 50, 90))
+            said += f"; write amplification {middle:.2f} in the median, {low:.2f} to {high:.2f} from 10 to 90 %"
+        if self.implausible:
+            said += f"; implausible on {_count(self.implausible, 'drive')}"
+        if self.unread:
+            said += f"; {_count(self.unread, 'file')} could not be read"
+        return f"{said}."
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "drives": self.drives,
+            "hard_disks": self.disks,
+            "by_level": self.by_level,
+            "with_both_counters": self.with_counters,
+            "implausible": self.implausible,
+            "waf_percentiles": {str(percent): value for percent, value in self.waf_percentiles.items()},
+            "unread": self.unread,
+        }
+
+
+def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
+    """The figures of a survey."""
+    waf, settled = pl.col("waf"), ~pl.col("waf_is_early")
+    figures = drives.select(
+        pl.len().alias("drives"),
+        pl.col("is_disk").sum().alias("disks"),
+        *((pl.col("level") == level).sum().alias(level) for level in LEVELS),
+        (waf.is_not_null() | pl.col("waf_is_implausible")).sum().alias("with_counters"),
+        pl.col("waf_is_implausible").sum().alias("implausible"),
+        *(waf.filter(settled).quantile(percent / 100, "linear").alias(f"p{percent}") for percent in (10, 50, 90)),
+    )
+    row = figures.collect().row(0, named=True)
+    known = row["p50"] is not None
+    return Summary(
+        drives=row["drives"],
+        disks=row["disks"],
+        by_level={level: row[level] for level in LEVELS},
+        with_counters=row["with_counters"],
+        implausible=row["implausible"],
+        waf_percentiles={percent: row[f"p{percent}"] for percent in (10, 50, 90)} if known else {},
+        unread=unread,
+    )
+
+
+def gravest(drives: pl.LazyFrame, most: int) -> list[Row]:
+    """The most important drives: failing first, then those that are worn most."""
+    rank = pl.col("level").replace_strict({level: -place for place, level in enumerate(LEVELS)}, return_dtype=pl.Int64)
+    numbered = drives.with_row_index("row")
+    order = numbered.select("row", rank.alias("rank"), "used_percent", "waf").sort(
+        ["rank", "used_percent", "waf"], descending=[False, True, True], nulls_last=True, maintain_order=True
+    )
+    chosen = order.select("row").head(most).collect(engine="streaming")
+    # Fetched apart: a million rows sorted whole take most of a gigabyte.
+    rows = numbered.filter(pl.col("row").is_in(chosen["row"].implode())).collect(engine="streaming")
+    return chosen.join(rows, on="row", how="left", maintain_order="left").drop("row").to_dicts()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"

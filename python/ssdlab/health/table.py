@@ -1,0 +1,100 @@
+"""Drives as a table that fits the terminal, and what is to be known of them below it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ssdlab.health.drive import Row
+from ssdlab.quantities import format_bytes
+from ssdlab.terminal import show
+
+_MISSING = "-"
+_YEARS_SHOWN_MAX = 50
+_SAID_IN_FULL_OF = 5
+"""Of more drives the gravest concern alone is said."""
+_STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "fine": "green"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    text: Callable[[Row], str]
+    justify_left: bool = False
+
+
+def name_of(row: Row) -> str:
+    """The model, or what a report without one is from."""
+    return str(row["model"] or row["source"].rsplit("/", 1)[-1])
+
+
+def waf_text(row: Row) -> str:
+    """The figure; a word where there is none that can be believed."""
+    if row["waf_is_implausible"]:
+        return "implausible"
+    if row["waf"] is None:
+        return _MISSING
+    text = f"{row['waf']:.2f}" if row["waf"] < 100 else f"{row['waf']:.0f}"
+    return f"{text}?" if row["waf_doubt"] else text
+
+
+def years_text(row: Row) -> str:
+    """Years left; above a bound only that it is many."""
+    years, low = row["years_left"], row["years_left_low"]
+    if years is None:
+        return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
+    return f">{_YEARS_SHOWN_MAX}" if years > _YEARS_SHOWN_MAX else f"{years:.1f}"
+
+
+def standing_text(row: Row) -> str:
+    """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty where the atlas knows too few."""
+    if row["waf"] is None or row["waf_compared_with"] is None:
+        return ""
+    share, count = row["waf_share_below"], row["waf_compared_with"]
+    return f"WAF {row['waf']:.1f}: more than {share:.0%} of {count:,} {row['waf_compared_what']}.".replace("%", " %")
+
+
+def _size(name: str) -> Callable[[Row], str]:
+    return lambda row: format_bytes(round(row[name])) if row[name] is not None else _MISSING
+
+
+def _percent(name: str) -> Callable[[Row], str]:
+    return lambda row: f"{row[name]} %" if row[name] is not None else _MISSING
+
+
+COLUMNS = (
+    _Column("drive", name_of, justify_left=True),
+    _Column("size", _size("capacity_bytes")),
+    _Column("written", _size("host_bytes")),
+    _Column("NAND", _size("nand_bytes")),
+    _Column("WAF", waf_text),
+    _Column("used", _percent("used_percent")),
+    _Column("years left", years_text),
+    _Column("writes left", _size("left_bytes")),
+    _Column("spare", _percent("spare_percent")),
+    _Column("state", lambda row: row["level"], justify_left=True),
+)
+# What a narrow terminal does without.
+_LEFT_OUT_FIRST = ("writes left", "NAND", "spare", "written", "size")
+
+
+def printed(rows: Sequence[Row], console: Console) -> None:
+    """The table, and below it the sentences on each drive of it that has any."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column.heading, justify="left" if column.justify_left else "right")
+    for row in rows:
+        # Text, not markup: a drive's words are not to be interpreted.
+        cells = [Text(column.text(row)) for column in COLUMNS]
+        cells[-1].stylize(_STYLES[row["level"]])
+        table.add_row(*cells)
+    show(table, console, _LEFT_OUT_FIRST)
+    for row in rows:
+        said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
+        said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
+        if said:
+            serial = f" {row['serial']}" if row["serial"] else ""
+            console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

@@ -1,0 +1,83 @@
+"""A SATA drive's attributes and device statistics, from the shape of `smartctl --json`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_LEADING = re.compile(r"-?\d{1,39}(?!\d)")
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,32}(?![0-9a-fA-F])")
+_COUNTER_BITS = 128
+_NO_STATISTIC = (1 << 48) - 1
+"""All bits of the longest device statistic, which some drives give for one that they do not keep."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute as the drive reports it; what it does not report is None."""
+
+    id: int
+    name: str
+    """smartctl's; empty where a report has numbers alone."""
+    level: int | None
+    """The normalized value."""
+    threshold: int | None
+    failed: str
+    """`now`, `past` or empty."""
+    raw: int | None
+    """As smartctl interprets it: the number that its text begins with."""
+    raw_text: str = ""
+
+
+def attributes_of(report: Mapping[str, Any]) -> list[Attribute]:
+    """Entries that are not as smartctl writes them are left out."""
+    table = _mapping(report.get("ata_smart_attributes")).get("table")
+    found = []
+    for entry in table if isinstance(table, list) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), int):
+            raw = _mapping(entry.get("raw"))
+            text = str(raw.get("string", ""))
+            found.append(
+                Attribute(
+                    id=entry["id"],
+                    name=str(entry.get("name", "")),
+                    level=whole(entry.get("value")),
+                    threshold=whole(entry.get("thresh")),
+                    failed=str(entry.get("when_failed", "")),
+                    raw=_raw(text, raw.get("value")),
+                    raw_text=text,
+                )
+            )
+    return found
+
+
+def statistics_of(report: Mapping[str, Any]) -> dict[str, int]:
+    """ATA's device statistics by name (ACS-4, log 04h)."""
+    pages = _mapping(report.get("ata_device_statistics")).get("pages")
+    found: dict[str, int] = {}
+    for page in pages if isinstance(pages, list) else ():
+        entries = _mapping(page).get("table")
+        for entry in entries if isinstance(entries, list) else ():
+            value = whole(_mapping(entry).get("value"))
+            if value is not None and value < _NO_STATISTIC and _mapping(entry.get("flags")).get("valid", True):
+                found.setdefault(str(entry.get("name", "")), value)
+    return found
+
+
+def whole(value: Any) -> int | None:
+    """A whole number of JSON that a drive's counter can hold, and nothing else."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and -(1 << _COUNTER_BITS) < value < 1 << _COUNTER_BITS else None
+
+
+def _raw(text: str, value: Any) -> int | None:
+    """The text first: the value may have a minimum and a maximum packed into its upper bytes."""
+    hexadecimal = _HEX.match(text)
+    if hexadecimal:
+        return int(hexadecimal[0], 16)
+    leading = _LEADING.match(text)
+    return int(leading[0]) if leading else whole(value)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

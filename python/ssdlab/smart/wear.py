@@ -1,0 +1,108 @@
+"""How much of its rated life a drive has used and how many spare blocks it has left, by its own word.
+
+NVMe and ATA's device statistics have a percentage for it; before them each maker had an attribute of its own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ssdlab.smart.attributes import Attribute, whole
+from ssdlab.smart.families import Family
+
+_STATISTIC = "Percentage Used Endurance Indicator"
+_USED_MAX = 255
+"""NVMe and ATA let the percentage stop here."""
+
+_Kind = Literal["level left", "raw left", "raw used"]
+# Names that say it themselves. Where the raw value counts, its normalized one stays at 100 on known drives.
+_NAMES: tuple[tuple[re.Pattern[str], _Kind], ...] = (
+    (re.compile(r"Percent_Lifetime_Used|Perc_Rated_Life_Used|DriveLife_Used%"), "raw used"),
+    (re.compile(r"Remaining_Lifetime_Perc|SSD_Life_Left_Perc|DriveLife_Remaining%"), "raw left"),
+    (
+        re.compile(r"Media_Wearout_Indicator|Percent_Lifetime_Remain|Percent_Life_Remaining|Drive_Life_Remaining%"),
+        "level left",
+    ),
+    (re.compile(r"SSD_Life_Left|Lifetime_Left|Life_Left.*"), "level left"),
+)
+_NOT_A_LEVEL = (230,)
+"""On WD's and SanDisk's drives Media_Wearout_Indicator has its meaning packed into the raw value."""
+_SPARE_NAMES = ("Available_Reservd_Space", "Perc_Avail_Resrvd_Space", "Reserved_Block_Pct", "Unused_Rsvd_Blk_Cnt_Tot")
+
+
+@dataclass(frozen=True)
+class Wear:
+    """Percentages; None for what a drive does not tell."""
+
+    used_percent: int | None = None
+    """100 when the rated endurance is spent; may pass it."""
+    source: str | None = None
+    spare_percent: int | None = None
+    spare_threshold_percent: int | None = None
+
+
+def of_nvme(log: Mapping[str, Any]) -> Wear:
+    """From NVMe's health log."""
+    used = _used(whole(log.get("percentage_used")))
+    return Wear(
+        used,
+        None if used is None else "Percentage Used",
+        _level(whole(log.get("available_spare"))),
+        _level(whole(log.get("available_spare_threshold"))),
+    )
+
+
+def as_health_log(group: Mapping[str, Any]) -> dict[str, Any]:
+    """An endurance group's log under the health log's names; it has the same percentages."""
+    names = {"percentage_used": "percent_used", "available_spare": "avl_spare"}
+    names["available_spare_threshold"] = "avl_spare_threshold"
+    return {name: group.get(short) for name, short in names.items()}
+
+
+def of_ata(
+    report: Mapping[str, Any],
+    attributes: Sequence[Attribute],
+    statistics: Mapping[str, int],
+    family: Family | None,
+) -> Wear:
+    """From the device statistics, or from the attribute that the make has for it."""
+    told = report.get("endurance_used")
+    used = _used(whole(told.get("current_percent"))) if isinstance(told, Mapping) else None
+    source = "endurance used" if used is not None else None
+    if used is None and _STATISTIC in statistics:
+        used, source = _used(statistics[_STATISTIC]), _STATISTIC
+    if used is None:
+        used, source = _by_attribute(attributes, family)
+    spare = next((each for name in _SPARE_NAMES for each in attributes if each.name == name and each.threshold), None)
+    return Wear(used, source, _level(spare.level) if spare else None, spare.threshold if spare else None)
+
+
+def _by_attribute(attributes: Sequence[Attribute], family: Family | None) -> tuple[int | None, str | None]:
+    for counter in family.life_left if family else ():
+        for each in attributes:
+            unnamed = each.name in ("", counter.name) or each.name.startswith("Unk")
+            if each.id == counter.id and unnamed and (level := _level(each.level)) is not None:
+                return 100 - level, f"{each.id} {each.name or counter.name}"
+    for pattern, kind in _NAMES:
+        for each in attributes:
+            if pattern.fullmatch(each.name) and each.id not in _NOT_A_LEVEL:
+                used = _read(each, kind)
+                if used is not None:
+                    return used, f"{each.id} {each.name}"
+    return None, None
+
+
+def _read(attribute: Attribute, kind: _Kind) -> int | None:
+    if kind == "raw used":
+        return _used(attribute.raw)
+    left = _level(attribute.level if kind == "level left" else attribute.raw)
+    return None if left is None else 100 - left
+
+
+def _used(value: int | None) -> int | None:
+    return value if value is not None and 0 <= value <= _USED_MAX else None
+
+
+def _level(value: int | None) -> int | None:
+    return value if value is not None and 0 <= value <= 100 else None

@@ -1,0 +1,133 @@
+"""What a SATA drive counts of writes: by the attributes' names first, then by the family, then by the model.
+
+A counter without a unit in its name, of a drive that smartctl does not know, may have smartctl's default name: 241 is
+`Total_LBAs_Written` also where it counts 32 MiB. The logical sectors of the device statistics then prove its unit.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ssdlab.smart import naming
+from ssdlab.smart.attributes import Attribute
+from ssdlab.smart.counts import Count
+from ssdlab.smart.families import Counter, Family
+
+_SECTORS = "Logical Sectors Written"
+_UNITS_BYTES = (512, 4096, 1 << 20, 32 << 20, 64 << 20, 10**9, 1 << 30)
+_AGREES_WITHIN = 0.03
+_SECTORS_MIN = 1 << 21
+"""A GiB: below it a step of a coarse counter is more than what would tell units apart."""
+_DEFAULT_NAMES = re.compile(r"|Unk.*|Total_LBAs_Written|Vendor_.*")
+"""Names that smartctl gives to what it does not know."""
+_HOST_NUMBERS = (241, 246)
+
+
+@dataclass(frozen=True)
+class Writes:
+    """What the host wrote and what was programmed. Empty or None where it is not known."""
+
+    host: Count | None
+    nand: tuple[Count, ...]
+    """Their sum is what was programmed."""
+    pages: tuple[Count, Count] | None
+    """Pages programmed for the host, and in the background, where these are what the drive counts."""
+    reason: str | None
+    """Why NAND writes are not available; None where they are."""
+
+
+def of(
+    attributes: Sequence[Attribute],
+    statistics: Mapping[str, int],
+    sector_bytes: int,
+    model_family: str | None,
+    family: Family | None,
+) -> Writes:
+    """`statistics` are ATA's device statistics, in logical sectors of `sector_bytes`."""
+    table = _Table(attributes, is_known=model_family is not None)
+    sectors_bytes = statistics.get(_SECTORS, 0) * sector_bytes
+    by_name = naming.host(attributes) or (_first(table, family.host) if family else None)
+    host = _proven(by_name, sectors_bytes) or _by_statistics(attributes, statistics, sector_bytes)
+    if family and family.nand_not_counted:
+        return Writes(host, (), None, family.nand_not_counted)
+    nand = naming.nand(attributes)
+    pages = None
+    if family:
+        by_family = next((way for each in family.nand if (way := _all(table, each))), ())
+        # The family knows what is assumed of a counter.
+        nand = by_family or nand
+        pages = _pages(table, family)
+    reason = None if nand or pages else _reason(model_family, family)
+    return Writes(host, nand, pages, reason)
+
+
+class _Table:
+    """Attributes by number and name; by number alone where smartctl does not know the drive."""
+
+    def __init__(self, attributes: Sequence[Attribute], *, is_known: bool) -> None:
+        self._by_name = {(each.id, each.name): each for each in attributes}
+        self._by_number: dict[int, Attribute] = {}
+        if not is_known:
+            self._by_number = {each.id: each for each in attributes if _DEFAULT_NAMES.fullmatch(each.name)}
+
+    def count(self, counter: Counter) -> Count | None:
+        exact = self._by_name.get((counter.id, counter.name))
+        found = exact or self._by_number.get(counter.id)
+        if found is None or found.raw is None or found.raw < 0:
+            return None
+        assumed = counter.assumed if exact else counter.assumed or "meaning on other drives of this manufacturer"
+        return Count(found.raw, counter.unit_bytes, f"{counter.id} {found.name or counter.name}", assumed)
+
+
+def _first(table: _Table, counters: Sequence[Counter]) -> Count | None:
+    return next((count for each in counters if (count := table.count(each))), None)
+
+
+def _all(table: _Table, counters: Sequence[Counter]) -> tuple[Count, ...]:
+    found = [table.count(each) for each in counters]
+    return () if None in found else tuple(count for count in found if count)
+
+
+def _pages(table: _Table, family: Family) -> tuple[Count, Count] | None:
+    if family.pages is None:
+        return None
+    host, background = table.count(family.pages.host), _first(table, family.pages.background)
+    return (host, background) if host and background else None
+
+
+def _proven(count: Count | None, sectors_bytes: int) -> Count | None:
+    """The count with the unit that the device statistics prove; as it is where its name or family says the unit."""
+    if count is None or not count.attribute.endswith("Total_LBAs_Written") or sectors_bytes < _SECTORS_MIN * 512:
+        return count
+    unit_bytes = _unit(count.ticks, sectors_bytes)
+    if unit_bytes is None or unit_bytes == count.unit_bytes:
+        return count
+    return Count(count.ticks, unit_bytes, count.attribute)
+
+
+def _by_statistics(attributes: Sequence[Attribute], statistics: Mapping[str, int], sector_bytes: int) -> Count | None:
+    sectors = statistics.get(_SECTORS)
+    if not sectors or sectors < 0:
+        return None
+    for attribute in attributes:
+        if attribute.id in _HOST_NUMBERS and attribute.raw and sectors >= _SECTORS_MIN:
+            unit_bytes = _unit(attribute.raw, sectors * sector_bytes)
+            if unit_bytes:
+                return Count(attribute.raw, unit_bytes, f"{attribute.id} {attribute.name}".strip())
+    return Count(sectors, sector_bytes, f"device statistics, {_SECTORS}")
+
+
+def _unit(ticks: int, written_bytes: int) -> int | None:
+    if not ticks:
+        return None
+    return next((unit for unit in _UNITS_BYTES if abs(ticks * unit / written_bytes - 1) < _AGREES_WITHIN), None)
+
+
+def _reason(model_family: str | None, family: Family | None) -> str:
+    if family is not None:
+        return (
+            f"drives of the family {(model_family or family.name)!r} do not count NAND writes, at least not this model"
+        )
+    if model_family is None:
+        return "smartctl does not know this model, so the meaning of its attributes is not known"
+    return f"the family {model_family!r} is not in the table of families, and no attribute name mentions NAND writes"
