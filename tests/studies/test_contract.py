@@ -7,20 +7,50 @@ import pytest
 from rich.console import Console
 
 from ssdlab.errors import InputError
-from ssdlab.studies import Range, Row, registry, wording
+from ssdlab.studies import Fitted, Range, Row, registry, wording
+from ssdlab.studies.contract import Verdict
 from ssdlab.studies.table import print_rows
+
+COPY_COST = Fitted(("what a copy costs",), 3)
+
+
+def test_a_published_figure_without_a_tolerance_is_refused() -> None:
+    """Rows of variants stood beside published figures with no tolerance: they could not miss and were not counted."""
+    with pytest.raises(ValueError, match="needs a tolerance"):
+        Row("throughput", 933.6, 980.28, "MiB/s")
+    assert Row("throughput", None, 980.28, "MiB/s").verdict is None
+
+
+def test_as_many_parameters_as_points_are_no_evidence() -> None:
+    saturated = Fitted(("read time", "rate", "window"), 3)
+    assert Row("fresh", 2.8, 2.8, "s", 0.05, fitted=saturated).verdict is Verdict.SATURATED
+    assert Row("fresh", 2.8, 2.8, "s", 0.05, fitted=COPY_COST).verdict is Verdict.MET
+    assert Row("fresh", 2.8, 2.8, "s", 0.05, fitted=saturated, is_left_out=True).verdict is Verdict.MET
+    assert Row("fresh", 2.8, 4.8, "s", 0.05, fitted=saturated).verdict is Verdict.MISSED
+
+
+def test_every_published_figure_is_counted() -> None:
+    rows = [
+        Row("met", 1.0, 1.01, "s", 0.05),
+        Row("missed", 1.0, 1.2, "s", 0.05, printed="ours"),
+        Row("price", 3.0, 3.0, "USD", 0.0, is_input=True),
+        Row("nothing published", None, 1.0, "s"),
+    ]
+    assert wording.verdict(rows) == "3 published figures: 1 met, 1 missed, 1 input"
+    assert wording.published(rows[1]) == "1*" and wording.deviation(rows[1]) == "+20.0 % !"
+    assert wording.deviation(rows[2]) == "+0.0 % ="
 
 
 def test_a_deviation_is_a_share_of_the_published_figure() -> None:
     row = Row("throughput", 933.6, 980.28, "MiB/s", tolerance=0.05)
     assert row.deviation == pytest.approx(0.05)
-    assert row.holds
+    assert row.verdict is Verdict.MET
     assert wording.deviation(row) == "+5.0 %"
 
 
 def test_past_its_tolerance_a_row_says_so() -> None:
     row = Row("throughput", 100.0, 94.0, "MiB/s", tolerance=0.05)
-    assert row.holds is False
+    assert row.verdict is Verdict.MISSED
     assert wording.deviation(row) == "-6.0 % !"
 
 
@@ -28,31 +58,31 @@ def test_past_its_tolerance_a_row_says_so() -> None:
 def test_a_range_counts_from_its_nearer_end(simulated: float, points: float) -> None:
     row = Row("gain", Range(80, 100), simulated, "%", in_points=True, tolerance=1)
     assert row.deviation == pytest.approx(points)
-    assert row.holds is (abs(points) <= 1)
+    assert row.verdict is (Verdict.MET if abs(points) <= 1 else Verdict.MISSED)
 
 
 def test_an_open_range_has_no_upper_end() -> None:
-    assert Row("gain", Range(80), 500.0, "%").deviation == 0
-    assert Row("gain", Range(80), 40.0, "%").deviation == pytest.approx(-0.5)
-    assert wording.published(Row("gain", Range(80), 84.0, "%")) == "over 80"
+    assert Row("gain", Range(80), 500.0, "%", 0.05).deviation == 0
+    assert Row("gain", Range(80), 40.0, "%", 0.05).deviation == pytest.approx(-0.5)
+    assert wording.published(Row("gain", Range(80), 84.0, "%", 0.05)) == "over 80"
 
 
 def test_what_was_not_measured_is_null() -> None:
     row = Row("NAND writes", 42112, None, "GB", tolerance=0.1, note="the target has no such counter")
-    assert row.deviation is None and row.holds is None
+    assert row.deviation is None and row.verdict is Verdict.NOT_MEASURED
     plain = json.loads(json.dumps(row.to_dict()))
     assert plain["simulated"] is None and plain["deviation"] is None
     assert plain["what"] == "NAND writes" and plain["unit"] == "GB" and plain["published"] == 42112
 
 
 def test_the_unfitted_figure_has_its_own_deviation() -> None:
-    plain = Row("at 150 GiB", 100.0, 101.0, "MiB/s", fitted_parameters=1, unfitted=120.0).to_dict()
+    plain = Row("at 150 GiB", 100.0, 101.0, "MiB/s", 0.05, fitted=COPY_COST, unfitted=120.0).to_dict()
     assert plain["unfitted_deviation"] == pytest.approx(0.2)
-    assert plain["fitted_parameters"] == 1
+    assert plain["fitted_parameters"] == ["what a copy costs"] and plain["fitted_to_points"] == 3
 
 
-@pytest.mark.parametrize("fitted", [0, 2])
-def test_the_table_keeps_to_80_columns(fitted: int) -> None:
+@pytest.mark.parametrize("fitted", [None, COPY_COST])
+def test_the_table_keeps_to_80_columns(fitted: Fitted | None) -> None:
     rows = [
         Row(
             "a very long name of a row that has to be broken somewhere in its middle",
@@ -60,11 +90,11 @@ def test_the_table_keeps_to_80_columns(fitted: int) -> None:
             345678.9,
             "MiB/s",
             tolerance=0.1,
-            fitted_parameters=fitted,
+            fitted=fitted,
             unfitted=12345.0 if fitted else None,
             group="A group with a long heading that takes more than one line of the terminal",
         ),
-        Row("not measured", 5.0, None, "GB", note="why not"),
+        Row("not measured", 5.0, None, "GB", 0.05, note="why not"),
     ]
     stream = io.StringIO()
     print_rows(rows, Console(file=stream, width=200))

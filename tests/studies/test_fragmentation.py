@@ -29,7 +29,7 @@ def test_what_is_fitted_is_recorded_with_its_points_and_counted(each: Fragmented
     of_kind = {key for key, source in drive.sources.items() if source.kind == "fitted"}
     free = {parameter.name for parameter in each.free}
     assert free <= of_kind
-    assert len(of_kind) == each.fitted_parameters
+    assert of_kind == set(each.fitted.parameters) and each.fitted.points == len(each.cells)
     for key in free:
         source = drive.sources[key].source
         assert all(f"{cell} {each.seconds[CELLS.index(cell)]:g} s" in source for cell in each.cells)

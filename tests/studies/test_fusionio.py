@@ -4,6 +4,7 @@ import pytest
 
 from ssdlab.drives import load
 from ssdlab.studies import Context
+from ssdlab.studies.contract import Verdict
 from ssdlab.studies.free_space_fusionio import curve
 
 
@@ -13,7 +14,7 @@ def test_one_drive_file_repeats_the_published_points(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(curve, "SCALE", "1/64")
     monkeypatch.setattr(curve, "_left_out", lambda context: [1.0, 1.0, 1.0])
     result = curve.run(Context(workers=1))
-    assert [row.holds for row in result.rows[:3]] == [True, True, True]
+    assert [row.verdict for row in result.rows[:3]] == [Verdict.MET] * 3
     assert all(abs(row.simulated or 0.0) < 1 for row in result.rows if "reserved over" in row.what)
     costs = {str(row[0]): row[-1] for row in result.tables[0].rows}
     assert costs[curve.VARIANTS[curve.BUS_BOUND].what] == pytest.approx(2.0, abs=0.1), "out of one die, into another"

@@ -14,22 +14,25 @@ and a line in `registry.py`. `study.py` is imported to list the studies, so it i
     def run(context: Context) -> StudyResult:
         scale = context.scale("1/16")                       # None with --full
         job = context.job(FOLDER / "random-writes.fio", MINUTES="240")   # ${MINUTES} in the file
-        specifications = {label: specify(job, ssdlab.drive(name, scale=scale), seed=context.seed) for ...}
+        specifications = {label: specify(job, drive_of(name, scale=scale), seed=context.seed) for ...}
         results = context.simulate(specifications)          # in worker processes, with progress
-        rows = [Row("steady state, 7 % over 0 %", published=Range(80, 100), simulated=..., unit="%")]
+        rows = [Row("steady state, 7 % over 0 %", Range(80), simulated=..., unit="%", tolerance=0.05)]
         figures = [published_lines(name=..., title="a finding in one sentence", ...)]
         return StudyResult(finding="...", rows=rows, figures=figures, series={"over-time": frame})
 
-Rules. A simulated figure comes from the engine and a drive file alone. A row tells how many parameters of the drive
-file were fitted to published points (`fitted_parameters`) and what the model says with nothing fitted (`unfitted`). A
-row that a target cannot measure has `simulated=None` and a `note` why. A deviation is a share of the published
-figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages themselves);
-`tolerance`, in the same measure, says how near it has to come. The title of a figure is its finding. Charts name no
-colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws lines with their spread over seeds and
-published marks.
+Rules. A simulated figure comes from the engine and a drive file alone. Every row with a published figure has a
+tolerance, which stands in `figures.csv` and is the same rule for all rows of a study; it was set before anything was
+fitted. A row says how its figure is printed (`printed`; a range that was read out of words or a picture is `"ours"`),
+what was fitted to how many points (`fitted`; a choice counts where the figure depends on it), and what the same drive
+gives with the fitted keys taken back (`unfitted`). The verdict counts every published figure: met, missed, input,
+saturated. The procedure as published comes first, variants of it after; what other assumptions would give is a table.
+A row that a target cannot measure has `simulated=None` and a `note` why. A deviation is a share of the published
+figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages themselves). The title
+of a figure is its finding. Charts name no colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws
+lines with their spread over seeds and published marks.
 """
 
 from ssdlab.studies.context import Context
-from ssdlab.studies.contract import Assumption, Range, Row, Study, StudyResult, Table, joined, published
+from ssdlab.studies.contract import Assumption, Fitted, Range, Row, Study, StudyResult, Table, joined, published
 
-__all__ = ["Assumption", "Context", "Range", "Row", "Study", "StudyResult", "Table", "joined", "published"]
+__all__ = ["Assumption", "Context", "Fitted", "Range", "Row", "Study", "StudyResult", "Table", "joined", "published"]

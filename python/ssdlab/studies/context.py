@@ -1,26 +1,19 @@
 """What a study runs with: seed, scale, workers, progress, and the one way in which it simulates."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import RunFailed
+from ssdlab.runs import ShowProgress, run_all, silent
+from ssdlab.workloads import jobs
 
 if TYPE_CHECKING:
-    from ssdlab.jobs import JobFile
     from ssdlab.results import Result
-    from ssdlab.runs import Progress
-    from ssdlab.targets.specification import Specification
-
-ShowProgress = Callable[[Sequence[str]], "AbstractContextManager[Progress | None]"]
-"""Given the labels of runs, what shows how far each of them is."""
-
-
-def _silent(_labels: Sequence[str]) -> "AbstractContextManager[Progress | None]":
-    return nullcontext(None)
+    from ssdlab.specification import Specification
+    from ssdlab.workloads.jobs import JobFile
 
 
 @dataclass
@@ -30,7 +23,7 @@ class Context:
     seed: int = 1
     full: bool = False
     workers: int | None = None
-    show_progress: ShowProgress = _silent
+    show_progress: ShowProgress = silent
     specifications: "dict[str, Specification]" = field(default_factory=dict)
     """Every run so far by its label: enough to repeat the study to the same bytes."""
 
@@ -44,8 +37,6 @@ class Context:
 
     def job(self, path: Path, **variables: str) -> "JobFile":
         """A job file of the study; `${NAME}` in it is replaced by the variable of that name."""
-        from ssdlab import jobs
-
         return jobs.load(path, environment=variables)
 
     def simulate(self, specifications: "Mapping[str, Specification]") -> "dict[str, Result]":
@@ -62,20 +53,10 @@ class Context:
 
     def simulate_to_the_end(self, specifications: "Mapping[str, Specification]") -> "dict[str, Result]":
         """The same, and a drive that wore out is a result too, with `failure` set."""
-        from ssdlab.runs import run_many
-
         repeated = self.specifications.keys() & specifications.keys()
         if repeated:
             raise ValueError(f"labels of runs must differ: {sorted(repeated)}")
         self.specifications |= specifications
         labels = list(specifications)
-        results: dict[str, Result] = {}
-        with (
-            self.show_progress(labels) as tell,
-            closing(run_many(list(specifications.values()), self.workers, tell)) as runs,
-        ):
-            for index, result in runs:
-                results[labels[index]] = result
-                if tell:
-                    tell(index, 1.0, result.ledger.host_written_bytes)
-        return {label: results[label] for label in labels}
+        results = run_all(labels, list(specifications.values()), self.workers, self.show_progress)
+        return dict(zip(labels, results, strict=True))

@@ -3,8 +3,9 @@
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import polars
@@ -21,6 +22,37 @@ class Range:
     high: float | None = None
 
 
+Printed = Literal["figure", "text", "ours"]
+"""How a source gives a figure: as a number in a table or picture, as a number in its text, or in words or a picture
+without a number, so that the number beside them is our reading."""
+
+
+class Verdict(StrEnum):
+    """What a row with a published figure counts as. Every such row counts as one of these."""
+
+    MET = "met"
+    MISSED = "missed"
+    INPUT = "input"
+    """Arithmetic on what was given: no model could have missed it."""
+    SATURATED = "saturated"
+    """As many parameters as published points: the agreement says nothing about the model."""
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was chosen with the published figures in view, and how many of them it was chosen by."""
+
+    parameters: tuple[str, ...]
+    """Numbers and choices alike, each by its name: a choice counts where the figure depends on it."""
+    points: int
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether no degree of freedom is left."""
+        return len(self.parameters) >= self.points
+
+
 @dataclass(frozen=True)
 class Row:
     """One figure, published and simulated. `in_points`: the deviation is a difference in `unit`, not a share."""
@@ -32,17 +64,27 @@ class Row:
     """None: not measured; `note` says why."""
     unit: str
     tolerance: float | None = None
-    """How near it has to come: 0.05 for 5 %, or a number of points; None: nothing is demanded."""
+    """How near the figure has to come: 0.05 for 5 %, or a number of points. Set in the study's `figures.csv`, by one
+    rule for all of its rows, before anything is fitted."""
     in_points: bool = False
-    fitted_parameters: int = 0
-    """Parameters of drive file or workload that were fitted to published points and move this figure."""
+    printed: Printed = "figure"
+    is_input: bool = False
+    """Whether the figure follows from what was given by arithmetic alone."""
+    fitted: Fitted | None = None
+    """What of the drive file or the workload was fitted to published points and moves this figure; None: predicted."""
+    is_left_out: bool = False
+    """Whether this figure is none of the points that `fitted` was fitted to: a prediction."""
     unfitted: float | None = None
-    """What the model says with nothing fitted; None where nothing was."""
+    """What the same drive gives with the fitted keys taken back and nothing else changed; None where nothing was."""
     spread: tuple[float, float] | None = None
     """Least and greatest over the seeds, where several were run."""
     group: str = ""
     """The heading under which the row stands; rows of a group follow each other."""
     note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.published is not None and self.tolerance is None and not self.is_input:
+            raise ValueError(f"{self.what}: a published figure needs a tolerance, or it could not miss")
 
     @property
     def deviation(self) -> float | None:
@@ -62,12 +104,27 @@ class Row:
         return value / nearest - 1 if nearest else None
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the deviation is within the tolerance; None without either."""
+    def is_within_tolerance(self) -> bool | None:
+        """None without a published figure, a simulated one or a tolerance."""
         if self.tolerance is None or self.deviation is None:
             return None
-        # A deviation of exactly the tolerance holds, whatever the last bit of a division says.
+        # A deviation of exactly the tolerance is within it, whatever the last bit of a division is.
         return abs(self.deviation) <= self.tolerance * (1 + 1e-9) + 1e-12
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None where nothing was published. A figure outside its tolerance is missed, however it came about."""
+        if self.published is None:
+            return None
+        if self.simulated is None:
+            return Verdict.NOT_MEASURED
+        if self.is_within_tolerance is False:
+            return Verdict.MISSED
+        if self.is_input:
+            return Verdict.INPUT
+        if self.fitted is not None and self.fitted.is_saturated and not self.is_left_out:
+            return Verdict.SATURATED
+        return Verdict.MET
 
     def to_dict(self) -> dict[str, Any]:
         """As `result.json` has it. A range is {"min", "max"}; `deviation` is a share, or in the unit with points."""
@@ -78,13 +135,16 @@ class Row:
             "group": self.group,
             "what": self.what,
             "published": figure,
+            "printed": None if figure is None else self.printed,
             "simulated": self.simulated,
             "unit": self.unit,
             "deviation": self.deviation,
             "deviation_in": "unit" if self.in_points else "share",
             "tolerance": self.tolerance,
-            "holds": self.holds,
-            "fitted_parameters": self.fitted_parameters,
+            "verdict": self.verdict,
+            "fitted_parameters": list(self.fitted.parameters) if self.fitted else [],
+            "fitted_to_points": self.fitted.points if self.fitted else 0,
+            "left_out": self.is_left_out,
             "unfitted": self.unfitted,
             "unfitted_deviation": self.deviation_of(self.unfitted),
             "spread": None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]},
@@ -122,7 +182,7 @@ class StudyResult:
     """Frames by name, each written as `series-NAME.parquet`; a column's name carries its unit."""
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
-    """What a reader should know beside the assumptions, a sentence each."""
+    """What a reader should know in addition to the assumptions, a sentence each."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a study adds to the files of its steps on a real drive: the published figures beside those measured."""
+"""What a study adds to the files of its steps on a real drive: the published figures next to those measured."""
 
 from collections.abc import Sequence
 from html import escape

@@ -8,10 +8,10 @@ from typing import Any
 
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
+from ssdlab.specification import Specification
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Study, StudyResult
 from ssdlab.studies.page import PAGE_NAME, all_page, scale_notice, study_page
-from ssdlab.targets.specification import Specification
 
 
 def write(study: Study, result: StudyResult, context: Context, directory: Path, command_line: str) -> list[str]:

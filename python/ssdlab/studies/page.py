@@ -7,11 +7,13 @@ from html import escape
 
 from ssdlab.report import page
 from ssdlab.report.wording import unbroken
+from ssdlab.specification import Specification
 from ssdlab.studies import wording
 from ssdlab.studies.contract import Row, Study, StudyResult, Table
-from ssdlab.targets.specification import Specification
 
 PAGE_NAME = "report.html"
+NAMED_MAX = 3
+"""Fitted parameters that a row names."""
 
 
 def study_page(
@@ -70,9 +72,9 @@ def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> str:
 
 def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
     """The rows as a table that scrolls sideways where the screen is narrow; `had` is how the figures came about."""
-    fitted = any(row.fitted_parameters or row.unfitted is not None for row in rows)
-    headings = ["published", had, "unit", "deviation", "demanded"]
-    headings += ["parameters fitted", "with nothing fitted"] if fitted else []
+    fitted = any(row.fitted or row.unfitted is not None for row in rows)
+    headings = ["published", had, "unit", "deviation", "tolerance", "verdict"]
+    headings += ["fitted", "with nothing fitted"] if fitted else []
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body, group = "", ""
     for row in rows:
@@ -85,14 +87,34 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
             row.unit,
             wording.deviation(row),
             wording.tolerance(row),
+            row.verdict or wording.MISSING,
         ]
-        cells += [str(row.fitted_parameters), wording.unfitted(row)] if fitted else []
+        cells += [_fitted(row), wording.unfitted(row)] if fitted else []
         texts = "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in cells)
         body += f'<tr><th scope="row" class="what">{escape(unbroken(row.what))}</th>{texts}</tr>\n'
     return (
         f'<div class="scroll" role="region" aria-label="Published and {had}" tabindex="0"><table>\n'
         f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+        f"<p>{escape(_explained(rows))}</p>"
     )
+
+
+def _explained(rows: Sequence[Row]) -> str:
+    """What the verdicts and the asterisk mean, as far as they occur."""
+    said = [f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters as points."]
+    if any(row.printed == "ours" for row in rows):
+        said.append(f"{wording.OURS}.")
+    return " ".join(said)
+
+
+def _fitted(row: Row) -> str:
+    """The parameters by name, and the number of points that they were fitted to."""
+    if row.fitted is None:
+        return wording.MISSING
+    parameters = row.fitted.parameters
+    # Longer lists take the width of all that is to be read.
+    named = ", ".join(parameters) if len(parameters) <= NAMED_MAX else f"{len(parameters)} parameters"
+    return f"{named}, to {row.fitted.points} points"
 
 
 def scale_notice(specifications: Iterable[Specification]) -> list[str]:

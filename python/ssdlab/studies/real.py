@@ -1,6 +1,6 @@
 """A study's experiment on a real drive or file: its steps as a protocol, scaled to the place.
 
-Absolute speeds of another drive say nothing, so what is laid beside the published figures are ratios: after over
+Absolute speeds of another drive say nothing, so the published figures are compared with ratios: after over
 before, full over empty. A study's `real.py` has one object `REAL`.
 """
 
@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-from ssdlab import jobs
 from ssdlab.errors import InputError
-from ssdlab.jobs import JobFile
-from ssdlab.jobs.table import BY_NAME, STONEWALL
-from ssdlab.jobs.values import Amount
 from ssdlab.protocols.contract import Protocol, Step
 from ssdlab.protocols.figures import Figures
 from ssdlab.studies.contract import Row, Study
+from ssdlab.workloads import jobs
+from ssdlab.workloads.jobs import JobFile
+from ssdlab.workloads.jobs.table import BY_NAME, STONEWALL
+from ssdlab.workloads.jobs.values import Amount
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,13 @@ class Real:
 
 
 def real(study: Study) -> Real:
-    """How the study is carried out on a real drive."""
-    found: Real = import_module(f"ssdlab.studies.{study.name.replace('-', '_')}.real").REAL
+    """How the study is carried out on a real drive. InputError for a study that has no steps for one."""
+    module = f"ssdlab.studies.{study.name.replace('-', '_')}.real"
+    if find_spec(module) is None:
+        raise InputError(
+            f"--on: {study.name} compares catalogue drives with published figures; it cannot run on another drive"
+        )
+    found: Real = import_module(module).REAL
     return found
 
 

@@ -11,6 +11,10 @@ NAMES = (
     "free-space-fusionio",
     "internal-fragmentation",
     "pny-over-provisioning",
+    "real-drives",
+    "fdp-streams",
+    "flash-cache",
+    "kv-cache",
 )
 
 

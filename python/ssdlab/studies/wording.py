@@ -1,11 +1,13 @@
 """How the figures of a study's rows are said, in the terminal and on a page."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ssdlab.report import wording
-from ssdlab.studies.contract import Range, Row
+from ssdlab.studies.contract import Range, Row, Verdict
 
 MISSING = "-"
+_MARKS = {Verdict.MISSED: " !", Verdict.INPUT: " =", Verdict.SATURATED: " ~"}
 
 
 def number(value: float | None) -> str:
@@ -16,11 +18,15 @@ def number(value: float | None) -> str:
 
 
 def published(row: Row) -> str:
-    """As it was printed, as far as digits go."""
+    """As it was printed, as far as digits go; an asterisk where the number is our reading of words or a picture."""
     figure = row.published
+    if figure is None:
+        return MISSING
     if isinstance(figure, Range):
-        return f"over {figure.low:g}" if figure.high is None else f"{figure.low:g} to {figure.high:g}"
-    return MISSING if figure is None else f"{figure:,.6g}"
+        said = f"over {figure.low:g}" if figure.high is None else f"{figure.low:g} to {figure.high:g}"
+    else:
+        said = f"{figure:,.6g}"
+    return f"{said}*" if row.printed == "ours" else said
 
 
 def simulated(row: Row) -> str:
@@ -28,9 +34,17 @@ def simulated(row: Row) -> str:
 
 
 def deviation(row: Row) -> str:
-    """ "+2.3 %", "-0.4 pt"; an exclamation mark behind it where the tolerance is passed."""
-    said = _deviation(row, row.deviation)
-    return f"{said} !" if row.holds is False else said
+    """ "+2.3 %", "-0.4 pt", and a mark where the row does not simply meet its figure: see `MARKS`."""
+    return _deviation(row, row.deviation) + (_MARKS.get(row.verdict, "") if row.verdict else "")
+
+
+MARKS = "! missed; = input: arithmetic on what was given; ~ saturated: as many parameters as points"
+OURS = "* our reading of words or of a picture"
+
+
+def fitted(row: Row) -> str:
+    """ "1/3": one parameter, fitted to three points; a dash where nothing was fitted."""
+    return f"{len(row.fitted.parameters)}/{row.fitted.points}" if row.fitted else MISSING
 
 
 def tolerance(row: Row) -> str:
@@ -56,7 +70,9 @@ def _deviation(row: Row, value: float | None) -> str:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """How many of the rows that have a tolerance keep it."""
-    asked = [row for row in rows if row.holds is not None]
-    kept = sum(1 for row in asked if row.holds)
-    return f"{kept} of {len(asked)} rows within their tolerance" if asked else "no row has a tolerance"
+    """How many of the published figures are met, missed, input and saturated: every one of them counts."""
+    counts = Counter(row.verdict for row in rows if row.verdict is not None)
+    if not counts:
+        return "no row has a published figure"
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{counts.total()} published figures: {said}"

@@ -1,1 +1,1 @@
-"""The study `free-space-fusionio`: see README.md beside this file."""
+"""The study `free-space-fusionio`: see README.md in this folder."""

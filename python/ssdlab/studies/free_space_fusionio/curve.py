@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ssdlab.advice import fit_drive
+from ssdlab.advice.fit import leave_one_out
+from ssdlab.advice.fit_drive import METRICS
+from ssdlab.drives import drive as drive_of
+from ssdlab.drives import load
 from ssdlab.studies.context import Context
-from ssdlab.studies.contract import Row, StudyResult, Table, published
+from ssdlab.studies.contract import Fitted, Row, StudyResult, Table, published
+from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.drives import DriveFile
@@ -14,11 +20,13 @@ if TYPE_CHECKING:
     from ssdlab.results import Result
 
 FOLDER = Path(__file__).parent
+FIGURES = published(FOLDER / "figures.csv")
+(TOLERANCE,) = {float(row["tolerance"]) for row in FIGURES}
 DRIVE = "iodrive-duo-320gb-slc"
 SCALE = "1/32"
 FITTED_KEY = "nand.read_us"
 ARRAY_READ_US = 25.0
-"""What a page of such SLC takes to read; the fitted drive file holds what a copy costs besides its program instead."""
+"""What a page of such SLC takes to read; the fitted drive file holds the time of a copy without its program instead."""
 CURVE_GIB = (60, 80, 100, 125, 150, 175, 200, 225, 250)
 FRESH_GIB = 60
 """So little that cleaning copies nothing, and erases all the same."""
@@ -57,7 +65,7 @@ def run(context: Context) -> StudyResult:
     """All runs, then the rows."""
     import polars as pl
 
-    points = {int(row["file_size_gib"]): float(row["throughput_mib_s"]) for row in published(FOLDER / "figures.csv")}
+    points = {int(row["file_size_gib"]): float(row["throughput_mib_s"]) for row in FIGURES}
     runs = [(FORMATTED, space, seed) for space in CURVE_GIB for seed in context.seeds(SEEDS)]
     runs += [(RESERVED, space, context.seed) for space in CURVE_GIB if space * 2**30 < RESERVED_BYTES]
     runs += [(name, space, context.seed) for name in (PLAIN, BUS_BOUND, UNBUFFERED) for space in points]
@@ -74,7 +82,7 @@ def run(context: Context) -> StudyResult:
     worst = max(abs(row.deviation or 0.0) for row in rows[: len(points)])
     copies = _copy_costs(context, speeds, FORMATTED, tuple(points))
     return StudyResult(
-        finding="Random writes slow down as the cards fill, since cleaning copies more for each write: one fitted "
+        finding="Random writes slow down as the cards fill, because each write causes more copies: one fitted "
         f"parameter, what a copy costs, repeats the three points within {100 * worst:.1f} %. A copy then costs "
         f"{sum(copies) / len(copies):.1f} host writes, one more than flash and channels explain.",
         rows=rows,
@@ -82,13 +90,13 @@ def run(context: Context) -> StudyResult:
         series={"curve": frame},
         tables=[_mechanisms(context, points, speeds)],
         notes=[
-            "What a copy costs: where dies are the bound, an array read beside the program makes it little more than "
+            "What a copy costs: where dies are the bound, an additional array read makes it little more than "
             "a host write. Where channels are the bound, as they are in a card of a hundred slow dies, a copy crosses "
             "its channel twice and costs two. The third host write that the published points ask for stays open: it "
             "could be a read that verifies each copy, whole packets of the log read for the blocks in them that live, "
             "or the driver's own work on the host. None of these was published.",
-            "The fitted key is nand.read_us: it stands for whatever a copy costs besides its program. The card's reads "
-            "are not as slow as it says.",
+            "The fitted key is nand.read_us: it represents all costs of a copy in addition to its "
+            "program. The card's reads are not as slow as it says.",
             "With T free as well the points cannot tell a smaller T from dearer copies: 276 GiB with copies at two "
             "host writes, or 298 GiB with copies at three.",
         ],
@@ -96,15 +104,12 @@ def run(context: Context) -> StudyResult:
 
 
 def _simulated(context: Context, runs: Sequence[tuple[str, int, int]]) -> Speeds:
-    import ssdlab
-    from ssdlab.targets.simulated import specify
-
     scale = context.scale(SCALE)
     labels = {(name, space, seed): f"{name}, {space} GiB, seed {seed}" for name, space, seed in runs}
     specifications = {
         label: specify(
             context.job(FOLDER / "random-writes.fio", SPACE=str(space * 2**30)),
-            ssdlab.drive(DRIVE, scale=scale, settings=VARIANTS[name].settings),
+            drive_of(DRIVE, scale=scale, settings=VARIANTS[name].settings),
             seed=seed,
         )
         for (name, space, seed), label in labels.items()
@@ -114,17 +119,11 @@ def _simulated(context: Context, runs: Sequence[tuple[str, int, int]]) -> Speeds
 
 
 def _measured(result: "Result") -> tuple[float, float]:
-    from ssdlab.planning.fit_drive import METRICS
-
     return METRICS["write_mib_s"](result), METRICS["waf"](result)
 
 
 def _left_out(context: Context) -> list[float]:
     """For each published point, what a fit to the other two says of it."""
-    from ssdlab.drives import load
-    from ssdlab.planning import fit_drive
-    from ssdlab.planning.fit import leave_one_out
-
     points = fit_drive.read_points(FOLDER / "points.csv")
     drive: DriveFile = load(DRIVE)
     free = fit_drive.parameter(FREE, drive)
@@ -161,24 +160,24 @@ def _rows(context: Context, points: dict[int, float], speeds: Speeds, left_out: 
                 value,
                 values[0],
                 "MiB/s",
-                tolerance=0.05,
-                fitted_parameters=1,
+                tolerance=TOLERANCE,
+                fitted=Fitted(("what a copy costs",), len(points)),
                 unfitted=speeds[BUS_BOUND, space, seed][0],
                 spread=(min(values), max(values)),
                 group="Random writes, 16 KiB, both devices",
                 note="fitted: what a copy costs; nothing fitted: channels are the bound, a copy crosses them twice",
             )
         )
-    for index, ((space, value), predicted) in enumerate(zip(points.items(), left_out, strict=True)):
-        inner = 0 < index < len(points) - 1
+    for (space, value), predicted in zip(points.items(), left_out, strict=True):
         rows.append(
             Row(
                 f"{space} GiB, from a fit to the other two",
                 value,
                 predicted,
                 "MiB/s",
-                tolerance=0.05 if inner else 0.1,
-                fitted_parameters=1,
+                tolerance=TOLERANCE,
+                fitted=Fitted(("what a copy costs",), len(points) - 1),
+                is_left_out=True,
                 group="Each point left out",
             )
         )
@@ -190,10 +189,12 @@ def _rows(context: Context, points: dict[int, float], speeds: Speeds, left_out: 
                 0.0,
                 apart,
                 "% apart",
-                tolerance=1.0,
                 in_points=True,
+                printed="ours",
+                is_input=True,
                 group="A quarter of the cards reserved",
-                note="The source says almost identical.",
+                note="The source says almost identical. Here T is the same with and without the reservation, so that "
+                "nothing else could come out.",
             )
         )
     return rows

@@ -2,12 +2,11 @@
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
+from ssdlab.studies.free_space_fusionio import curve
 
 
 def run(context: Context) -> StudyResult:
     """The curve, what each point says of the others, and what a copy costs."""
-    from ssdlab.studies.free_space_fusionio import curve
-
     return curve.run(context)
 
 

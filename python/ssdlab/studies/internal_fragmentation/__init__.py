@@ -1,1 +1,1 @@
-"""The study `internal-fragmentation`: see README.md beside this file."""
+"""The study `internal-fragmentation`: see README.md in this folder."""

@@ -5,11 +5,11 @@ puts them there from what this file says.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.planning.fit import Parameter
-from ssdlab.studies.contract import published
+from ssdlab.advice.fit import Parameter
+from ssdlab.studies.contract import Fitted, published
 
 FOLDER = Path(__file__).parent
 STEPS = (0, 50, 200, 800, 4000)
@@ -29,7 +29,6 @@ class Fragmented:
 
     drive: str
     published_as: str
-    tolerance: float
     free: tuple[Parameter, ...]
     before: Mapping[str, float]
     """The values of the fitted keys with nothing fitted: what is rated, or usual for the flash."""
@@ -38,18 +37,29 @@ class Fragmented:
     has_extents: bool = False
     """Whether segments that hold a rewritten unit need a map page."""
     note: str = ""
-    choices: int = field(default=0)
-    """Choices between a few values that were made by the fit too: the window, the form of the map."""
+    choices: tuple[str, ...] = ()
+    """Choices between a few values that were made by the fit too."""
 
     @property
-    def fitted_parameters(self) -> int:
-        return len(self.free) + self.choices
+    def fitted(self) -> Fitted:
+        """What was fitted, choices between a few values among it, and to how many of the published times."""
+        numbers = tuple(parameter.name for parameter in self.free)
+        return Fitted(numbers + self.choices, len(self.cells))
+
+    @property
+    def tolerance(self) -> float:
+        """How near each of its times has to come, as a share."""
+        return float(self._published["tolerance"])
 
     @property
     def seconds(self) -> list[float]:
         """The published seconds, a figure a cell."""
+        return [float(self._published[cell]) for cell in CELLS]
+
+    @property
+    def _published(self) -> dict[str, str]:
         (row,) = (row for row in published(FOLDER / "figures.csv") if row["drive"] == self.published_as)
-        return [float(row[cell]) for cell in CELLS]
+        return row
 
     def unfitted(self) -> dict[str, str]:
         """Settings that take all that was fitted back: the rated link, the usual flash, a map that is in memory."""
@@ -62,6 +72,7 @@ def _link(low: float, high: float) -> Parameter:
     return Parameter("host_link.mb_s", low, high)
 
 
+_FORM, _WINDOW = "map_cache.form", "read_ahead.window_bytes"
 _READ = Parameter("nand.read_us", 15.0, 150.0, 50.0)
 _COMMAND = Parameter("host_link.command_us", 1.0, 300.0, 40.0)
 _MISS = Parameter("map_cache.miss_us", 1.0, 300.0, 45.0)
@@ -70,58 +81,51 @@ DRIVES = (
     Fragmented(
         "intel-s3510-480gb",
         "Intel S3510 480GB (SSDSC2BB480G6)",
-        0.05,
         (_link(300, 560),),
         {"host_link.mb_s": 500.0},
     ),
     Fragmented(
         "toshiba-xg5-512gb",
         "Toshiba XG5 512GB (KXG50ZNV512G)",
-        0.08,
         (_READ, _link(1500, 3500), _MISS),
         {"nand.read_us": 75.0, "host_link.mb_s": 3000.0, "map_cache.miss_us": 0.0},
         has_extents=True,
-        choices=1,
+        choices=(_FORM,),
     ),
     Fragmented(
         "samsung-pm963-960gb",
         "Samsung PM963 960GB (MZQLW960HMJP)",
-        0.05,
         (_READ, _link(1000, 2500), _MISS),
         {"nand.read_us": 60.0, "host_link.mb_s": 2000.0, "map_cache.miss_us": 0.0},
         window_bytes=512 * KIB,
         has_extents=True,
-        choices=2,
+        choices=(_FORM, _WINDOW),
     ),
     Fragmented(
         "samsung-pm983-960gb",
         "Samsung PM983 960GB (MZQLB960HAJR)",
-        0.05,
         (_link(800, 3500),),
         {"host_link.mb_s": 3000.0},
         cells=("fresh", "after_50"),
         window_bytes=1024 * KIB,
-        choices=1,
+        choices=(_WINDOW,),
         note="Why 50 MiB cost more than all that came after is not explained.",
     ),
     Fragmented(
         "samsung-pm981-1tb",
         "Samsung PM981 1TB (MZVLB1T0HALR)",
-        0.06,
         (_READ, _COMMAND),
         {"nand.read_us": 60.0, "host_link.command_us": 0.0},
     ),
     Fragmented(
         "samsung-pm1725b-1600gb",
         "Samsung PM1725b 1.6TB (MZPLL1T6HAJQ)",
-        0.06,
         (_READ, _link(1000, 6500)),
         {"nand.read_us": 60.0, "host_link.mb_s": 6200.0},
     ),
     Fragmented(
         "micron-5200-eco-960gb",
         "Micron 5200 ECO",
-        0.15,
         (_link(300, 560),),
         {"host_link.mb_s": 540.0},
         note="The rise to 12.2 s and back to 10.7 s is not explained: nothing in this drive's model is slower after "
@@ -130,10 +134,9 @@ DRIVES = (
     Fragmented(
         "samsung-pm883-1920gb",
         "Samsung PM883 1.92TB (MZ7LH1T9HMLT)",
-        0.05,
         (_link(300, 600),),
         {"host_link.mb_s": 550.0},
     ),
-    Fragmented("intel-p3520-2tb", "Intel P3520", 0.05, (_link(500, 1800),), {"host_link.mb_s": 1700.0}),
-    Fragmented("intel-p4500-2tb", "Intel P4500", 0.05, (_link(500, 3500),), {"host_link.mb_s": 3200.0}),
+    Fragmented("intel-p3520-2tb", "Intel P3520", (_link(500, 1800),), {"host_link.mb_s": 1700.0}),
+    Fragmented("intel-p4500-2tb", "Intel P4500", (_link(500, 3500),), {"host_link.mb_s": 3200.0}),
 )

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import resolve
 from ssdlab.studies.internal_fragmentation.drives import CELLS
+from ssdlab.studies.internal_fragmentation.reading import SCALE, readings, specification
+from ssdlab.targets import simulated
 
 if TYPE_CHECKING:
+    from ssdlab.advice.fit import Model, Parameter
     from ssdlab.drives import DriveFile
-    from ssdlab.planning.fit import Model, Parameter
 
 
 def model(drive: "DriveFile", free: "Sequence[Parameter]", cells: Sequence[str]) -> "Model":
     """The seconds of these cells at given values of the free keys, each by a run of the engine."""
-    from ssdlab.drives import resolve
-    from ssdlab.studies.internal_fragmentation.reading import SCALE, readings, specification
-    from ssdlab.targets import simulated
 
     def seconds(values: Sequence[float]) -> list[float]:
         settings = {each.name: repr(float(value)) for each, value in zip(free, values, strict=True)}

@@ -6,11 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.studies.internal_fragmentation.drives import FOLDER, STEPS
+from ssdlab.workloads import jobs
+from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
     from ssdlab.results import Result
-    from ssdlab.targets.specification import Specification
+    from ssdlab.specification import Specification
 
 JOB = "rewrites.fio"
 SCALE = "1/16"
@@ -21,9 +23,6 @@ AN_HOUR_LATER, REMEDIED = "read-after-an-hour", "read-after-remedy"
 
 def specification(drive: "ResolvedDrive", seed: int = 1) -> "Specification":
     """All steps of the article on this drive."""
-    from ssdlab import jobs
-    from ssdlab.targets.simulated import specify
-
     return specify(jobs.load(FOLDER / JOB), drive, seed=seed)
 
 

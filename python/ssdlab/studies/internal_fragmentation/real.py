@@ -24,6 +24,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 def rows(figures: Sequence[Figures]) -> list[Row]:
     table = published(FOLDER / "figures.csv")
+    (tolerance,) = {float(row["tolerance"]) for row in table}
     found = []
     fresh = _seconds(figures, "fresh")
     for amount, cell in zip(STEPS[1:], CELLS[1:], strict=True):
@@ -34,11 +35,12 @@ def rows(figures: Sequence[Figures]) -> list[Row]:
                 Range(round(min(slowdowns), 2), round(max(slowdowns), 2)),
                 ratio(_seconds(figures, str(amount)), fresh),
                 "x the fresh one's time",
+                tolerance=tolerance,
                 group="Sequential reading; published: ten drives",
             )
         )
     remedied = ratio(step(figures, "read-after-remedy").seconds, fresh)
-    return [*found, Row("reading after the remedy", 1.0, remedied, "x the fresh one's time")]
+    return [*found, Row("reading after the remedy", 1.0, remedied, "x the fresh one's time", tolerance=tolerance)]
 
 
 def _seconds(figures: Sequence[Figures], amount: str) -> float | None:

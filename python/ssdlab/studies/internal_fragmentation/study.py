@@ -2,12 +2,11 @@
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
+from ssdlab.studies.internal_fragmentation import comparison
 
 
 def run(context: Context) -> StudyResult:
     """All drives, with what was fitted and without."""
-    from ssdlab.studies.internal_fragmentation import comparison
-
     return comparison.run(context)
 
 
@@ -38,7 +37,7 @@ STUDY = Study(
             "XG5 and PM963 keep a map of extents, and 1 MiB of map pages of broken segments in memory",
             "Their readings slow down at once with the first rewrites and less with later ones, as a map fetch for "
             "each segment of 256 KiB that holds any does. The file's map pages would be 4 MiB, so that each reading "
-            "fetches them anew. With its whole map in memory XG5 would be a third faster after the first rewrites.",
+            "fetches them again. With its whole map in memory XG5 would be a third faster after the first rewrites.",
         ),
         Assumption(
             "nothing happens in the hour of waiting",

@@ -69,7 +69,7 @@ def _speed(figures: Figures) -> float | None:
 REAL = Real(
     Protocol(
         name="over-provisioning-blog",
-        title="Does a full drive collapse under random writes, and not beside unpartitioned space?",
+        title="Does a full drive collapse under random writes, but not with unpartitioned space?",
         source="sysbench fileio, cp and rm on ext4, at the published shares of the drive",
         quick_gives_up="32 of the 36 runs, and 8 of the 10 s of each",
         points=points,

@@ -7,7 +7,10 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import drive as drive_of
 from ssdlab.studies.context import Context
+from ssdlab.workloads import filesystem
+from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.results import Result
@@ -102,14 +105,10 @@ def keys(context: Context) -> list[Key]:
 
 def simulate(context: Context) -> dict[Key, Runs]:
     """All of them, in worker processes."""
-    import ssdlab
-    from ssdlab import filesystem
-    from ssdlab.targets.simulated import specify
-
     scale = context.scale(SCALE)
     specifications = {}
     for key in keys(context):
-        drive = ssdlab.drive(DRIVE, scale=scale, settings=ACCOUNTS[key.account])
+        drive = drive_of(DRIVE, scale=scale, settings=ACCOUNTS[key.account])
         script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
         specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
     results = context.simulate(specifications)

@@ -1,1 +1,1 @@
-"""The study `pny-over-provisioning`: see README.md beside this file."""
+"""The study `pny-over-provisioning`: see README.md in this folder."""

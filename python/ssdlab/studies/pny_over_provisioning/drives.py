@@ -10,10 +10,19 @@ PNY, COMPETITOR = DRIVES
 BYTES_PER_GB = 10**9
 
 
-def figure(what: str) -> tuple[float, float]:
-    """The published figure of that name: its two ends, equal where it is one number."""
+def figure(what: str) -> tuple[float, float | None]:
+    """The published figure of that name: its two ends, equal where it is one number; "over" has no upper one."""
     (row,) = (row for row in published(FOLDER / "figures.csv") if row["what"] == what)
-    return float(row["low"]), float(row["high"])
+    return float(row["low"]), float(row["high"]) if row["high"] else None
+
+
+def _tolerance() -> float:
+    """The one tolerance of all figures, a share of the figure."""
+    (tolerance,) = {float(row["tolerance"]) for row in published(FOLDER / "figures.csv")}
+    return tolerance
+
+
+TOLERANCE = _tolerance()
 
 
 def written_gb(drive: str) -> tuple[float, float]:

@@ -1,21 +1,26 @@
 """The share of drives that reach their rated TBW, and are still fast then, against over-provisioning: a Monte Carlo.
 
-Write amplification and speed at each spare area come from the engine; the lives from `ssdlab.planning.lifetime`, which
-is laid beside full simulations of a small drive until it dies.
+Write amplification and speed at each spare area come from the engine; the lives from `ssdlab.theory.lifetime`, which
+is compared with full simulations of a small drive until it dies.
 """
 
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import drive as drive_of
+from ssdlab.results.speed import speed
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Row, StudyResult, Table
 from ssdlab.studies.pny_over_provisioning.drives import FOLDER
 from ssdlab.studies.pny_over_provisioning.endurance import STATED
+from ssdlab.theory import endurance
+from ssdlab.theory.lifetime import Calibration, Wear, lives
+from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
-    from ssdlab.planning.lifetime import Calibration, Lives
     from ssdlab.report.figure import Figure
     from ssdlab.results import Result
+    from ssdlab.theory.lifetime import Lives
 
 SCALE = "1/64"
 DRIVES = 1000
@@ -38,10 +43,6 @@ def run(context: Context) -> StudyResult:
     """Calibrates, draws the lives, and checks the model."""
     import polars as pl
 
-    import ssdlab
-    from ssdlab.planning import endurance
-    from ssdlab.planning.lifetime import Wear, lives
-
     calibration = _calibrated(context)
     at_zero = CALIBRATED_OP.index(ZERO)
     assert calibration.iops is not None
@@ -52,9 +53,7 @@ def run(context: Context) -> StudyResult:
     )
     wear = Wear(BLOCK_SPREAD, DRIVE_SPREAD)
     found = {
-        op: lives(
-            ssdlab.drive("pny-120gb", op=op), calibration, wear, drives=DRIVES, seed=context.seed, iops_min=fast_iops
-        )
+        op: lives(drive_of("pny-120gb", op=op), calibration, wear, drives=DRIVES, seed=context.seed, iops_min=fast_iops)
         for op in SHOWN_OP
     }
     check = _checked(context)
@@ -118,29 +117,21 @@ def _said(op: float) -> str:
 
 
 def _drive(op: float, **settings: str) -> "ResolvedDrive":
-    import ssdlab
-
-    return ssdlab.drive("pny-120gb", op=op, settings=settings)
+    return drive_of("pny-120gb", op=op, settings=settings)
 
 
-def _calibrated(context: Context) -> "Calibration":
+def _calibrated(context: Context) -> Calibration:
     """The steady state at each spare area: WAF of the endurance workload, speed of 4 KiB random writes."""
-    import ssdlab
-    from ssdlab.planning.lifetime import Calibration
-    from ssdlab.targets.simulated import specify
-
     scale = context.scale(SCALE)
-    endurance_job = context.job(
-        FOLDER / STATED.job, RANDOM_PERCENT=str(STATED.random_percent), USED_PERCENT=str(STATED.used_percent)
-    )
+    endurance_job = context.job(FOLDER / STATED.job, **STATED.variables)
     writes = context.job(FOLDER / "steady-writes.fio")
     specifications = {}
     for op in CALIBRATED_OP:
-        learned = ssdlab.drive("pny-120gb", op=op, scale=scale, settings=STATED.policies)
+        learned = drive_of("pny-120gb", op=op, scale=scale, settings=STATED.policies)
         specifications[f"endurance workload, OP {op:.2%}"] = specify(
             endurance_job, learned, seed=context.seed, until="steady", timed=False
         )
-        plain = ssdlab.drive("pny-120gb", op=op, scale=scale)
+        plain = drive_of("pny-120gb", op=op, scale=scale)
         specifications[f"random writes, OP {op:.2%}"] = specify(
             writes, plain, seed=context.seed, until="steady", precondition="fill"
         )
@@ -151,9 +142,7 @@ def _calibrated(context: Context) -> "Calibration":
 
 
 def _iops(result: "Result") -> float:
-    """Writes a second in the rounds of the steady state."""
-    from ssdlab.comparison.speed import speed
-
+    """Writes per second in the rounds of the steady state."""
     found = speed(result)
     assert found is not None
     return found.write.iops
@@ -163,12 +152,8 @@ def _checked(context: Context) -> _Check:
     """Small drives until they die, in the engine and in the model."""
     import numpy as np
 
-    import ssdlab
-    from ssdlab.planning.lifetime import Calibration, Wear, lives
-    from ssdlab.targets.simulated import specify
-
     path = str(FOLDER / "small-drive.toml")
-    mortal = ssdlab.drive(path)
+    mortal = drive_of(path)
     until_worn_out, steady = context.job(FOLDER / "until-worn-out.fio"), context.job(FOLDER / "steady-writes.fio")
     dead = context.simulate_to_the_end(
         {
@@ -182,7 +167,7 @@ def _checked(context: Context) -> _Check:
         {
             f"small drive, OP {op:.1%}": specify(
                 steady,
-                ssdlab.drive(path, op=op, settings={"faults.wear_out": "false"}),
+                drive_of(path, op=op, settings={"faults.wear_out": "false"}),
                 seed=context.seed,
                 until="steady",
                 precondition="fill",
@@ -237,7 +222,7 @@ def _against_op(reaching: dict[float, float], fast: dict[float, float]) -> "Figu
     )
 
 
-def _calibration_table(calibration: "Calibration", found: "dict[float, Lives]") -> Table:
+def _calibration_table(calibration: Calibration, found: "dict[float, Lives]") -> Table:
     assert calibration.iops is not None
     rows = []
     for op, waf, iops in zip(calibration.over_provisioning, calibration.waf, calibration.iops, strict=True):

@@ -5,12 +5,11 @@ The study's object and the order of its parts; each part is in its own file.
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult, joined
+from ssdlab.studies.pny_over_provisioning import endurance, performance, reliability
 
 
 def run(context: Context) -> StudyResult:
     """All parts of the study."""
-    from ssdlab.studies.pny_over_provisioning import endurance, performance, reliability
-
     return joined([performance.run(context), endurance.run(context), reliability.run(context)])
 
 
@@ -34,22 +33,23 @@ STUDY = Study(
             "The white paper says fully random; a tester that visits every block once a pass would write less.",
         ),
         Assumption(
-            "the endurance workload is JESD219A's enterprise mix, made more like a client's",
+            "the endurance workload is JESD219A's enterprise mix with an additional log",
             "The standard's client workload is a recorded trace that may not be copied. Its sizes and zones are taken "
-            "from the enterprise one; a quarter of the commands is sequential, none is smaller than a file system's "
-            "cluster of 4 KiB, and 8 % of the LBAs are never written. The ladder shows what each of these does.",
+            "from the enterprise one; a quarter of the commands is sequential, and a share of the written bytes goes "
+            "in sequence to a log on 2 % of the addresses, as journals, caches and page files of a client do. The "
+            "table of assumptions shows what each of these does.",
         ),
         Assumption(
             "both controllers learn how often data is updated",
             "Sixteen open erase units by update frequency, and victims by space gained and age, as published "
-            "translation layers of the time do. With one frontier for all the standard's mix gives 8.2 and 4.9.",
+            "translation layers of the time do. With one open erase unit the standard's mix gives 8.2 and 4.9.",
         ),
     ),
     jobs=(
         "random-writes.fio",
         "random-writes-fresh.fio",
         "endurance.fio",
-        "endurance-clusters.fio",
+        "endurance-log.fio",
         "steady-writes.fio",
         "until-worn-out.fio",
     ),

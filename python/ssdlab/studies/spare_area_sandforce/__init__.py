@@ -1,1 +1,1 @@
-"""The study `spare-area-sandforce`: see README.md beside this file."""
+"""The study `spare-area-sandforce`: see README.md in this folder."""

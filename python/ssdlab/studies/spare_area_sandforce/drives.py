@@ -1,8 +1,9 @@
 """The five drives of the article, and what the parts of the study share."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.studies.contract import Range, published
+from ssdlab.studies.contract import Printed, Range, published
 
 FOLDER = Path(__file__).parent
 SCALE = "1/32"
@@ -21,7 +22,18 @@ SANDFORCE = (LARGE_SPARE, SMALL_SPARE)
 COMPRESS_PERCENT = 46
 
 
-def figure(what: str) -> Range:
+@dataclass(frozen=True)
+class Figure:
+    """A published figure of the article, how it is printed, and how near the study has to come, in points."""
+
+    value: float | Range
+    printed: Printed
+    tolerance_points: float
+
+
+def figure(what: str) -> Figure:
     """The published figure of that name."""
     (row,) = (row for row in published(FOLDER / "figures.csv") if row["what"] == what)
-    return Range(float(row["low"]), float(row["high"]) if row["high"] else None)
+    low, high = float(row["low"]), float(row["high"]) if row["high"] else None
+    printed: Printed = "text" if row["printed"] == "text" else "ours"
+    return Figure(low if low == high else Range(low, high), printed, float(row["tolerance_points"]))

@@ -5,12 +5,11 @@ The study's object and the order of its parts; each part is in its own file.
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult, joined
+from ssdlab.studies.spare_area_sandforce import replay, synthetic, tables
 
 
 def run(context: Context) -> StudyResult:
     """All parts of the study."""
-    from ssdlab.studies.spare_area_sandforce import replay, synthetic, tables
-
     return joined([replay.run(context), synthetic.run(context), tables.run(context)])
 
 
@@ -39,7 +38,7 @@ STUDY = Study(
             "The article fills with incompressible data; what the workloads' data are like it does not say.",
         ),
         Assumption(
-            "idle cleaning keeps 256 MiB erased on the SandForce drives, 1 GiB on Intel's, none on the others",
+            "idle time keeps 256 MiB erased on the SandForce drives, 1 GiB on Intel's, none on the others",
             "Not published. The picture of the erased pool shows what other sizes do: with none the 13 % drive "
             "loses 20 points under the heavy workload, with a GiB less than one.",
         ),

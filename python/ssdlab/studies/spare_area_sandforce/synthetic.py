@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING
 
+from ssdlab.drives import drive as drive_of
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import StudyResult, Table
 from ssdlab.studies.spare_area_sandforce.drives import COMPRESS_PERCENT, DRIVES, FOLDER, SANDFORCE, SCALE
 from ssdlab.studies.spare_area_sandforce.replay import job_of
+from ssdlab.workloads.specifying import specify as specify_run
 
 if TYPE_CHECKING:
     from ssdlab.report.figure import Figure
     from ssdlab.results import Result
-    from ssdlab.targets.specification import Specification
+    from ssdlab.specification import Specification
 
 SECONDS = 180
 STATES = ("new", "dirty")
@@ -46,17 +48,14 @@ def run(context: Context) -> StudyResult:
 
 def specify(context: Context, drive: str, state: str, align: str, compress_percent: int) -> "Specification":
     """One drive in a state, and both tests on it."""
-    import ssdlab
-    from ssdlab.targets.simulated import specify as specify_run
-
     scale = context.scale(SCALE)
     job = context.job(
         FOLDER / f"synthetic-{state}.fio",
         ALIGN=align,
         COMPRESS_PERCENT=str(compress_percent),
-        MILLISECONDS=str(round(SECONDS * 1000 * (scale or 1))),
+        SECONDS=str(SECONDS),
     )
-    return specify_run(job, ssdlab.drive(DRIVES[drive], scale=scale), seed=context.seed)
+    return specify_run(job, drive_of(DRIVES[drive], scale=scale), seed=context.seed)
 
 
 Found = dict[tuple[str, str, str, int], "Result"]

@@ -1,10 +1,10 @@
 """The article's tables of capacity and price, computed by what `ssdlab price` computes with."""
 
 from ssdlab.drives import load, resolve
-from ssdlab.planning.price import BYTES_PER_GIB, DEFINITIONS, Offer, rounded
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Row, StudyResult, Table, published
 from ssdlab.studies.spare_area_sandforce.drives import FOLDER
+from ssdlab.theory.price import BYTES_PER_GIB, DEFINITIONS, Offer, rounded
 
 _GB = 10**9
 _DRIVES = {
@@ -27,6 +27,7 @@ def run(_context: Context) -> StudyResult:
             float(rounded(_offer(int(row["total_flash_gb"]), sold).formatted_gib, 1)),
             "GiB",
             tolerance=0.0,
+            is_input=True,
             group="Capacities, to the printed digit",
         )
         for row in published(FOLDER / "capacity.csv")
@@ -49,14 +50,17 @@ def run(_context: Context) -> StudyResult:
                     float(row[key]),
                     None if value is None else float(rounded(value, 3)),
                     "USD",
-                    tolerance=None if note else 0.0,
+                    tolerance=0.001 if note else 0.0,
+                    is_input=True,
                     group="Prices, to the printed digit",
                     note=note,
                 )
             )
     first, second = (row.simulated or 0.0 for row in prices if "Agility" in row.what and "usable" in row.what)
     prices.append(
-        Row("usable GiB at 13 % against 28 %", 83, 100 * second / first, "%", tolerance=0.01, group=prices[0].group)
+        Row(
+            "usable GiB at 13 % against 28 %", 83, 100 * second / first, "%", 0.01, is_input=True, group=prices[0].group
+        )
     )
     return StudyResult(
         finding=f"Going from 28 % to 13 % cuts the price of a usable GiB to {100 * second / first:.0f} %.",

@@ -1,0 +1,1 @@
+"""What drives that can be bought did, and what the drives of the catalogue do."""

@@ -1,0 +1,35 @@
+"""One run that is asked for, of any drive and workload, published or not: `result.json` with its row."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ssdlab.drives import load
+from ssdlab.quantities import parse_bytes_with_unit
+from ssdlab.results.files import check_writable, staged
+from ssdlab.studies.real_drives import loads, measuring
+from ssdlab.targets import simulated
+
+
+def run(
+    drive_name: str, workload: str, in_use: str | None, *, seed: int, scale: Fraction | None, output: Path
+) -> dict[str, Any]:
+    """The row, also written to `result.json` in `output`. Raises InputError and RunFailed."""
+    load_asked, drive = loads.parse(workload), load(drive_name)
+    in_use_bytes = parse_bytes_with_unit(in_use) if in_use else drive.ftl.user_bytes
+    specification = measuring.specify(
+        drive, load_asked, in_use_bytes, seed=seed, scale=scale or measuring.scale_of(drive)
+    )
+    check_writable(output)
+    found = measuring.measured(simulated.run(specification), load_asked)
+    row = {
+        "drive": drive_name,
+        "workload": workload,
+        "in_use_gib": in_use_bytes / (1 << 30),
+        **found.to_dict(),
+    }
+    with staged(output) as place:
+        content = {"rows": [row], "scale": specification.scale, "seed": seed}
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return row

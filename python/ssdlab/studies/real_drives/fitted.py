@@ -1,0 +1,45 @@
+"""What of the drive files was chosen with the published figures in view: numbers and choices alike."""
+
+_FLASH = ("nand.blocks_per_plane", "nand.program_us", "nand.copy_read_us")
+_FRONT = ("nand.read_us", "nand.suspend", "nand.program_suspend_us", "controller.command_us")
+_HELD = ("nand.suspend_spread_us", "nand.copy_pages_together")
+_BACKGROUND = ("nand.background_us", "nand.background_per_second")
+_BUFFER = ("write_buffer.bytes", "write_buffer.resume_bytes")
+_CLOSED = ("write_buffer.close_bytes", "write_buffer.closed_per_second")
+
+THROUGHPUT: dict[str, tuple[str, ...]] = {
+    "micron-7450-pro-960gb": (*_FLASH, "ftl.placement"),
+    "micron-7450-max-800gb": (),
+    "skhynix-pe8110-960gb": (*_FLASH, "ftl.placement"),
+    "solidigm-p5520-1920gb": (*_FLASH, "ftl.victim", "ftl.victim.age_power"),
+    "kioxia-cm7-r-3840gb": ("nand.blocks_per_plane",),
+    "samsung-pm9a3-960gb": ("nand.blocks_per_plane",),
+    "wd-dc-960gb": ("nand.blocks_per_plane",),
+    "samsung-845dc-pro-400gb": (),
+}
+"""By drive of the catalogue: what was fitted to throughputs, those that are marked in `figures.csv`."""
+
+LATENCY: dict[str, tuple[str, ...]] = {
+    "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND),
+    "skhynix-pe8110-960gb": (*_FRONT, *_HELD, *_BACKGROUND, "controller.command_slots", "nand.copy_read_us"),
+    "solidigm-p5520-1920gb": (
+        *_FRONT,
+        *_HELD,
+        *_BUFFER,
+        "nand.copy_read_us",
+        "controller.program_us",
+        "write_buffer.programs_first",
+    ),
+    "kioxia-cm7-r-3840gb": (*_FRONT, *_HELD, *_BACKGROUND, *_BUFFER, *_CLOSED, "nand.erase_suspend_us", "ftl.pacing"),
+    "samsung-pm9a3-960gb": (*_FRONT, "controller.command_slots"),
+    "wd-dc-960gb": (*_FRONT, "controller.command_slots"),
+}
+"""The same for latencies; of these values only `nand.copy_read_us` moves throughputs."""
+
+INITIAL_STATE: dict[str, tuple[str, ...]] = {"solidigm-p5520-1920gb": THROUGHPUT["solidigm-p5520-1920gb"]}
+"""One of these figures was seen while the drive was fitted, so all of them count as fitted."""
+
+DATA_SHEET: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("kioxia-cm7-r-3840gb", "samsung-pm9a3-960gb", "wd-dc-960gb"), ("nand.program_us",)
+)
+"""The time of a program was computed from sequential writes."""

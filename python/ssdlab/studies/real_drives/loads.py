@@ -1,0 +1,123 @@
+"""The workloads that a real drive's figures were measured under, in the words in which they are asked for."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ssdlab.errors import InputError
+from ssdlab.quantities import parse_bytes
+
+FOLDER = Path(__file__).parent
+WORDS = (
+    "sequential",
+    "uniform",
+    "zipf X",
+    "uniform after a shuffled fill",
+    "zipf X after a shuffled fill",
+    "P % of the addresses written once, the rest uniformly",
+    "P % of the writes to Q % of the addresses",
+    "latency R",
+    "zones N x S GiB",
+)
+"""What may be asked for; X is a number above 0, P and Q whole percents, R writes a second, N zones open at a time."""
+
+Kind = Literal["writes", "latency", "zones"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A workload. `variables` fill in the job file; zones have none and are made as jobs."""
+
+    text: str
+    """As it was asked for, in the form of `WORDS`."""
+    kind: Kind
+    variables: Mapping[str, str]
+    writes_per_second: float = 0.0
+    open_zones: int = 0
+    zone_bytes: int = 0
+
+
+def parse(text: str) -> Load:
+    """Raises InputError, which says what may be asked for."""
+    folded = " ".join(text.replace("%", " % ").replace(",", " , ").split()).replace(" ,", ",")
+    for pattern, made in _FORMS:
+        match = re.fullmatch(pattern, folded, re.IGNORECASE)
+        if match:
+            return made(text, match)
+    raise InputError(f"workload {text!r} is unknown (known: {'; '.join(WORDS)})")
+
+
+def _sequential(_text: str, _match: re.Match[str]) -> Load:
+    return _writes("sequential", "random", rw="write", drive_writes=2)
+
+
+def _uniform(_text: str, match: re.Match[str]) -> Load:
+    return _writes("uniform", "random", is_shuffled=bool(match[1]))
+
+
+def _zipf(text: str, match: re.Match[str]) -> Load:
+    theta = float(match[1])
+    if not 0 < theta <= 10:
+        raise InputError(f"workload {text!r}: X should be above 0 and at most 10")
+    # fio's language refuses a theta of 1, where fio divides by 0; the law itself has no jump there.
+    distribution = f"zipf:{theta:g}" if theta != 1 else "zipf:1.00000001"
+    return _writes(f"zipf {theta:g}", distribution, is_shuffled=bool(match[2]))
+
+
+def _written_once(text: str, match: re.Match[str]) -> Load:
+    once = _percent(text, "P", match[1], high=99)
+    return _writes(f"{once}% of the addresses written once, the rest uniformly", f"zoned:0/{once}:100/{100 - once}")
+
+
+def _hot(text: str, match: re.Match[str]) -> Load:
+    writes, addresses = _percent(text, "P", match[1]), _percent(text, "Q", match[2], high=99)
+    rest = f":{100 - writes}/{100 - addresses}"
+    return _writes(f"{writes}% of the writes to {addresses}% of the addresses", f"zoned:{writes}/{addresses}{rest}")
+
+
+def _percent(text: str, name: str, digits: str, *, high: int = 100) -> int:
+    if not digits.isdigit() or not 1 <= int(digits) <= high:
+        raise InputError(f"workload {text!r}: {name} should be a whole number from 1 to {high}")
+    return int(digits)
+
+
+def _writes(
+    text: str, distribution: str, *, rw: str = "randwrite", drive_writes: int = 6, is_shuffled: bool = False
+) -> Load:
+    variables = {
+        "DISTRIBUTION": distribution,
+        "RW": rw,
+        "DRIVE_WRITES": str(drive_writes),
+        "FILL_RW": "randwrite" if is_shuffled else "write",
+    }
+    return Load(f"{text}{' after a shuffled fill' if is_shuffled else ''}", "writes", variables)
+
+
+def _latency(text: str, match: re.Match[str]) -> Load:
+    rate = float(match[1])
+    # The probe alone writes 5,000 a second.
+    if not 5000 < rate <= 10**7:
+        raise InputError(f"workload {text!r}: R should be above 5,000 writes a second (the probe's) and at most 10^7")
+    return Load(f"latency {rate:g}", "latency", {}, writes_per_second=rate)
+
+
+def _zones(text: str, match: re.Match[str]) -> Load:
+    count, size = int(match[1]), parse_bytes(f"{match[2]}GiB")
+    if count < 1 or size < 1:
+        raise InputError(f"workload {text!r}: N and S should be above 0")
+    return Load(f"zones {count} x {match[2]} GiB", "zones", {}, open_zones=count, zone_bytes=size)
+
+
+_NUMBER = r"(\d+(?:\.\d+)?(?:e\d+)?)"
+_SHUFFLED = r"( after a shuffled fill)?"
+_FORMS: tuple[tuple[str, Callable[[str, re.Match[str]], Load]], ...] = (
+    ("sequential", _sequential),
+    (rf"uniform{_SHUFFLED}", _uniform),
+    (rf"zipf {_NUMBER}{_SHUFFLED}", _zipf),
+    (rf"{_NUMBER} % of the addresses written once, the rest uniformly", _written_once),
+    (rf"{_NUMBER} % of the writes to {_NUMBER} % of the addresses", _hot),
+    (rf"latency {_NUMBER}", _latency),
+    (r"zones (\d+) x (\d+(?:\.\d+)?) ?GiB", _zones),
+)

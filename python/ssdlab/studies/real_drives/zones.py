@@ -1,0 +1,87 @@
+"""Zones that the host keeps on an ordinary drive: written in sequence from first to last, then trimmed and begun again.
+
+Some are open at a time, and the next is drawn from those that are not. Each place among the open ones is a chain of
+jobs: trim a zone, write it, go on with the next. The places begin part of a zone apart, so that they do not all end at
+once.
+"""
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes
+from ssdlab.studies.real_drives.loads import Load
+from ssdlab.workloads import jobs
+
+if TYPE_CHECKING:
+    from ssdlab.workloads.jobs import JobFile
+
+DRIVE_WRITES = 4
+_HEAD = """[global]
+bs={block_bytes}
+iodepth={depth}
+size={zone_bytes}
+[fill]
+rw=write
+size={filled_bytes}
+"""
+_VISIT = """[trim-{visit}]
+rw=trim
+offset={offset_bytes}
+{after}
+[write-{visit}]
+rw=write
+offset={offset_bytes}
+wait_for=trim-{visit}
+"""
+_FIRST_PART = """[part-{place}]
+rw=write
+offset={offset_bytes}
+size={size_bytes}
+{stonewall}
+"""
+_BLOCK_BYTES = 65536
+_DEPTH = 64
+
+
+def workload(load: Load, in_use_bytes: int, seed: int) -> "JobFile":
+    """The job file. InputError when the addresses in use hold no more zones than are to be open."""
+    count = in_use_bytes // load.zone_bytes
+    if count <= load.open_zones:
+        raise InputError(
+            f"{load.text}: {format_bytes(in_use_bytes)} in use hold {count} such zones; more than"
+            f" {load.open_zones} are needed"
+        )
+    random = Random(seed)
+    places = random.sample(range(count), load.open_zones)
+    closed = [zone for zone in range(count) if zone not in places]
+    text = [
+        _HEAD.format(
+            block_bytes=_BLOCK_BYTES,
+            depth=-(-_DEPTH // load.open_zones),
+            zone_bytes=load.zone_bytes,
+            filled_bytes=count * load.zone_bytes,
+        )
+    ]
+    before = []
+    for place, zone in enumerate(places):
+        part_bytes = load.zone_bytes * (place + 1) // load.open_zones // _BLOCK_BYTES * _BLOCK_BYTES
+        stonewall = "" if place else "stonewall"
+        text.append(
+            _FIRST_PART.format(
+                place=place,
+                offset_bytes=zone * load.zone_bytes,
+                size_bytes=max(part_bytes, _BLOCK_BYTES),
+                stonewall=stonewall,
+            )
+        )
+        before.append(f"part-{place}")
+    for visit in range(DRIVE_WRITES * count):
+        place = visit % load.open_zones
+        index = random.randrange(len(closed))
+        places[place], closed[index] = closed[index], places[place]
+        text.append(
+            _VISIT.format(visit=visit, offset_bytes=places[place] * load.zone_bytes, after=f"wait_for={before[place]}")
+        )
+        before[place] = f"write-{visit}"
+    return jobs.parse("".join(text), load.text)

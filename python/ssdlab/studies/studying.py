@@ -1,0 +1,100 @@
+"""`ssdlab.study`: a published experiment repeated, and its rows."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ssdlab.report.figure import Figure
+from ssdlab.report.shown import Shown
+from ssdlab.runs import ShowProgress, silent
+from ssdlab.studies import output, registry, wording
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Range, Row, Study, StudyResult
+
+
+@dataclass(frozen=True, repr=False)
+class Studied(Shown):
+    """A study that was run: its rows, published and simulated, and its pictures."""
+
+    study: Study
+    result: StudyResult
+    context: Context
+
+    def __repr__(self) -> str:
+        return f"<Studied: {self.study.name}, {wording.verdict(self.result.rows)}>"
+
+    @property
+    def finding(self) -> str:
+        """The answer in one or two sentences."""
+        return self.result.finding
+
+    def frame(self) -> pl.DataFrame:
+        """One row a figure: group, what, unit, published_min and published_max (the same for a single number; null: no
+        upper end, or nothing published), simulated, deviation (a share, or in `unit` where `in_points`), verdict."""
+        return pl.DataFrame([_row(row) for row in self.result.rows], schema=_SCHEMA)
+
+    def figures(self) -> Sequence[Figure]:
+        """The pictures of the study's page."""
+        return self.result.figures
+
+    def write(self, directory: str | Path) -> list[str]:
+        """Writes report.html, its pictures, result.json and the series as Parquet, all or none. Gives their names."""
+        line = command_line(self.study.name, full=self.context.full, seed=self.context.seed)
+        return output.write(self.study, self.result, self.context, Path(directory), line)
+
+
+def study(
+    name: str,
+    *,
+    seed: int = 1,
+    full: bool = False,
+    workers: int | None = None,
+    show_progress: ShowProgress = silent,
+) -> Studied:
+    """Repeats a published experiment on simulated drives, as `ssdlab study NAME`.
+
+    `full`: at full capacity, where the study is scaled otherwise. `workers`: processes side by side, by default as many
+    as processors and memory allow. Raises InputError for an unknown name, with those that there are; RunFailed when a
+    run broke.
+
+        ssdlab.study("pny-over-provisioning").frame().select("what", "published_min", "simulated", "verdict")
+    """
+    chosen = registry.study(name)
+    context = Context(seed=seed, full=full, workers=workers, show_progress=show_progress)
+    return Studied(chosen, chosen.run(context), context)
+
+
+def command_line(what: str, *, full: bool, seed: int) -> str:
+    """What runs it again; `what` is the name of a study, or --all."""
+    return shlex.join(["ssdlab", "study", what, *(["--full"] if full else []), "--seed", str(seed)])
+
+
+_SCHEMA = {
+    "group": pl.String,
+    "what": pl.String,
+    "unit": pl.String,
+    "published_min": pl.Float64,
+    "published_max": pl.Float64,
+    "simulated": pl.Float64,
+    "deviation": pl.Float64,
+    "in_points": pl.Boolean,
+    "verdict": pl.String,
+}
+
+
+def _row(row: Row) -> dict[str, str | float | None]:
+    low, high = (row.published.low, row.published.high) if isinstance(row.published, Range) else (row.published,) * 2
+    return {
+        "group": row.group,
+        "what": row.what,
+        "unit": row.unit,
+        "published_min": low,
+        "published_max": high,
+        "simulated": row.simulated,
+        "deviation": row.deviation,
+        "in_points": row.in_points,
+        "verdict": row.verdict,
+    }

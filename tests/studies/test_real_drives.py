@@ -1,0 +1,107 @@
+"""Loads by their words, one run of any drive, and what it says of what cannot be run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ssdlab.cli.study import study as command
+from ssdlab.drives import load, names
+from ssdlab.drives.schema import mean_us
+from ssdlab.errors import InputError
+from ssdlab.studies import registry
+from ssdlab.studies.contract import published
+from ssdlab.studies.real import real
+from ssdlab.studies.real_drives import asked, fitted, loads, measuring, zones
+from ssdlab.studies.real_drives.loads import FOLDER
+
+
+@pytest.mark.parametrize(
+    ("text", "distribution"),
+    [
+        ("uniform", "random"),
+        ("zipf 0.8", "zipf:0.8"),
+        ("20% of the addresses written once, the rest uniformly", "zoned:0/20:100/80"),
+        ("20 % of the addresses written once , the rest uniformly", "zoned:0/20:100/80"),
+        ("95% of the writes to 5% of the addresses", "zoned:95/5:5/95"),
+    ],
+)
+def test_words_become_distributions(text: str, distribution: str) -> None:
+    assert loads.parse(text).variables["DISTRIBUTION"] == distribution
+
+
+def test_the_fill_is_in_sequence_or_shuffled() -> None:
+    assert loads.parse("zipf 0.8").variables["FILL_RW"] == "write"
+    shuffled = loads.parse("zipf 0.8 after a shuffled fill")
+    assert (shuffled.text, shuffled.variables["FILL_RW"]) == ("zipf 0.8 after a shuffled fill", "randwrite")
+    assert shuffled.variables["DISTRIBUTION"] == "zipf:0.8"
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("zipff 0.8", "zipf X"),
+        ("zipf 0", "above 0"),
+        ("zipf 11", "at most 10"),
+        ("100% of the addresses written once, the rest uniformly", "from 1 to 99"),
+        ("2.5% of the writes to 5% of the addresses", "whole number"),
+        ("latency 4000", "above 5,000"),
+        ("zones 0 x 8 GiB", "above 0"),
+    ],
+)
+def test_other_words_are_refused_with_what_is_allowed(text: str, allowed: str) -> None:
+    with pytest.raises(InputError, match=allowed):
+        loads.parse(text)
+
+
+def test_every_published_figure_has_a_drive_and_a_load() -> None:
+    figures = published(FOLDER / "figures.csv")
+    assert {figure["drive"] for figure in figures} <= set(names())
+    for figure in figures:
+        loads.parse(figure["workload"])
+        assert float(figure["tolerance"]) > 0 and float(figure["value"]) > 0
+    marked = {figure["drive"] for figure in figures if figure["fitted"] == "yes"}
+    parameters = fitted.THROUGHPUT | fitted.LATENCY
+    assert marked == {name for name in parameters if fitted.THROUGHPUT.get(name) or fitted.LATENCY.get(name)}
+
+
+def test_sequential_writes_are_as_fast_as_the_flash_less_parity(tmp_path: Path) -> None:
+    row = asked.run("generic-nvme-960", "sequential", "100GiB", seed=1, scale=None, output=tmp_path)
+    assert json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["rows"] == [row]
+    nand = load("generic-nvme-960").nand
+    program_us = mean_us(nand.program_us) + nand.planes_per_die * nand.page_bytes / nand.channel_mb_s
+    dies = nand.channels * nand.dies_per_channel
+    flash_mib_s = dies * nand.planes_per_die * nand.page_bytes / program_us * 1e6 / (1 << 20)
+    assert row["waf"] == pytest.approx(64 / 63, abs=0.002)
+    assert row["host_write_mib_s"] == pytest.approx(flash_mib_s * 63 / 64, rel=0.03)
+
+
+def test_the_smallest_drive_can_be_asked(tmp_path: Path) -> None:
+    row = asked.run("tiny", "uniform", "128KiB", seed=1, scale=None, output=tmp_path)
+    assert row["waf"] > 1 and row["host_write_mib_s"] > 0 and row["read_us"]["p50"] is None
+
+
+def test_more_open_zones_than_there_are_is_refused() -> None:
+    with pytest.raises(InputError, match="more than 4 are needed"):
+        zones.workload(loads.parse("zones 4 x 8 GiB"), 32 << 30, 1)
+
+
+def test_zones_are_trimmed_whole_before_they_are_written_anew() -> None:
+    jobs = zones.workload(loads.parse("zones 2 x 1 GiB"), 5 << 30, 1).resolve(6 << 30, seed=1)
+    visits = [job for job in jobs if job["name"].startswith(("trim-", "write-"))]
+    assert len(visits) == 2 * zones.DRIVE_WRITES * 5
+    for trim, write in zip(visits[::2], visits[1::2], strict=True):
+        assert (trim["direction"], write["direction"]) == ("trim", "write")
+        assert trim["offset_bytes"] == write["offset_bytes"] and trim["size_bytes"] == write["size_bytes"] == 1 << 30
+        assert write["wait_for"] == trim["name"]
+
+
+def test_in_use_beyond_the_drive_and_half_a_request_are_refused() -> None:
+    with pytest.raises(InputError, match="offers"):
+        measuring.specify(load("tiny"), loads.parse("uniform"), 1 << 40, seed=1, scale=None)
+    with pytest.raises(InputError, match="--workload"):
+        command(name="real-drives", drive="tiny")
+    with pytest.raises(InputError, match="real-drives"):
+        command(name="pny-over-provisioning", drive="tiny", workload="uniform")
+    with pytest.raises(InputError, match="cannot run on another drive"):
+        real(registry.study("real-drives"))
