@@ -1,0 +1,95 @@
+"""A real device, or a file on a file system, as a box: jobs run through fio, behind the claim of `ssdlab.safety`."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdlab.errors import RunFailed
+from ssdlab.identification.box import Completed, Counters
+from ssdlab.results.job_result import DirectionResult
+from ssdlab.targets.device import health, jobtext, plan, run
+from ssdlab.targets.device.health import Health
+from ssdlab.targets.device.joblogs import JobLogs
+from ssdlab.targets.device.measured import Measured, MeasuredJob
+from ssdlab.targets.device.place import Place
+from ssdlab.workloads import jobs
+
+_NAME = "identify"
+_LOG = f"write_lat_log={_NAME}\nlog_avg_msec=0\nlog_offset=1\nrefill_buffers\n"
+_FILE_SECTOR_BYTES = 4096
+
+
+class DeviceBox:
+    """Jobs run on a claimed place. A file is made with the first job and removed by the place's own end."""
+
+    def __init__(self, place: Place, source: Health, *, seed: int = 1) -> None:
+        self._place = place
+        self._source = source
+        self._seed = seed
+        self._calls = 0
+        self._first = source.read()
+
+    @property
+    def capacity_bytes(self) -> int:
+        # Whole blocks of any experiment.
+        return self._place.size_bytes // (1 << 20) * (1 << 20)
+
+    @property
+    def sector_bytes(self) -> int:
+        sector = Path(f"/sys/class/block/{self._place.claim.place.path.name}/queue/logical_block_size")
+        if not self._place.is_device or not sector.exists():
+            return _FILE_SECTOR_BYTES
+        return int(sector.read_text("ascii"))
+
+    def run(self, sections: Sequence[str]) -> list[Completed]:
+        job_file = jobs.parse("".join(f"{each}{_LOG}" for each in sections), _NAME)
+        self._calls += 1
+        place = self._place
+        stages = jobtext.stages(job_file, place.path_of, seed=self._seed + self._calls, logs=False)
+        if not place.is_device:
+            place.make({**plan.file_sizes(job_file, place, seed=self._seed), place.path_of(""): place.size_bytes})
+        with tempfile.TemporaryDirectory(prefix="ssdlab-identify-") as folder:
+            ran = run.run_stages(stages, self._source, place, logs=JobLogs(Path(folder)))
+            if ran.interrupted:
+                raise KeyboardInterrupt
+            error = ran.refused or next((each.measured.error for each in ran.done if each.measured.error), None)
+            if error:
+                raise RunFailed(error)
+            done = [each.measured for each in ran.done]
+            measured = Measured({}, _NAME, self._seed, "", done, health.between(self._first, ran.done[-1].after))
+            return [
+                _completed(job, Path(folder) / f"{_NAME}_lat.{number}.log")
+                for number, job in enumerate(measured.jobs, start=1)
+            ]
+
+    def counters(self) -> Counters | None:
+        change = health.between(self._first, self._source.read()).change
+        if change is None or change.nand_bytes is None or change.host_bytes is None:
+            return None
+        return Counters(change.host_bytes, change.nand_bytes)
+
+
+def _completed(job: MeasuredJob, log: Path) -> Completed:
+    """fio logs times of completions in milliseconds and latencies in nanoseconds. At depth 1 the latencies themselves
+    tell the times more exactly."""
+    import numpy as np
+
+    rows = np.loadtxt(log, delimiter=",", ndmin=2, usecols=(0, 1, 3, 4))
+    latency_us = rows[:, 1] / 1e3
+    directions: tuple[DirectionResult, ...] = (job.read, job.write)
+    seconds = max(each.seconds or 0.0 for each in directions)
+    ends = rows[:, 0] / 1e3
+    options = job.raw.get("job options", {})
+    if options.get("iodepth", "1") == "1" and "rate_iops" not in options:
+        ends = np.cumsum(latency_us) / 1e6
+    flushes = job.flush.latency
+    return Completed(
+        job.name,
+        max(seconds, float(ends[-1]) if len(ends) else 0.0),
+        ends,
+        latency_us,
+        rows[:, 2].astype(np.int64),
+        rows[:, 3].astype(np.int64),
+        job.write.io_bytes,
+        flushes.mean_ns / 1e3 if flushes is not None and flushes.mean_ns is not None else None,
+    )

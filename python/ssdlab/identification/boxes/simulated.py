@@ -1,0 +1,111 @@
+"""A simulated drive as a box. Its drive file stays inside: only capacity, completed requests and counters leave."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import RunFailed
+from ssdlab.identification.box import Completed, Counters
+from ssdlab.targets import simulated
+from ssdlab.targets.preconditioning import saved_state
+from ssdlab.workloads import jobs, specifying
+
+if TYPE_CHECKING:
+    from ssdlab.drives import ResolvedDrive
+    from ssdlab.results import Result
+    from ssdlab.results.job_result import JobResult
+
+_LOG = "write_lat_log=identify\nlog_avg_msec=0\nlog_offset=1\n"
+
+
+class SimulatedBox:
+    """Jobs run one after another on one drive, whose state lies in a file of `folder` between them."""
+
+    def __init__(self, drive: "ResolvedDrive", folder: Path, *, seed: int = 1, state: Path | None = None) -> None:
+        """`state` is where an earlier box left off (`keep`)."""
+        # A job's sizes are those of the drive as it is here, whatever it was scaled from.
+        self.__drive = replace(drive, scale=Fraction(1))
+        self.__folder = folder
+        self.__seed = seed
+        self.__state = state
+        self.__counters = Counters(0, 0)
+        self.__calls = 0
+        if state is not None:
+            host, nand, self.__calls = map(int, state.with_suffix(".counters").read_text("ascii").split())
+            self.__counters = Counters(host, nand)
+
+    @property
+    def capacity_bytes(self) -> int:
+        return self.__drive.capacity.user_bytes
+
+    @property
+    def sector_bytes(self) -> int:
+        return 512
+
+    def run(self, sections: Sequence[str]) -> list[Completed]:
+        text = "".join(f"{each}{_LOG}" for each in sections)
+        initial = None if self.__state is None else saved_state(self.__state)
+        self.__calls += 1
+        specification = specifying.specify(
+            jobs.parse(text, "identify"),
+            self.__drive,
+            seed=self.__seed + self.__calls,
+            series_points_max=2,
+            initial_state=initial,
+        )
+        new = self.__folder / "next.state"
+        result = simulated.run(specification, save_state=new)
+        if result.failure:
+            raise RunFailed(f"the drive failed: {result.failure}")
+        self.__state = new.replace(self.__folder / "now.state")
+        self.__count(result)
+        logs = [log for _, log in result.job_logs]
+        return [_completed(job, log) for job, log in zip(result.jobs, logs, strict=True)]
+
+    def counters(self) -> Counters:
+        return self.__counters
+
+    def keep(self, name: str) -> Path:
+        """Leaves the drive as it is now in a file, for a box that goes on from there."""
+        path = self.__folder / f"{name}.state"
+        if self.__state is not None:
+            now = self.__counters
+            path.with_suffix(".counters").write_text(
+                f"{now.host_written_bytes} {now.nand_written_bytes} {self.__calls}", "ascii"
+            )
+            partial = path.with_suffix(".copying")
+            shutil.copyfile(self.__state, partial)
+            partial.replace(path)
+        return path
+
+    def remove(self) -> None:
+        """Takes the files of all states away."""
+        for path in [*self.__folder.glob("*.state"), *self.__folder.glob("*.counters")]:
+            path.unlink()
+
+    def __count(self, result: "Result") -> None:
+        # A run that goes on from a state counts from where that began.
+        self.__counters = Counters(result.ledger.host_written_bytes, result.ledger.programmed_bytes)
+
+
+def _completed(job: "JobResult", log: "Mapping[str, Sequence[int]]") -> Completed:
+    import numpy as np
+
+    column = {
+        name: np.asarray(log[name], dtype=np.int64) for name in ("time_ns", "latency_ns", "bytes", "offset_bytes")
+    }
+    order = np.argsort(column["time_ns"], kind="stable")
+    flushes = job.flush.latency
+    return Completed(
+        job.name,
+        job.seconds or 0.0,
+        column["time_ns"][order] / 1e9,
+        column["latency_ns"][order] / 1e3,
+        column["bytes"][order],
+        column["offset_bytes"][order],
+        job.write.io_bytes,
+        flushes.mean_ns / 1e3 if flushes is not None and flushes.mean_ns is not None else None,
+    )

@@ -1,0 +1,100 @@
+"""What experiments give, as plain values to keep on disk: inferred values, pictures, what could not be told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Number = float | int
+Value = Number | str | bool
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A value with its 90 % interval. `key` is one of the drive file, or derived (`DERIVED` of `drive.py`).
+
+    `low` and `high` equal the value where it is a word or certain.
+    """
+
+    key: str
+    value: Value
+    low: Value
+    high: Value
+    experiment: str
+
+
+@dataclass(frozen=True)
+class Untold:
+    """A key that could not be inferred."""
+
+    key: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points (x, y) under one name."""
+
+    label: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The evidence for a mechanism. `finding` says what it shows."""
+
+    name: str
+    finding: str
+    caption: str
+    x_title: str
+    y_title: str
+    curves: Sequence[Curve]
+    marks: Sequence[Curve] = ()
+    """What the model says, or where a step was found."""
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """Jobs that wrote, as they were run."""
+
+    jobs: str
+    written_bytes: int
+
+
+@dataclass
+class Outcome:
+    """What one experiment gave."""
+
+    inferred: list[Inferred] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    untold: list[Untold] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+    """In their order, for a model to repeat."""
+    seconds: float = 0.0
+    """On the clock of the drive."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Measurements that later experiments and the fit need, as plain JSON values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Outcome":
+        return cls(
+            [Inferred(**each) for each in plain["inferred"]],
+            [_picture(each) for each in plain["pictures"]],
+            [Untold(**each) for each in plain["untold"]],
+            [Written(**each) for each in plain["written"]],
+            float(plain["seconds"]),
+            dict(plain["facts"]),
+        )
+
+
+def _picture(plain: Mapping[str, Any]) -> Picture:
+    curves = {name: [_curve(each) for each in plain[name]] for name in ("curves", "marks")}
+    return Picture(**{**plain, **curves})
+
+
+def _curve(plain: Mapping[str, Any]) -> Curve:
+    return Curve(plain["label"], [(x, y) for x, y in plain["points"]])

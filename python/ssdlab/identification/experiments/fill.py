@@ -1,0 +1,111 @@
+"""The drive written once in sequence: its speed, and the cliff where a cache in SLC mode is full."""
+
+from typing import TYPE_CHECKING
+
+from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.box import Completed, section
+from ssdlab.identification.estimate import Estimate, median
+from ssdlab.identification.evidence import Curve, Picture
+
+if TYPE_CHECKING:
+    from ssdlab.identification.box import Floats
+
+NAME = "fill"
+BLOCK_BYTES = 256 << 10
+_DEPTH = 32
+_WINDOWS = 1024
+_SKIPPED = 8
+# Below this ratio two speeds are one with noise.
+_CLIFF_MIN = 1.25
+_REQUESTS_MIN = 8
+# Less than this is taken into memory, not into flash.
+_CACHE_BYTES_MIN = 24 << 20
+
+
+def windows(done: Completed, count: int = _WINDOWS) -> tuple["Floats", "Floats"]:
+    """Bytes written so far and the speed in bytes a second, over windows of equal bytes."""
+    import numpy as np
+
+    sums = np.cumsum(done.size_bytes)
+    # Several requests in each, as they end in groups.
+    count = max(1, min(count, len(sums) // _REQUESTS_MIN))
+    edges = np.linspace(0, len(sums) - 1, count + 1).astype(int)
+    spans = np.diff(done.end_s[edges])
+    return sums[edges[1:]].astype(np.float64), np.diff(sums[edges]) / np.maximum(spans, 1e-9)
+
+
+def _run(bench: Bench) -> None:
+    size = min(bench.write_bytes, bench.capacity_bytes) // BLOCK_BYTES * BLOCK_BYTES
+    done = bench.one(section("fill", "write", BLOCK_BYTES, _DEPTH, f"size={size}"))
+    at, rate = windows(done)
+    if (counters := bench.box.counters()) is not None and counters.host_written_bytes:
+        bench.outcome.facts["waf"] = counters.nand_written_bytes / counters.host_written_bytes
+    split, ratio = _cliff(rate)
+    if split is not None and at[split - 1] < _CACHE_BYTES_MIN:
+        split = None
+    facts = bench.outcome.facts
+    facts["written_bytes"] = size
+    last = median(rate[split or _SKIPPED :], of_host=False)
+    facts["direct_bytes_per_second"] = [last.value, last.low, last.high]
+    if split is None:
+        bench.cannot_tell(
+            "slc_cache_bytes", f"no cliff within {size / 1e9:.3g} GB written in sequence: none, or larger"
+        )
+        finding = f"Sequential writes run at {last.value / 1e6:.4g} MB/s throughout: no SLC cache shows"
+        marks = []
+    else:
+        cached = median(rate[_SKIPPED:split], of_host=False)
+        facts["cached_bytes_per_second"] = [cached.value, cached.low, cached.high]
+        width = float(at[1] - at[0])
+        cliff = float(at[split - 1]) + width * _part(rate, split)
+        found = Estimate(cliff, cliff - width, cliff + width)
+        bench.infer("slc_cache_bytes", found, whole=True)
+        finding = (
+            f"After {cliff / 1e9:.3g} GB sequential writes fall from {cached.value / 1e6:.4g} to "
+            f"{last.value / 1e6:.4g} MB/s, {ratio:.2g} times: the SLC cache is full"
+        )
+        marks = [Curve("cliff", [(cliff / 1e9, cached.value / 1e6), (cliff / 1e9, last.value / 1e6)])]
+    bench.show(
+        Picture(
+            "fill",
+            finding,
+            "Speed over bytes written, on the whole drive in sequence, in windows of equal bytes, after the first.",
+            "GB written",
+            "MB/s",
+            [Curve("measured", list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[_SKIPPED::4])],
+            marks,
+        )
+    )
+
+
+def _cliff(rate: "Floats") -> tuple[int | None, float]:
+    """The window at which a second, slower speed begins, and how many times slower; None without."""
+    import numpy as np
+
+    if len(rate) < 4 * _SKIPPED:
+        return None, 1.0
+    logs = np.log(rate)
+    best, at = np.inf, None
+    for split in range(_SKIPPED + 3, len(logs) - 3):
+        before, after = logs[_SKIPPED:split], logs[split:]
+        spread = float(np.abs(before - np.median(before)).sum() + np.abs(after - np.median(after)).sum())
+        if spread < best:
+            best, at = spread, split
+    assert at is not None
+    ratio = float(np.exp(np.median(logs[_SKIPPED:at]) - np.median(logs[at:])))
+    whole = float(np.abs(logs[_SKIPPED:] - np.median(logs[_SKIPPED:])).sum())
+    if ratio < _CLIFF_MIN or best > 0.6 * whole:
+        return None, ratio
+    return at, ratio
+
+
+def _part(rate: "Floats", split: int) -> float:
+    """How far into the window of the cliff the first speed lasted, by the time that the window took."""
+    import numpy as np
+
+    fast, slow = float(np.median(rate[_SKIPPED : split - 1])), float(np.median(rate[split + 1 :]))
+    part = (1 / rate[split] - 1 / slow) / (1 / fast - 1 / slow)
+    return float(np.clip(part, 0.0, 1.0))
+
+
+EXPERIMENT = Experiment(NAME, "the whole drive written once in sequence", ("slc_cache_bytes",), _run, write_share=1.0)

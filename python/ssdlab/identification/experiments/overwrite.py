@@ -1,0 +1,196 @@
+"""The full drive overwritten in sequence until erases show: the size of an erase unit, and how much flash there is.
+
+Until all flash has been written once, nothing has to be erased. From then on each erase unit that is filled takes one
+erase, in which the dies stand still: a saw tooth with the period of an erase unit. Its first tooth tells the raw
+capacity.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.box import section
+from ssdlab.identification.estimate import Estimate
+from ssdlab.identification.evidence import Curve, Picture
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ssdlab.identification.box import Floats
+
+NAME = "overwrite"
+WRITE_SHARE = 0.45
+_BLOCK_BYTES = 128 << 10
+_DEPTH = 8
+_TEETH_MIN = 5
+# Erase units that a drive keeps free or open when it begins to erase: usually two or three, and those that are open.
+# Above this some of what was written so far was written twice.
+_DOUBLE_MIN = 1.02
+_KEPT_UNITS = (2.3, 4.0, 5.6)
+
+
+def _run(bench: Bench) -> None:
+    import numpy as np
+
+    row = _row_bytes(bench)
+    begun = _waf(bench)
+    # In one go: after a pause the drive would take the first writes into its buffer.
+    size = bench.write_bytes // _BLOCK_BYTES * _BLOCK_BYTES
+    done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}"))
+    at, spent = _rows(np.cumsum(done.size_bytes).astype(np.float64), done.end_s, row)
+    teeth, period = _teeth(at, spent, row)
+    bench.show(_picture(at, spent, teeth, period))
+    if period is None:
+        for key in ("erase_unit_bytes", "over_provisioning", "nand.erase_us"):
+            bench.cannot_tell(key, f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten")
+        return
+    _infer(bench, teeth, at, spent, period, row, begun)
+
+
+def _waf(bench: Bench) -> float | None:
+    """Of the writes so far without those with a flush each, which may fill up a program; None without counters."""
+    found = bench.box.counters()
+    if found is None or not found.host_written_bytes:
+        return None
+    padded = int(bench.facts.get("write-buffer", {}).get("padded_bytes", 0))
+    return (found.nand_written_bytes - padded) / found.host_written_bytes
+
+
+def _row_bytes(bench: Bench) -> int:
+    """What the speed is looked at over: what all dies program at once, or several of these."""
+    row = _stripe_bytes(bench)
+    return row * -(-4 * _BLOCK_BYTES // row) if row else 4 * _BLOCK_BYTES
+
+
+def _stripe_bytes(bench: Bench) -> int:
+    """A page of every plane of every die; 0 where that is not known."""
+    parts = [bench.value(key) for key in ("parallel_units", "nand.page_bytes", "nand.planes_per_die")]
+    return math.prod(0 if part is None else int(part) for part in parts)
+
+
+def _rows(sums: "Floats", ends: "Floats", row: int) -> tuple["Floats", "Floats"]:
+    """Where rows end, in bytes, and the seconds that each took."""
+    import numpy as np
+
+    edges = np.arange(row, sums[-1], row)
+    return edges[1:], np.diff(np.interp(edges, sums, ends))
+
+
+def _teeth(at: "Floats", spent: "Floats", row: int) -> tuple["Floats", Estimate | None]:
+    """The rows that take longest and are equally far apart, and how far. Lower ones have other causes."""
+    import numpy as np
+
+    excess = spent - np.median(spent)
+    # A tooth may be parted by the edge of a row.
+    excess = excess + np.append(np.maximum(excess[1:], 0), 0)
+    tall = float(np.median(np.sort(excess)[-12:]))
+    if tall < 0.2 * np.median(spent):
+        return np.zeros(0), None
+    for share in (0.75, 0.55, 0.4, 0.25):
+        peaks = at[excess > share * tall]
+        first = np.concatenate([[True], np.diff(peaks) > 2.5 * row])
+        period = _period(peaks[first], row)
+        if period is not None:
+            return peaks[first], period
+    return np.zeros(0), None
+
+
+def _period(teeth: "Floats", row: int) -> Estimate | None:
+    """The distance of teeth, where most of them are equally far apart."""
+    import numpy as np
+
+    if len(teeth) < _TEETH_MIN:
+        return None
+    gaps = np.diff(teeth)
+    usual = float(np.median(gaps))
+    numbers = np.round(gaps / usual)
+    regular = (np.abs(gaps / np.maximum(numbers, 1) - usual) <= max(0.05 * usual, 1.1 * row)) & (numbers >= 1)
+    if regular.mean() < 0.75 or (numbers == 1).mean() < 0.6:
+        return None
+    longest = _longest(regular)
+    places = np.concatenate([[0], np.cumsum(numbers[longest])])
+    slope, intercept = np.polyfit(places, teeth[longest.start : longest.stop + 1], 1)
+    left = teeth[longest.start : longest.stop + 1] - (slope * places + intercept)
+    half = max(1.65 * float(np.std(left)) * 3.5 / (float(places[-1]) * math.sqrt(len(places))), 1e-4 * float(slope))
+    return Estimate(float(slope), float(slope) - half, float(slope) + half)
+
+
+def _longest(regular: "NDArray[np.bool_]") -> slice:
+    """The longest run of regular gaps."""
+    best, begin = slice(0, 0), 0
+    for at, is_regular in enumerate([*regular.tolist(), False]):
+        if is_regular:
+            continue
+        if at - begin > best.stop - best.start:
+            best = slice(begin, at)
+        begin = at + 1
+    return best
+
+
+def _infer(
+    bench: Bench,
+    teeth: "Floats",
+    at: "Floats",
+    spent: "NDArray[np.float64]",
+    period: Estimate,
+    row: int,
+    begun: float | None,
+) -> None:
+    import numpy as np
+
+    parity = bench.value("parity.units_per_stripe")
+    with_parity = parity / (parity - 1) if parity else 1.0
+    period = Estimate(period.value * with_parity, period.low * with_parity, period.high * with_parity)
+    stripe = _stripe_bytes(bench)
+    pages = round(period.value / stripe) if stripe else 0
+    unit = pages * stripe if pages and abs(pages * stripe / period.value - 1) < 0.03 else round(period.value)
+    low, high = min(unit, round(period.low)), max(unit, round(period.high))
+    bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
+    if pages:
+        found = Estimate(pages, min(pages, low / stripe), max(pages, high / stripe))
+        bench.infer("nand.pages_per_block", found, whole=True)
+    usual = float(np.median(spent))
+    longer = [float((spent[(at >= tooth) & (at < tooth + 3 * row)] - usual).sum()) for tooth in teeth]
+    erase = 1e6 * float(np.median(longer))
+    bench.infer("nand.erase_us", Estimate(erase, 0.7 * erase, 1.3 * erase))
+    if bench.value("slc_cache_bytes") is not None or (begun is not None and begun > _DOUBLE_MIN * with_parity):
+        bench.cannot_tell("over_provisioning", "the drive writes data twice, through an SLC cache: erases begin early")
+        return
+    # What the host wrote takes its share of parity besides.
+    used = (sum(each.written_bytes for each in bench.before) + float(teeth[0])) * with_parity
+    size = bench.capacity_bytes
+    spare = [(used + kept * unit) / size - 1 for kept in (_KEPT_UNITS[1], _KEPT_UNITS[0], _KEPT_UNITS[2])]
+    bench.infer("over_provisioning", Estimate(*spare))
+    bench.outcome.facts |= {"first_tooth_bytes": used, "period_bytes": period.value}
+
+
+def _picture(at: "Floats", spent: "Floats", teeth: "Floats", period: Estimate | None) -> Picture:
+    import numpy as np
+
+    finding = "Overwriting in sequence shows no regular erases"
+    if period is not None:
+        finding = (
+            f"Erases show every {period.value / 2**20:.4g} MiB, from {teeth[0] / 1e9:.3g} GB on: one erase unit each"
+        )
+    step = max(1, len(at) // 2000)
+    shown = sorted({*range(0, len(at), step), *np.searchsorted(at, teeth).tolist()} & set(range(len(at))))
+    return Picture(
+        "erases",
+        finding,
+        "Time that one page of every die takes to be written, over bytes overwritten in sequence.",
+        "GB overwritten",
+        "milliseconds a stripe",
+        [Curve("measured", [(float(at[each]) / 1e9, 1e3 * float(spent[each])) for each in shown])],
+    )
+
+
+EXPERIMENT = Experiment(
+    NAME,
+    "the full drive overwritten in sequence",
+    ("erase_unit_bytes", "over_provisioning", "nand.pages_per_block", "nand.erase_us"),
+    _run,
+    write_share=WRITE_SHARE,
+    whole_drive=True,
+    needs=lambda _known, facts: None if "fill" in facts else "the drive was not filled",
+)

@@ -1,0 +1,170 @@
+"""Reads of growing size alone, and many small reads at once: dies and channels that work in parallel.
+
+A read that spans one die more than there are has to wait for a die twice; one that spans more dies than channels waits
+for a channel. Many small reads at once show how many dies read at a time.
+"""
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.estimate import Estimate, exactly, median
+from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.experiments.regions import Region
+from ssdlab.identification.experiments.striping import Striping
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "parallelism"
+_DEPTHS = (1, 4, 16, 64, 256, 1024)
+_READS_PER_DEPTH = 4000
+_READS = 24
+_DIES_MAX = 512
+_EQUAL = 0.003
+_PAGES = (4096, 8192, 16384, 32768)
+
+
+def _run(bench: Bench) -> None:
+    region = Region(*bench.facts["reads"]["read_region"])
+    unit, read = int(bench.value("ftl.mapping_unit_bytes") or 4096), bench.value("nand.read_us")
+    assert read is not None
+    sweep = bench.run(*(region.reads(unit, _reads(depth), depth=depth) for depth in _DEPTHS))
+    rates = [(depth, len(each.end_s) / each.seconds) for depth, each in zip(_DEPTHS, sweep, strict=True)]
+    bench.show(_depths_picture(rates))
+    transfer, link = (bench.facts["reads"][name][0] for name in ("transfer_us_per_byte", "link_us_per_byte"))
+    busy_us = read + unit * max(transfer, 0.0)
+    about = rates[-1][1] * busy_us / 1e6
+    group = _group_bytes(bench)
+    dies_asked = max(8, min(_DIES_MAX, int(1.6 * about) + 2))
+    if bench.value("nand.page_bytes") is None:
+        # Spans are counted in units then, of which a page may hold several.
+        dies_asked *= _PAGES[-1] // group
+    counts = _counts(dies_asked, region.size_bytes // 2 // group)
+    done = bench.run(*(region.reads(count * group, _READS, aligned_bytes=group) for count in counts))
+    spans = [(count, median(each.latency_us).value) for count, each in zip(counts, done, strict=True)]
+    found = _best(spans, group, about, bench, read, max(transfer, 0.0), max(link, 0.0))
+    best, error, second = found[0][0], found[0][1], next((e for s, e in found if s.dies != found[0][0].dies), 1.0)
+    likely = [each for each, its_error in found if its_error <= max(1.5 * error, 0.01)]
+    bench.show(_spans_picture(spans, best, group))
+    if error > 0.15:
+        for key in ("parallel_units", "nand.channels", "nand.dies_per_channel"):
+            bench.cannot_tell(
+                key, f"reads of growing size fit no arrangement of dies (nearest: {100 * error:.0f} % off)"
+            )
+    else:
+        bench.infer("parallel_units", _among(best.dies, [each.dies for each in likely]), whole=True)
+        bench.infer("nand.channels", _among(best.channels, [each.channels for each in likely]), whole=True)
+        per_channel = [each.dies // each.channels for each in likely]
+        bench.infer("nand.dies_per_channel", _among(best.dies // best.channels, per_channel), whole=True)
+    if bench.value("nand.page_bytes") is None:
+        bench.infer("nand.page_bytes", _among(best.page_bytes, [each.page_bytes for each in likely]), whole=True)
+        bench.infer("nand.planes_per_die", exactly(best.planes), whole=True)
+    if not transfer:
+        channel_rates = [1 / each.transfer_us_per_byte for each in likely]
+        bench.infer(
+            "nand.channel_mb_s",
+            Estimate(1 / best.transfer_us_per_byte, 0.85 * min(channel_rates), 1.15 * max(channel_rates)),
+        )
+        read_times = [each.read_us for each in likely]
+        bench.infer("nand.read_us", Estimate(best.read_us, 0.97 * min(read_times), 1.03 * max(read_times)))
+        bench.outcome.facts["transfer_us_per_byte"] = best.transfer_us_per_byte
+    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": error, "second_error": second}
+
+
+def _reads(depth: int) -> int:
+    return max(400, min(_READS_PER_DEPTH * max(1, depth // 64), 8 * depth + 2000))
+
+
+def _group_bytes(bench: Bench) -> int:
+    """What one die holds of a stripe; where the page is not known, the least page."""
+    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
+    return int(page * planes) if page is not None and planes is not None else max(unit, 4096)
+
+
+def _counts(dies: int, most: int) -> list[int]:
+    counts = sorted({*range(1, 13), *(round(1.12**step) for step in range(60))})
+    powers = [1 << step for step in range(10)]
+    counts = sorted({*counts, *powers, *(each + 1 for each in powers), *(3 * each + 1 for each in powers)})
+    return [each for each in counts if each <= min(dies, most)]
+
+
+def _best(
+    spans: "Sequence[tuple[int, float]]",
+    group: int,
+    about: float,
+    bench: Bench,
+    read: float,
+    transfer: float,
+    link: float,
+) -> list[tuple[Striping, float]]:
+    """Arrangements by how far they are off, the nearest first; the error is the mean absolute deviation, as a share."""
+    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    pages = [(int(page), int(planes))] if page is not None and planes is not None else [(each, 1) for each in _PAGES]
+    parity = bench.value("parity.units_per_stripe")
+    # Flash that data of a group takes, with its share of parity.
+    held = round(group * parity / (parity - 1)) if parity else group
+    unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
+    # Where a page is one unit, single reads do not tell the transfer's part of their time.
+    parts = [0.0] if transfer else [0.01 * 1.3**step for step in range(16)]
+    found = []
+    for page_bytes, of_planes in pages:
+        for dies, part in product(_plausible(about), parts):
+            for channels in (each for each in range(1, 33) if dies % each == 0):
+                us = transfer or part * read / unit
+                each = Striping(channels, dies, of_planes, page_bytes, read * (1 - part), us, link)
+                errors = [abs(each.latency_us(count * held) / measured - 1) for count, measured in spans]
+                found.append((each, sum(errors) / len(errors)))
+    found.sort(key=lambda entry: entry[1])
+    # Of arrangements that are as good as each other the one of fewer channels is the usual one.
+    equal = [entry for entry in found if entry[1] <= found[0][1] + (_EQUAL if transfer else 0.0)]
+    return sorted(equal, key=lambda entry: (entry[0].channels, entry[1])) + found[len(equal) :]
+
+
+def _plausible(about: float) -> list[int]:
+    """Numbers of dies that small reads at once allow for."""
+    steps = sorted({base << shift for base in (1, 3, 5) for shift in range(9)})
+    return [each for each in steps if 0.6 * about <= each <= max(2.5 * about, 1)] or [max(1, round(about))]
+
+
+def _among(value: int, likely: "Sequence[int]") -> Estimate:
+    return Estimate(value, min([value, *likely]), max([value, *likely]))
+
+
+def _depths_picture(rates: "Sequence[tuple[int, float]]") -> Picture:
+    return Picture(
+        "read-depths",
+        f"Small random reads reach {rates[-1][1]:,.0f} a second",
+        "Random reads of a mapping unit against requests outstanding.",
+        "requests outstanding",
+        "reads per second",
+        [Curve("measured", rates)],
+        log_x=True,
+        log_y=True,
+    )
+
+
+def _spans_picture(spans: "Sequence[tuple[int, float]]", best: Striping, group: int) -> Picture:
+    model = [(count * group / 1024, best.latency_us(count * group)) for count, _ in spans]
+    return Picture(
+        "read-spans",
+        f"Reads of growing size fit {best.dies} dies on {best.channels} channels",
+        "Median latency of single reads against their size; marks: the model of dies and channels.",
+        "KiB read",
+        "microseconds",
+        [Curve("measured", [(count * group / 1024, latency) for count, latency in spans])],
+        [Curve("model", model)],
+        log_x=True,
+        log_y=True,
+    )
+
+
+EXPERIMENT = Experiment(
+    NAME,
+    "reads of growing size, and many at once",
+    ("parallel_units", "nand.channels", "nand.dies_per_channel"),
+    _run,
+    write_share=0.0,
+    needs=lambda known, _facts: None if "nand.read_us" in known else "the time of a read is not known",
+)

@@ -1,0 +1,264 @@
+"""Single reads of many sizes and places: the mapping unit, the page, the planes, the time of a read and of transfers.
+
+A read of part of a mapping unit takes as long as one of all of it but for the link. Two neighbouring units in one page
+take one read and two transfers; in two pages of one die two reads, one after the other; on two dies one read.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.estimate import Estimate, derived, exactly, median
+from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.experiments.regions import Region, read_region
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NAME = "reads"
+_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
+_READS = 400
+_PAIRS = 24_000
+_PAIR_BYTES = 4 << 20
+# Faster than any link; the noise is larger than what it takes.
+_LINK_MB_S_MAX = 16_000
+
+
+@dataclass(frozen=True)
+class _Ladder:
+    """Median latency in us by size."""
+
+    latency: dict[int, Estimate]
+
+    def slope(self, small: int, large: int) -> Estimate:
+        """Microseconds a byte between two sizes."""
+        # Differences of medians of equal jobs: what a host adds is in both.
+        return derived(lambda a, b: (b - a) / (large - small), _tight(self.latency[small]), _tight(self.latency[large]))
+
+
+def _tight(found: Estimate) -> Estimate:
+    half = found.high - found.value
+    return Estimate(found.value, found.value - half, found.high)
+
+
+def _run(bench: Bench) -> None:
+    region = read_region(bench.facts.get("fill", {}).get("written_bytes", bench.capacity_bytes))
+    sizes = [size for size in _SIZES if size >= bench.box.sector_bytes]
+    done = bench.run(*(region.reads(size, _READS) for size in sizes))
+    ladder = _Ladder({size: median(each.latency_us) for size, each in zip(sizes, done, strict=True)})
+    unit = _mapping_unit(ladder)
+    bench.infer("ftl.mapping_unit_bytes", exactly(unit), whole=True)
+    link = ladder.slope(sizes[0], unit) if sizes[0] < unit else Estimate(0.0, 0.0, 0.0)
+    _link(bench, link)
+    bench.show(_sizes_picture(ladder, unit))
+    page, planes, transfer = _pages(bench, region, unit, ladder, link)
+    single = ladder.latency[unit]
+    read = derived(lambda whole, us_a_byte, of_link: whole - unit * (us_a_byte + of_link), single, transfer, link)
+    bench.infer("nand.read_us", read)
+    if transfer.value > 0 and transfer.low > 0:
+        bench.infer("nand.channel_mb_s", Estimate(1 / transfer.value, 1 / transfer.high, 1 / transfer.low))
+    else:
+        bench.cannot_tell("nand.channel_mb_s", "transfers within a page are lost in the noise of a read")
+    bench.outcome.facts |= {
+        "read_region": [region.offset_bytes, region.size_bytes],
+        "transfer_us_per_byte": [transfer.value, transfer.low, transfer.high],
+        "link_us_per_byte": [link.value, link.low, link.high],
+        "page_bytes": page,
+        "planes": planes,
+    }
+
+
+def _mapping_unit(ladder: _Ladder) -> int:
+    """The size from which on reads take longer, other than by the link's share of more bytes."""
+    sizes = list(ladder.latency)
+    base = ladder.latency[sizes[0]].value
+    for size, larger in pairwise(sizes):
+        if size < 4096:
+            continue
+        by_link = max(0.0, ladder.latency[size].value - base) / max(1, size - sizes[0]) * (larger - size)
+        grown = ladder.latency[larger].value - ladder.latency[size].value - by_link
+        if grown > max(0.02 * base, 2 * (ladder.latency[larger].high - ladder.latency[larger].value)):
+            return size
+    return 4096
+
+
+def _link(bench: Bench, us_a_byte: Estimate) -> None:
+    if us_a_byte.value < 1 / _LINK_MB_S_MAX or us_a_byte.low <= 0:
+        bench.cannot_tell("host_link.mb_s", "reads within a mapping unit take the same time at any size: no slow link")
+        return
+    bench.infer("host_link.mb_s", Estimate(1 / us_a_byte.value, 1 / us_a_byte.high, 1 / us_a_byte.low))
+
+
+def _pages(
+    bench: Bench, region: Region, unit: int, ladder: _Ladder, link: Estimate
+) -> tuple[int | None, int | None, Estimate]:
+    """Bytes of a page, planes that are read in turn, and microseconds a byte on the channel."""
+    import numpy as np
+
+    few = Region(region.offset_bytes, _PAIR_BYTES)
+    pairs = bench.one(few.reads(2 * unit, _PAIRS, aligned_bytes=unit))
+    places = ((pairs.offset_bytes - region.offset_bytes) // unit).astype(np.int64)
+    count = int(places.max()) + 1
+    by_place = np.array([np.median(pairs.latency_us[places == each]) for each in range(count)])
+    single = ladder.latency[unit]
+    twice = by_place > single.value + 0.5 * (single.value - unit * link.value)
+    gaps, parity = _without_parity(np.diff(np.flatnonzero(twice)))
+    page, planes = _geometry(gaps, unit, ladder)
+    once = by_place[~twice]
+    if not len(once):
+        # Each unit is a page of its own, and all of them are on one die.
+        bench.infer("nand.page_bytes", exactly(unit), whole=True)
+        return unit, planes, Estimate(0.0, 0.0, 0.0)
+    level = _level(once)
+    if page is None:
+        # One plane: pages end where a pair lies on two dies, whose channels work at the same time.
+        gaps, parity = _without_parity(np.diff(np.flatnonzero(by_place < level)))
+        page, planes = _one_plane(gaps, unit)
+    bench.show(_pairs_picture(by_place, unit, page, planes))
+    if page is not None and page == unit:
+        # No pair lies within a page.
+        bench.infer("nand.page_bytes", exactly(page), whole=True)
+        bench.infer("nand.planes_per_die", exactly(planes or 1), whole=True)
+        return page, planes, Estimate(0.0, 0.0, 0.0)
+    within_page = median(once[once >= level])
+    transfer = derived(
+        lambda two, one, of_link: (two - one) / unit - of_link, _tight(within_page), _tight(single), link
+    )
+    if page is not None and planes is not None:
+        bench.infer("nand.page_bytes", exactly(page), whole=True)
+        bench.infer("nand.planes_per_die", exactly(planes), whole=True)
+        _parity(bench, parity)
+    return page, planes, transfer
+
+
+def _without_parity(gaps: "NDArray[np.int64]") -> tuple["NDArray[np.int64]", Estimate | None]:
+    """The distances with the units of parity that the host does not see, and one in how many units these are.
+
+    Pages hold an even number of units, so that of an odd distance one unit is parity.
+    """
+    import numpy as np
+
+    if len(gaps) < 4:
+        return gaps, None
+    whole = gaps + (gaps % 2) * (gaps > 1)
+    if not _are_pages(whole):
+        return gaps, None
+    missing = int((whole - gaps).sum())
+    values, counts = np.unique(gaps, return_counts=True)
+    if missing < 2 or (len(values) > 1 and counts.max() / counts.sum() > 0.9 and values[counts.argmax()] % 2):
+        return gaps, None
+    total = float(whole.sum())
+    return whole, Estimate(total / missing, total / (missing + 1), total / max(1, missing - 1))
+
+
+def _are_pages(gaps: "NDArray[np.int64]") -> bool:
+    """Whether nearly all are powers of two."""
+    import numpy as np
+
+    return bool(np.mean(gaps & (gaps - 1) == 0) > 0.9)
+
+
+def _parity(bench: Bench, found: Estimate | None) -> None:
+    if found is None:
+        bench.cannot_tell("parity.units_per_stripe", "pages follow each other evenly: no parity, or less than 1 in 500")
+        return
+    power = 2 ** round(math.log2(found.value))
+    value = power if found.low <= power <= found.high else found.value
+    bench.infer("parity.units_per_stripe", Estimate(value, found.low, found.high), whole=True)
+
+
+def _level(once: "NDArray[np.float64]") -> float:
+    """Between pairs on two dies and those in one page, in microseconds; below all where there is one kind."""
+    import numpy as np
+
+    rising = np.sort(once)
+    kept = rising[int(0.02 * len(rising)) : int(0.98 * len(rising))]
+    gaps = np.diff(kept)
+    at = int(np.argmax(gaps))
+    low, high = kept[: at + 1], kept[at + 1 :]
+    noise = max(float(np.std(low)), float(np.std(high)), 0.02)
+    if float(np.mean(high) - np.mean(low)) > 4 * noise and min(len(low), len(high)) >= 0.03 * len(kept):
+        return float(low[-1] + high[0]) / 2
+    return float(rising[0])
+
+
+def _geometry(gaps: "NDArray[np.int64]", unit: int, ladder: _Ladder) -> tuple[int | None, int | None]:
+    """Page and planes, from the distances of pairs that need two reads of one die: those of its planes, and one page
+    more to the next die, whose first page follows on another die."""
+    import numpy as np
+
+    if len(gaps) < 4:
+        return None, None
+    if not _are_pages(gaps):
+        return None, None
+    values, counts = np.unique(gaps, return_counts=True)
+    usual = values[counts >= 0.04 * counts.sum()]
+    if len(usual) == 1:
+        return _two_planes_or_one_die(int(usual[0]) * unit, unit, ladder)
+    small, large = int(usual[0]), int(usual[-1])
+    if large != 2 * small:
+        return None, None
+    planes = round(counts[values == small][0] / counts[values == large][0]) + 2
+    return small * unit, planes
+
+
+def _two_planes_or_one_die(period: int, unit: int, ladder: _Ladder) -> tuple[int, int]:
+    """With two planes a read of a whole period takes two pages; on a single die each period is a page."""
+    half = period // 2
+    if half < unit or period not in ladder.latency or half not in ladder.latency:
+        return max(unit, period if half < unit else half), 1 if half < unit else 2
+    one = ladder.latency[unit].value
+    return (half, 2) if ladder.latency[period].value - ladder.latency[half].value > 0.5 * one else (period, 1)
+
+
+def _one_plane(gaps: "NDArray[np.int64]", unit: int) -> tuple[int | None, int | None]:
+    import numpy as np
+
+    if len(gaps) < 4:
+        return None, None
+    values, counts = np.unique(gaps, return_counts=True)
+    best = int(np.argmax(counts))
+    usual = int(values[best])
+    return (usual * unit, 1) if counts[best] >= 0.8 * counts.sum() and usual > 1 else (None, None)
+
+
+def _sizes_picture(ladder: _Ladder, unit: int) -> Picture:
+    points = [(size / 1024, each.value) for size, each in ladder.latency.items()]
+    return Picture(
+        "read-sizes",
+        f"Reads of up to {unit // 1024} KiB take the same work: the mapping unit",
+        "Median latency of random reads at depth 1, aligned to their size.",
+        "KiB read",
+        "microseconds",
+        [Curve("measured", points)],
+        [Curve("mapping unit", [(unit / 1024, ladder.latency[unit].value)])],
+        log_x=True,
+    )
+
+
+def _pairs_picture(by_place: "NDArray[np.float64]", unit: int, page: int | None, planes: int | None) -> Picture:
+    shown = 64
+    finding = "Where two neighbouring units are read, no step shows: one plane, or pages of one unit"
+    if page is not None:
+        finding = f"Every {page // 1024} KiB a page ends; {planes} of them lie on a die"
+    return Picture(
+        "read-pairs",
+        finding,
+        "Median latency of reads of two mapping units by their place: two pages of a die are read one after the other.",
+        "KiB from the start of the region",
+        "microseconds",
+        [Curve("measured", [(at * unit / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
+    )
+
+
+EXPERIMENT = Experiment(
+    NAME,
+    "single reads by size and place",
+    ("ftl.mapping_unit_bytes", "nand.page_bytes", "nand.planes_per_die", "nand.read_us", "nand.channel_mb_s",
+     "host_link.mb_s"),
+    _run,
+    write_share=0.0,
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""Single writes, writes with a flush each, and a burst after a rest: the write buffer and the time of a program."""
+
+from typing import TYPE_CHECKING
+
+from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.box import Completed, section
+from ssdlab.identification.estimate import Estimate, derived, exactly, median, within
+from ssdlab.identification.evidence import Curve, Picture
+
+if TYPE_CHECKING:
+    from ssdlab.identification.box import Floats
+
+NAME = "write-buffer"
+_WRITES = 200
+_FLUSHES = 60
+_BURST_BLOCK_BYTES = 64 << 10
+_BURST_BYTES_MAX = 96 << 20
+_REST_S = 2
+# Writes a second that even one die keeps up with.
+_SLOWLY = 100
+# A write that waits for flash takes at least this; memory and a command take less.
+_FLASH_US_MIN = 60.0
+# A speed this near to that of the link or of all channels is limited by these.
+_LIMITED = 0.92
+
+
+def _run(bench: Bench) -> None:
+    unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
+    burst_bytes = min(_BURST_BYTES_MAX, bench.write_bytes // 2) // _BURST_BLOCK_BYTES * _BURST_BLOCK_BYTES
+    rest = f"startdelay={_REST_S}"
+    single, flushed, burst = bench.run(
+        section("single", "write", unit, 1, f"number_ios={_WRITES}", f"rate_iops={_SLOWLY}", rest),
+        section("flushed", "write", unit, 1, f"number_ios={_FLUSHES}", "fsync=1", rest),
+        section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest),
+    )
+    write = median(single.latency_us)
+    link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
+    if write.value >= _FLASH_US_MIN:
+        bench.infer("write_buffer.bytes", exactly(0), whole=True)
+        bench.infer("buffer_bytes", exactly(0), whole=True)
+        program: Estimate | None = derived(lambda whole, us: whole - unit * us, write, link)
+        bench.cannot_tell("controller.command_us", "writes wait for flash, which hides the time of a command")
+    else:
+        bench.infer("controller.command_us", derived(lambda whole, us: whole - unit * us, write, link).clipped(0.1))
+        program = _flush(bench, write, flushed)
+        _buffer(bench, burst, write)
+    _program(bench, program)
+
+
+def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None:
+    """What a flush takes longer than a command; None where it is nothing, as the buffer outlives a loss of power."""
+    if flushed.flush_us is None:
+        bench.cannot_tell("write_buffer.power_loss_protection", "the target does not report flushes")
+        return None
+    protected = flushed.flush_us < max(_FLASH_US_MIN, 3 * write.value)
+    bench.choose("write_buffer.power_loss_protection", protected)
+    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    if not protected and page and planes:
+        # What a flush fills up of a program.
+        bench.outcome.facts["padded_bytes"] = _FLUSHES * page * planes
+    return None if protected else within(flushed.flush_us, 0.03)
+
+
+def _buffer(bench: Bench, burst: Completed, write: Estimate) -> None:
+    """The bytes that a burst leaves in memory before it has to wait."""
+    import numpy as np
+
+    sums = np.cumsum(burst.size_bytes)
+    first = float(np.median(burst.latency_us[:8]))
+    # The mean, as only one in several writes may wait.
+    later = float(np.mean(burst.latency_us[len(sums) // 2 :]))
+    slow = np.flatnonzero(burst.latency_us > max(3 * first, first + 20))
+    rate = _settled_rate(burst)
+    gained = _BURST_BLOCK_BYTES / (first * 1e-6)
+    bench.show(_burst_picture(sums.astype(np.float64), burst.latency_us))
+    # An outlier of the host is alone; a full buffer stays full.
+    lasting = [each for each in slow if np.mean(burst.latency_us[each : each + 64]) > 1.5 * first]
+    if later < 1.5 * first or not lasting or gained < 1.2 * rate:
+        bench.cannot_tell("buffer_bytes", "one host cannot write faster than the flash does, so the buffer never fills")
+        return
+    at = int(lasting[0])
+    accepted = float(sums[at - 1]) if at else float(_BURST_BLOCK_BYTES)
+    # Programs that ended meanwhile have made room; the first of them takes as long as one program.
+    drained = rate * max(0.0, float(burst.end_s[at - 1]) - float(burst.end_s[at] - burst.end_s[at - 1])) if at else 0.0
+    low = max(float(_BURST_BLOCK_BYTES), accepted - drained - _BURST_BLOCK_BYTES)
+    found = Estimate(max(low, accepted - drained), low, accepted + _BURST_BLOCK_BYTES)
+    bench.infer("write_buffer.bytes", found, whole=True)
+    bench.infer("buffer_bytes", found, whole=True)
+
+
+def _settled_rate(burst: Completed) -> float:
+    half = len(burst.end_s) // 2
+    return float(burst.size_bytes[half:].sum()) / max(1e-9, float(burst.end_s[-1] - burst.end_s[half - 1]))
+
+
+def _program(bench: Bench, of_flush: Estimate | None) -> None:
+    """The time of a program, from a write that waits for one, or from the speed of all dies together."""
+    has_cache = bench.value("slc_cache_bytes") is not None
+    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    reads = bench.facts.get("reads", {})
+    transfer = Estimate(*reads.get("transfer_us_per_byte", (0.0, 0.0, 0.0))).clipped()
+    group = (page or 0) * (planes or 0)
+    if of_flush is not None:
+        alone = derived(lambda whole, us: whole - group * us, of_flush, transfer)
+        bench.infer("slc_cache.program_us" if has_cache else "nand.program_us", alone.clipped(1.0))
+        if not has_cache:
+            return
+    dies = bench.estimate("parallel_units")
+    if not group or dies is None:
+        bench.cannot_tell("nand.program_us", "neither a flush nor the number of dies tells it")
+        return
+    rate = within(bench.facts["fill"]["direct_bytes_per_second"][0], 0.02)
+    limits = _limits(bench)
+    if limits and rate.value > _LIMITED * min(limits):
+        bench.cannot_tell("nand.program_us", "link or channels limit sequential writes, and flushes are free")
+        return
+    found = derived(lambda n, each, us: n * group / each * 1e6 - group * us, dies, rate, transfer)
+    bench.infer("nand.program_us", found.clipped(1.0))
+
+
+def _limits(bench: Bench) -> list[float]:
+    """Bytes a second of the link and of all channels, where they are known."""
+    link, channel, channels = (bench.value(key) for key in ("host_link.mb_s", "nand.channel_mb_s", "nand.channels"))
+    found = [] if link is None else [link * 1e6]
+    return found + ([] if channel is None or channels is None else [channel * channels * 1e6])
+
+
+def _burst_picture(sums: "Floats", latency: "Floats") -> Picture:
+    shown = slice(0, 400)
+    return Picture(
+        "burst",
+        "A burst after a rest: the first writes go to memory, later ones wait for flash",
+        "Latency of writes of 64 KiB at depth 1 after two seconds of rest.",
+        "MiB written since the rest",
+        "microseconds",
+        [Curve("measured", list(zip((sums[shown] / 2**20).tolist(), latency[shown].tolist(), strict=True)))],
+        log_y=True,
+    )
+
+
+EXPERIMENT = Experiment(
+    NAME,
+    "single writes, flushes, and a burst after a rest",
+    ("write_buffer.bytes", "write_buffer.power_loss_protection", "nand.program_us", "controller.command_us",
+     "buffer_bytes"),
+    _run,
+    write_share=0.06,
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""What an identification writes: `drive.toml`, `result.json`, `report.html`; and the printed table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from ssdlab.drives import to_toml
+from ssdlab.identification.drive import DERIVED, Model
+from ssdlab.identification.evidence import Inferred, Picture
+from ssdlab.identification.identify import Found
+from ssdlab.report import page
+from ssdlab.report.charts.published import Line, Marks, published_lines
+from ssdlab.report.figure import Figure
+from ssdlab.results.files import staged
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DRIVE_FILE, PAGE_NAME = "drive.toml", "report.html"
+
+
+def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path, *, seed: int, line: str) -> list[str]:
+    """Writes all files or none. Gives their names, the page last."""
+    figures = [_figure(each) for each in found.pictures]
+    with staged(directory) as place:
+        (place / DRIVE_FILE).write_text(to_toml(model.file), encoding="utf-8")
+        content = _content(found, model, target, seed)
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (place / PAGE_NAME).write_text(_page(found, model, target, figures, line).html(), encoding="utf-8")
+        return [*sorted(each.name for each in place.iterdir() if each.name != PAGE_NAME), PAGE_NAME]
+
+
+def print_table(found: Found, console: "Console") -> None:
+    """A row for each inferred value; below, what could not be told and why."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("value", "inferred", "90 % interval", "experiment"):
+        right = heading in ("inferred", "90 % interval")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for each in _ordered(found):
+        table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
+    console.print(table)
+    if found.untold:
+        console.print("\nnot told:", highlight=False)
+    for untold in found.untold:
+        console.print(f"  {untold.key}: {untold.reason}", highlight=False, markup=False, soft_wrap=True)
+
+
+def shown(value: object) -> str:
+    """A value as a reader takes it in."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() if abs(value) >= 10**6:
+            return f"{value:,}"
+        case float():
+            return f"{value:.4g}"
+    return str(value)
+
+
+def _interval(each: Inferred) -> str:
+    return "" if each.low == each.high else f"{shown(each.low)} to {shown(each.high)}"
+
+
+def _ordered(found: Found) -> list[Inferred]:
+    """Derived values first, then keys by table."""
+    return sorted(found.inferred.values(), key=lambda each: (each.key not in DERIVED, each.key))
+
+
+def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    return {
+        "ssdlab": {"version": version("ssdlab"), "seed": seed, "target": dict(target)},
+        "capacity_bytes": found.capacity_bytes,
+        "written_bytes": found.written_bytes,
+        "seconds": found.seconds,
+        "inferred": [asdict(each) for each in _ordered(found)],
+        "not_told": [asdict(each) for each in found.untold],
+        "assumed": list(model.assumed),
+        "drive": model.file.specification,
+    }
+
+
+def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequence[Figure], line: str) -> page.Page:
+    told, missed = len(found.inferred), len(found.untold)
+    written = found.written_bytes / found.capacity_bytes
+    return page.Page(
+        title=f"What {target['name']} looks like from outside",
+        subtitle=f"{found.capacity_bytes / 1e9:.4g} GB; {written:.3g} drive writes, {found.seconds / 60:.3g} minutes",
+        summary=(
+            f"{told} values were inferred from completed requests alone; {missed} could not be told. "
+            f"{DRIVE_FILE} holds a drive with these values; what nothing showed is assumed there, and says so."
+        ),
+        before=[page.Section("Inferred values", _table(found))],
+        figures=figures,
+        after=[
+            page.Section("What could not be told", _untold(found)),
+            page.Section("How intervals are made", f"<p>{escape(_INTERVALS)}</p>"),
+            page.Section("How to use the drive", page.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
+            page.Section("How to reproduce", page.command(line)),
+        ],
+    )
+
+
+_INTERVALS = (
+    "Times are medians of many requests. Their 90 % intervals come from order statistics; the low end reaches down to "
+    "the first percentile, because a host only adds time. Values derived from several others take their deviations "
+    "together, in squares. Counts have an interval where several arrangements explain the measurements about equally "
+    "well. Intervals do not cover mechanisms that the model of a drive does not have."
+)
+
+
+def _table(found: Found) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(each.key)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in (shown(each.value), _interval(each) or "-", each.experiment))
+        + "</tr>"
+        for each in _ordered(found)
+    )
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("value", "inferred", "90 % interval", "experiment"))
+    return (
+        '<div class="scroll" role="region" aria-label="Inferred values" tabindex="0"><table>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _untold(found: Found) -> str:
+    if not found.untold:
+        return "<p>Every value that the experiments look for was told.</p>"
+    return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.untold)}</ul>"
+
+
+def _figure(picture: Picture) -> Figure:
+    return published_lines(
+        name=picture.name,
+        title=picture.finding,
+        caption=picture.caption,
+        lines=[Line(each.label, each.points) for each in picture.curves],
+        marks=[Marks(each.label, each.points) for each in picture.marks],
+        x_title=picture.x_title,
+        y_title=picture.y_title,
+        scale="log" if picture.log_y else "linear",
+        scale_x="log" if picture.log_x else "linear",
+    )

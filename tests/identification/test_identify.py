@@ -1,0 +1,266 @@
+"""Does a drive seen from outside come out as it is, from completed requests alone, also after an interruption?"""
+
+import ast
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blind
+import ssdlab
+from own_devices import needs
+from ssdlab.cli.identify import identify as command
+from ssdlab.drives import load, resolve
+from ssdlab.drives.resolve import ResolvedDrive
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.identification import choices
+from ssdlab.identification.bench import Limits
+from ssdlab.identification.box import Box, Completed, Counters
+from ssdlab.identification.boxes.simulated import SimulatedBox
+from ssdlab.identification.drive import DERIVED, model_of
+from ssdlab.identification.identify import Found, identify, plan
+from ssdlab.identification.store import Store
+from ssdlab.workloads import jobs
+
+LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
+SMALL = {
+    "nand.channels": "2",
+    "nand.dies_per_channel": "2",
+    "nand.planes_per_die": "2",
+    "nand.blocks_per_plane": "120",
+    "nand.pages_per_block": "24",
+    "nand.read_us": "45",
+    "nand.program_us": "500",
+    "write_buffer.bytes": "2097152",
+    "host_link.interface": "pcie3x4",
+}
+TRUE = {
+    "ftl.mapping_unit_bytes": 4096,
+    "nand.page_bytes": 16384,
+    "nand.planes_per_die": 2,
+    "nand.channels": 2,
+    "nand.dies_per_channel": 2,
+    "parallel_units": 4,
+    "nand.read_us": 45.0,
+    "nand.program_us": 500.0,
+    "nand.erase_us": 5000.0,
+    "nand.channel_mb_s": 800.0,
+    "host_link.mb_s": 3602.0,
+    "erase_unit_bytes": 2 * 2 * 2 * 24 * 16384,
+    "nand.pages_per_block": 24,
+    "buffer_bytes": 2097152,
+}
+
+
+def small(op: float = 0.15) -> ResolvedDrive:
+    return resolve(load("generic-tlc-480"), settings=SMALL, over_provisioning=op)
+
+
+class Sealed:
+    """A box with nothing else to look at: no attribute of the one inside is within reach."""
+
+    __slots__ = ("_counters", "_run", "capacity_bytes", "sector_bytes")
+
+    def __init__(self, box: Box) -> None:
+        self.capacity_bytes = box.capacity_bytes
+        self.sector_bytes = box.sector_bytes
+        self._run = lambda sections: box.run(sections)
+        self._counters = lambda: box.counters()
+
+    def run(self, sections: Sequence[str]) -> list[Completed]:
+        return self._run(sections)
+
+    def counters(self) -> Counters | None:
+        return self._counters()
+
+
+class Failing:
+    """A box that is interrupted at one of its calls."""
+
+    def __init__(self, box: SimulatedBox, at: int) -> None:
+        self._box = box
+        self._left = at
+
+    @property
+    def capacity_bytes(self) -> int:
+        return self._box.capacity_bytes
+
+    @property
+    def sector_bytes(self) -> int:
+        return self._box.sector_bytes
+
+    def run(self, sections: Sequence[str]) -> list[Completed]:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return self._box.run(sections)
+
+    def counters(self) -> Counters | None:
+        return self._box.counters()
+
+
+def found_of(box: Box, share: float = 2.0) -> Found:
+    return identify(box, plan(box.capacity_bytes, Limits(int(share * box.capacity_bytes))), blind.Nowhere())
+
+
+def test_a_sealed_drive_comes_out_as_it_is(tmp_path: Path) -> None:
+    drive = small()
+    found = found_of(Sealed(SimulatedBox(drive, tmp_path)))
+    for key, true in TRUE.items():
+        assert found.inferred[key].value == pytest.approx(true, rel=0.1), key
+    true = drive.capacity.physical_units / drive.capacity.user_units - 1
+    spare = found.inferred["over_provisioning"]
+    assert isinstance(spare.low, float) and isinstance(spare.high, float)
+    assert spare.low <= true <= spare.high
+    assert found.inferred["write_buffer.power_loss_protection"].value is True
+    assert found.written_bytes <= 2 * found.capacity_bytes
+    assert "slc_cache_bytes" not in found.inferred
+
+
+def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A few, as each takes a run.
+    monkeypatch.setattr(choices, "_VICTIMS", ("greedy", "fifo"))
+    monkeypatch.setattr(choices, "_PLACEMENTS", ("host-gc-split",))
+    monkeypatch.setattr(choices, "_FITTED", 1)
+    found = found_of(SimulatedBox(small(), tmp_path))
+    outcome = choices.choose(found)
+    assert {each.key: each.value for each in outcome.inferred}.get("ftl.victim", "greedy") == "greedy"
+    assert outcome.facts["error"] < 0.15
+    found.facts["random-writes"]["points"] = []
+    assert {each.key for each in choices.choose(found).untold} == {"ftl.victim", "ftl.placement"}
+
+
+def test_experiments_import_nothing_that_knows_a_drive() -> None:
+    """Only `boxes/` may reach a target, and `drive.py` and `output.py` write files from what was inferred."""
+    folder = LIBRARY / "identification"
+    seen = [*folder.glob("experiments/*.py"), *(folder / f"{name}.py" for name in ("bench", "box", "identify"))]
+    assert len(seen) > 8
+    for path in seen:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ssdlab"):
+                module = node.module or ""
+                assert module.startswith(("ssdlab.identification.", "ssdlab.errors")), (path, module)
+                assert not module.startswith(("ssdlab.identification.boxes", "ssdlab.identification.drive")), path
+
+
+@pytest.mark.parametrize("seed", [2])
+def test_a_random_drive_through_a_noisy_host(seed: int) -> None:
+    drive, truth = blind.drawn(seed, capacity_bytes_min=0, capacity_bytes_max=3 << 30)
+    found = blind.identified(drive, seed)
+    rows = {row.key: row for row in blind.judged(seed, truth, found)}
+    for key in ("nand.page_bytes", "parallel_units", "nand.read_us", "nand.program_us", "erase_unit_bytes"):
+        error = rows[key].error
+        assert error is not None and error <= blind.TARGETS[key], rows[key]
+
+
+@pytest.mark.parametrize("calls", [0, 2, 6])
+def test_an_interrupted_run_goes_on_to_the_same_result(calls: int, tmp_path: Path) -> None:
+    """The state of the drive is taken up where the last finished experiment left it."""
+    drive = small(0.3)
+    share = 1.2
+    whole = found_of(SimulatedBox(drive, tmp_path), share)
+    folder = tmp_path / "interrupted"
+    planned = plan(whole.capacity_bytes, Limits(int(share * whole.capacity_bytes)))
+    first = SimulatedBox(drive, make(folder / "experiments"))
+    with pytest.raises(KeyboardInterrupt):
+        identify(Failing(first, calls), planned, Store(folder, {}), kept=first.keep)
+    store = Store(folder, {}, resume=True)
+    names = [each.experiment.name for each in planned if store.finished(each.experiment.name)]
+    assert len(names) == {0: 0, 2: 1, 6: 4}[calls]
+    state = folder / "experiments" / f"{names[-1]}.state" if names else None
+    second = SimulatedBox(drive, folder / "experiments", state=state)
+    again = identify(second, planned, store, kept=second.keep)
+    assert again.inferred == whole.inferred
+    # As files have them, where a tuple is a list.
+    assert json.dumps(again.facts) == json.dumps(whole.facts)
+
+
+def make(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_the_plan_keeps_to_its_budget(tmp_path: Path) -> None:
+    box = SimulatedBox(small(), tmp_path)
+    found = found_of(box, 0.5)
+    assert found.written_bytes <= 0.5 * box.capacity_bytes
+    assert "nand.read_us" in found.inferred
+    assert {"over_provisioning", "erase_unit_bytes"} <= {each.key for each in found.untold}
+    read_only = plan(box.capacity_bytes, Limits(10**12, read_only=True))
+    assert all(not each.write_bytes for each in read_only) and read_only
+
+
+def test_what_was_told_makes_a_drive_file(tmp_path: Path) -> None:
+    drive = small()
+    box = SimulatedBox(drive, tmp_path)
+    nothing = model_of({}, box.capacity_bytes, "x")
+    assert nothing.file.ftl.user_bytes == box.capacity_bytes
+    assert nothing.file.source_of("nand.read_us").kind == "assumed"
+    found = found_of(box, 1.5)
+    made = model_of(found.inferred, box.capacity_bytes, "x").file
+    assert made.source_of("nand.read_us").source.startswith("inferred: 4")
+    assert made.nand.blocks_per_plane == pytest.approx(120, abs=3)
+
+
+def test_the_command_writes_a_drive_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = [f"{key}={value}" for key, value in SMALL.items()]
+    command(drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
+    said = capsys.readouterr().out
+    assert "total:" in said and "x the capacity" in said
+    result = json.loads((tmp_path / "out/result.json").read_text())
+    by_key = {each["key"]: each for each in result["inferred"]}
+    assert set(by_key["parallel_units"]) == {"key", "value", "low", "high", "experiment"}
+    assert DERIVED.keys() - {"slc_cache_bytes"} <= by_key.keys()
+    page = (tmp_path / "out/report.html").read_text()
+    assert "What could not be told" in page and "slc_cache_bytes" in page
+    assert not list(tmp_path.glob("out/experiments/*.state"))
+    assert ssdlab.run(jobs.parse("[a]\nrw=randread\nbs=4k\nnumber_ios=100\n"), "out/drive.toml").failure is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "either --drive"),
+        ({"drive": "tiny", "budget": "3x"}, "--budget is '3x'"),
+        ({"drive": "tiny", "resume": True, "output": "none"}, "no experiments of an earlier run"),
+        ({"drive": "tiny", "size": "1GiB"}, "apply to real drives"),
+        ({"on": "."}, "give --size"),
+        ({"on": ".", "scale": "1/2"}, "apply to simulated drives"),
+        ({"on": ".", "size": "1MiB"}, "MiB or more are needed"),
+    ],
+)
+def test_wrong_options_are_said(
+    options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=said):
+        command(**options)
+    assert not list(tmp_path.rglob("*"))
+
+
+@pytest.mark.surroundings
+@needs("fio")
+def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = make(tmp_path / "here")
+    monkeypatch.chdir(tmp_path)
+    # Only the first experiment begins: thousands of single reads take their time.
+    command(on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
+    assert not list(place.iterdir())
+    result = json.loads((tmp_path / "out/result.json").read_text())
+    assert result["written_bytes"] == result["capacity_bytes"] == 64 << 20
+    reasons = {each["key"]: each["reason"] for each in result["not_told"]}
+    assert reasons["over_provisioning"].endswith("than a file")
+    assert reasons["nand.read_us"].startswith("the experiments before it took")
+    assert "MB/s" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_drive_that_fails_is_said(tmp_path: Path) -> None:
+    worn = {**SMALL, "nand.endurance_cycles": "1", "faults.wear_out": "true"}
+    drive = resolve(load("generic-tlc-480"), settings=worn, over_provisioning=0.15)
+    with pytest.raises(RunFailed, match="the drive failed"):
+        found_of(SimulatedBox(drive, tmp_path))
