@@ -209,8 +209,8 @@ def test_bars_of_latency_add_up_and_need_a_clock() -> None:
         durations = sum(row["duration"] for row in rows if row["variant"] == variant.label)
         assert durations > 0
     assert [entry.value for entry in figure.keys[0].entries] == [
-        *("flash", "cleaning", "other host operations", "channel", "link", "controller"),
+        *("flash", "garbage collection", "other host operations", "channel", "link", "controller"),
     ], "what nobody waited for has no entry"
-    assert "cleaning" in figure.title
+    assert "garbage collection" in figure.title
     untimed = [made_up_variant("7 %", 0.07, timed=False)]
     assert not any(figure.name == "latency-by-part" for figure in comparison_figures(untimed))

@@ -23,8 +23,8 @@ def _plain(sentence: str) -> str:
     [
         ({"7 %": 4.6, "28 %": 2.0}, "28 % spare area writes 2.3 times less to flash than 7 %"),
         ({"fifo": 2.2, "greedy": 2.0, "random": 2.1}, "greedy writes 1.10 times less to flash than fifo"),
-        ({"a": 2.0, "b": 2.01}, "a and b write equally much to flash"),
-        ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash for each byte from the host"),
+        ({"a": 2.0, "b": 2.01}, "a and b write the same amount to flash"),
+        ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash per host byte"),
     ],
 )
 def test_effect_of_spare_area(wafs: dict[str, float], expected: str) -> None:
@@ -37,7 +37,9 @@ def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
     none = _variant("50 %", 1.3)
     assert _plain(findings.spare_area_effect([close])).endswith("; theory agrees within 2.4 %")
     assert _plain(findings.spare_area_effect([close, far])).endswith("; theory differs by up to 25 %")
-    assert _plain(findings.spare_area_effect([close, none])).endswith("; theory, where it applies, agrees within 2.4 %")
+    assert _plain(findings.spare_area_effect([close, none])).endswith(
+        "; the closed form, where it applies, agrees within 2.4 %"
+    )
     assert findings.theory_deviation(far) == pytest.approx(0.25)
 
 
@@ -49,17 +51,17 @@ def test_settling_says_when_and_whether() -> None:
     )
     moving = _variant("7 %", 4.6, steady_reached=False, steady_at_host_bytes=None, host_written_bytes=40 * USER_BYTES)
     assert findings.settling([moving, fast]) == (
-        "7 % spare area stands at a WAF of 4.60 after 40 drive writes and has not settled; "
+        "7 % spare area stands at a WAF of 4.60 after 40 drive writes and is not steady; "
         "28 % settles at a WAF of 1.90 after 3.0 drive writes"
     )
-    assert "may still move" in findings.summary([moving, fast])
+    assert "may still change" in findings.summary([moving, fast])
 
 
 def test_causes_name_the_largest_part() -> None:
     worst = _variant("a", 4.0, waf_parts={"host": 1.0, "gc": 1.0, "parity": 2.0})
     best = _variant("b", 2.0, waf_parts={"host": 1.0, "gc": 0.5, "parity": 0.5})
     assert _plain(findings.causes([best, worst])) == "Parity causes 50 % of the flash writes with a, 25 % with b"
-    assert "from the host itself" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
+    assert "are host writes" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
 
 
 def _at(iops: float, p999_ns: float | None = 2_340_000) -> VariantSpeed:
@@ -71,17 +73,17 @@ def test_speed_and_tails_name_the_ends() -> None:
     fast = replace(_variant("28 %", 2.0, speed=_at(24_000)), over_provisioning=0.28)
     pair = [slow, fast]
     assert _plain(findings.speed(pair)) == "28 % spare area is 2.4 times as fast in the steady state as 7 %"
-    assert _plain(findings.speed([slow])) == "7 % spare area serves 10,000 requests a second in the steady state"
+    assert _plain(findings.speed([slow])) == "7 % spare area serves 10,000 requests per second in the steady state"
     moving = _variant("7 %", 4.0, speed=_at(10_000), steady_reached=False)
     assert "steady state" not in findings.speed([moving, fast])
     assert findings.speed([_variant("a", 2.0, speed=_at(1000)), _variant("b", 2.0, speed=_at(1001))]).startswith(
         "b and a are equally fast"
     )
     assert _plain(findings.tails(pair)) == (
-        "One write in a thousand takes more than 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
+        "The 99.9th percentile of write latency is 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
     )
     assert _plain(findings.speed_against_over_provisioning(pair)) == (
-        "10,000 requests a second at 7 % of over-provisioning, 24,000 at 28 %"
+        "10,000 requests per second at 7 % of over-provisioning, 24,000 at 28 %"
     )
 
 
@@ -94,8 +96,8 @@ def test_no_clock_no_finding_of_speed() -> None:
 def test_wear_is_even_or_not() -> None:
     even = _variant("a", 2.0, wear=WearStatistics(9, 10.0, 12, 1.0))
     uneven = _variant("b", 2.0, wear=WearStatistics(0, 10.0, 40, 9.0))
-    assert findings.wear([even]) == "Wear is even: no block was erased more than 1.20 times as often as the mean"
-    assert findings.wear([even, uneven]) == "Wear is uneven: one block was erased 4.0 times as often as the mean (b)"
+    assert findings.wear([even]) == "Wear is even: the maximum erase count is 1.20 times the mean"
+    assert findings.wear([even, uneven]) == "Wear is uneven: the maximum erase count is 4.0 times the mean (b)"
 
 
 def test_nothing_written_invents_nothing() -> None:

@@ -166,8 +166,8 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def fail(self: Path, content: bytes) -> int:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with monkeypatch.context() as broken, pytest.raises(OSError, match="disk full"):
+        broken.setattr(Path, "open", fail)
         write_atomically(path, "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "old"

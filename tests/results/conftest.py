@@ -10,10 +10,9 @@ from types import ModuleType
 import pytest
 
 import ssdlab
-from ssdlab import jobs
-from ssdlab.drives import policies
 from ssdlab.results import Result
 from ssdlab.targets import simulated
+from ssdlab.workloads import jobs, specifying
 
 Run = Callable[..., Result]
 
@@ -27,9 +26,7 @@ def toy_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     _PLACE.loader.exec_module(toy)
     monkeypatch.setitem(sys.modules, "ssdlab._engine", toy)
     monkeypatch.setattr(ssdlab, "_engine", toy, raising=False)
-    policies.known.cache_clear()
     yield toy
-    policies.known.cache_clear()
 
 
 @pytest.fixture
@@ -37,7 +34,7 @@ def run(toy_engine: ModuleType) -> Run:
     """Runs the text of a job file on the catalogue's `tiny` (40 units of 4 KiB for the host) with the toy."""
 
     def call(job: str, **choices: object) -> Result:
-        specification = simulated.specify(jobs.parse(job), ssdlab.drive("tiny"), **choices)  # type: ignore[arg-type]
+        specification = specifying.specify(jobs.parse(job), ssdlab.drive("tiny"), **choices)  # type: ignore[arg-type]
         return simulated.run(specification)
 
     return call

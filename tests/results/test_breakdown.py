@@ -23,7 +23,7 @@ def test_a_tail_is_the_bin_of_its_percentile_and_those_above() -> None:
     assert breakdown.mean_ns()["flash"] == pytest.approx((399_400 + 200 + 20) / 4000)
     tail = breakdown.mean_ns(99.9)
     assert (tail["cleaning"], tail["flash"], tail["link"]) == (1380 / 6, 220 / 6, 0)
-    assert shares_text(tail) == "cleaning 86 %, flash 14 %"
+    assert shares_text(tail) == "garbage collection 86 %, flash 14 %"
     twice = merged([breakdown, breakdown])
     assert twice is not None
     assert twice.mean_ns(99.9) == tail
@@ -40,7 +40,7 @@ def test_parts_of_a_run_add_up_to_its_mean_latency(tmp_path: Any) -> None:
         for name in ("read", "write"):
             _check(job["ssdlab"]["latency_breakdown"][name], job[name])
     text = normal(result)
-    assert "    lat went to: mean: " in text
+    assert "    breakdown: mean: " in text
     assert "99.9th and above: " in text
 
 

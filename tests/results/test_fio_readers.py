@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from ssdlab.jobs import parse
 from ssdlab.results import logs
+from ssdlab.workloads.jobs import parse
 
 FIO_PLOT = Path(sys.executable).with_name("fio-plot")
 CHARTS = {
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             name = f"randwrite-iodepth-{depth}-numjobs-{clones}"
             text = (
                 f"[test]\nrw=randwrite\nbs=4k\niodepth={depth}\nnumjobs={clones}\ngroup_reporting\ntime_based\n"
-                f"runtime=500ms\nlog_avg_msec=50\nwrite_bw_log={name}\nwrite_iops_log={name}\nwrite_lat_log={name}\n"
+                f"runtime=128s\nlog_avg_msec=50\nwrite_bw_log={name}\nwrite_iops_log={name}\nwrite_lat_log={name}\n"
             )
             result = ssdlab.run(parse(text), ssdlab.drive("generic-tlc-480", scale="1/256"), seed=1)
             (folder / f"randwrite-{depth}-{clones}.json").write_text(result.to_json(bins=True))

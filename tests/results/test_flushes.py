@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ssdlab
+from ssdlab.drives.schema import mean_us
 from ssdlab.results.text import normal
 
 JOB = "[a]\nrw=randwrite\nbs=4k\nfsync=16\n"
@@ -41,7 +42,7 @@ def test_memory_that_outlives_a_loss_of_power_makes_them_quick(tmp_path: Path) -
     assert volatile is not None and safe is not None
     drive = ssdlab.drive("generic-tlc-480").file
     assert safe.max_ns == drive.controller.command_us * 1000
-    assert (volatile.min_ns or 0) > drive.nand.program_us * 1000
+    assert (volatile.min_ns or 0) > mean_us(drive.nand.program_us) * 1000
 
 
 def test_the_text_has_fio_s_block(tmp_path: Path) -> None:

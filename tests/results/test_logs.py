@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab.jobs import parse
 from ssdlab.results import Result, logs
 from ssdlab.results.terse import terse
 from ssdlab.results.text_rates import direction_lines
+from ssdlab.workloads.jobs import parse
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 

@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ssdlab._engine import check as check
+from ssdlab._engine import describe as describe
+from ssdlab._engine import policies as policies
 from ssdlab.results.breakdown import PARTS as LATENCY_PARTS
 
 GC_SHARE = 0.5
@@ -27,19 +30,8 @@ def version() -> str:
     return "0.0.0"
 
 
-def policies() -> str:
-    names = {
-        "victim": ("greedy", "fifo"),
-        "placement": ("single", "host-gc-split"),
-        "wear_leveling": ("none",),
-        "pacing": ("proportional",),
-        "die_choice": ("round-robin", "one-block"),
-    }
-    entries: list[dict[str, Any]] = [
-        {"kind": kind, "name": name} for kind, of_kind in names.items() for name in of_kind
-    ]
-    entries.append({"kind": "victim", "name": "d-choices", "parameters": {"d": 10}})
-    return json.dumps([{"summary": "", "source": "", "parameters": {}} | entry for entry in entries])
+def memory(specification_json: str) -> str:
+    return json.dumps({"of_units_bytes": 0, "other_bytes": 0})
 
 
 def run(specification_json: str, on_progress: Callable[[float, int], None] | None = None, *_: object) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.drives.settings import split
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_share
+from ssdlab.quantities import parse_spare_area
 
 _OPENING, _CLOSING, _QUOTES = "{[", "}]", "\"'"
 
@@ -88,7 +88,7 @@ def split_list(text: str, where: str) -> list[str]:
 
 def _shares(text: str) -> list[float]:
     try:
-        shares = [parse_share(entry) for entry in split_list(text, f"--op {text}")]
+        shares = [parse_spare_area(entry) for entry in split_list(text, f"--op {text}")]
     except InputError as error:
         raise error if str(error).startswith("--op") else InputError(f"--op: {error}") from None
     _refuse_twice("--op", [_share_label(share) for share in shares])

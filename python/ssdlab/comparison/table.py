@@ -4,13 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
 from ssdlab.comparison.variant import Variant
 from ssdlab.quantities import format_share
 from ssdlab.results import PARTS
+from ssdlab.terminal import fits, show
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 MISSING = "-"
 BYTES_PER_TB = 10**12
@@ -30,10 +34,11 @@ def print_table(variants: Sequence[Variant], console: "Console") -> None:
     """Prints the variants and, below, what the figures mean and why some are missing."""
     parts = [columns for make in (_write_columns, _speed_columns, _life_columns) if (columns := make(variants))]
     whole = _table(variants, [column for columns in parts for column in columns])
-    if console.measure(whole).minimum <= console.width and _width(whole, console) <= console.width:
-        parts = [[column for columns in parts for column in columns]]
-    for columns in parts:
-        console.print(_table(variants, columns))
+    tables = [_table(variants, columns) for columns in parts]
+    if fits(whole, console) or not all(fits(table, console) for table in tables):
+        tables = [whole]
+    for table in tables:
+        show(table, console)
     for line in _legend(variants):
         console.print(line, highlight=False, markup=False)
 
@@ -78,8 +83,8 @@ def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
 
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
     columns = [
-        _Column("host TB", lambda variant: _terabytes(variant.result.ledger.host_written_bytes)),
-        _Column("NAND TB", lambda variant: _terabytes(variant.result.ledger.programmed_bytes)),
+        _Column("host TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.host_written_bytes))),
+        _Column("NAND TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.programmed_bytes))),
         _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
         _Column("years", lambda variant: _significant(variant.years)),
         _Column("erases", _erases),
@@ -92,11 +97,7 @@ def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
 _PART_HEADINGS = {"wear_leveling": "wear", "metadata": "meta", "slc_fold": "SLC"}
 
 
-def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> "Table":
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
+def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("variant", overflow="fold")
     for column in columns:
@@ -110,20 +111,16 @@ def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> "Table":
     return table
 
 
-def _width(table: "Table", console: "Console") -> int:
-    return console.measure(table, options=console.options.update(width=10_000)).maximum
-
-
 def _legend(variants: Sequence[Variant]) -> list[str]:
     lines = []
     if any(variant.result.steady_state for variant in variants):
         lines.append(
-            "WAF: of the steady state by SNIA's rule, that is, over its five rounds"
-            + ("; whole: of the whole last stage." if _stage_differs(variants) else ".")
+            "WAF: over the five rounds of the steady state by SNIA's rule"
+            + ("; whole: over the whole last stage." if _stage_differs(variants) else ".")
         )
-        lines.append("steady at: host bytes written until then / size for the host; > where it was not reached.")
+        lines.append("steady at: host bytes written until the steady state / host capacity; >: not reached.")
     else:
-        lines.append("WAF: of the whole last stage; no steady state was looked for.")
+        lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
     if formulas:
         lines.append(f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP.")
@@ -139,13 +136,14 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         lines.append(f"IOPS, MB/s, latencies: simulated, of the {window}{median}.")
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
-        f"TBW: rated erase cycles x flash / WAF; years: at DWPD {', '.join(f'{rate:g}' for rate in rates)};"
-        " erases: least to most of a block."
+        f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
+        "erases: minimum to maximum of a block."
     )
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
         if scale != "1":
             lines.append(
-                f"Scaled to {scale}: bytes are those of the smaller drive; shares, WAF and IOPS hold for the full one."
+                f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
+                "and IOPS are the same."
             )
     results = [(variant.label, variant.result) for variant in variants]
     lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError
+from ssdlab.report import headlines
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.results.job_result import DirectionResult
@@ -151,11 +152,12 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
         drawn.append(
             published_bars(
                 name=f"job-{number + 1}",
-                title=f"{job}: of {targets[0].label} the other has {100 * (least.ratio or 1):.0f} % ({least.what}) to "
+                title=f"{job}: relative to {targets[0].label} the other has {100 * (least.ratio or 1):.0f} % "
+                f"({least.what}) to "
                 f"{100 * (most.ratio or 1):.0f} % ({most.what})"
                 if len(targets) == 2
                 else f"{job} on {len(targets)} targets",
-                caption="The same requests on each target; the figures that at least two of them tell.",
+                caption="The same requests on each target; figures that at least two targets report.",
                 bars=bars,
                 x_title="",
                 own_axes=True,
@@ -182,18 +184,28 @@ def _page(
         texts = [row.job, what, *cells(row)]
         lines.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + "</tr>")
     table = f"<table><thead><tr>{headings}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    after = [page.Section("Side by side", table)]
+    after = [page.Section("Comparison", table)]
     if reasons:
-        after.append(page.Section("What was not measured", page.definition_list(sorted(reasons.items()))))
-    after.append(page.Section("Run it again", page.command(command_line)))
+        after.append(page.Section("Not measured", page.definition_list(sorted(reasons.items()))))
+    after.append(page.Section("How to reproduce", page.command(command_line)))
     return page.Page(
-        title=title,
-        subtitle=", ".join(each.label for each in targets),
-        summary="One job file on several targets. Speeds of simulated drives are of their own clocks, those of real "
-        "ones of the clock on the wall; the ratio is of the last target to the first.",
+        title=_headline(targets, compared) or title,
+        subtitle=f"{title} on {', '.join(each.label for each in targets)}",
+        summary="One job file on several targets. Speeds of simulated drives are in simulated time, those of real "
+        "drives in wall-clock time; the ratio is the last target to the first.",
         figures=drawn,
         after=after,
     ).html()
+
+
+def _headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
+    """Which target serves the first job's writes, or its reads, faster; None where no two tell."""
+    for row in compared:
+        rates = [(each.label, rate) for each, rate in zip(targets, row.values, strict=True) if rate]
+        if row.what.endswith(" IOPS") and len(rates) > 1:
+            outcomes = [headlines.Outcome(label, None, rate) for label, rate in rates]
+            return f"{row.job}, {row.what.removesuffix(' IOPS')}s: {headlines.of_variants(outcomes)}"
+    return None
 
 
 def _us(nanoseconds: float | None) -> float | None:

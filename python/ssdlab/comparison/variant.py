@@ -5,14 +5,23 @@ from functools import cached_property
 from typing import Any
 
 from ssdlab.comparison.axes import Planned
-from ssdlab.comparison.speed import Speed, speed
-from ssdlab.planning import endurance
-from ssdlab.planning.expectation import Expectation, expected
+from ssdlab.errors import InputError
 from ssdlab.results import Result
+from ssdlab.results.speed import Speed, speed
+from ssdlab.theory import endurance
+from ssdlab.theory.expectation import Expectation, expected
 
 # Enough points that a curve looks smooth, and from well below the smallest spare area to well above the largest.
 _CURVE_POINTS = 40
 _CURVE_BELOW, _CURVE_ABOVE = 0.6, 1.4
+# A drive that is written to at 15 GB/s has written 1 TB more than a thousand times by the end of the day.
+_DWPD_MAX = 10_000
+
+
+def check_dwpd(dwpd: float) -> None:
+    """InputError unless these drive writes per day are a rate that life can be counted by."""
+    if not 0 < dwpd <= _DWPD_MAX:
+        raise InputError(f"--dwpd is {dwpd:g}; allowed: above 0, up to {_DWPD_MAX}")
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,10 @@ class Variant:
                 points.append((over_provisioning, there.value))
         return points
 
+    def as_sold(self, count_bytes: float) -> int:
+        """Bytes of the run as they are on the drive as sold, of which a scaled run has a part."""
+        return self.result.specification.as_sold(count_bytes)
+
     @cached_property
     def speed(self) -> Speed | None:
         """Rates and latencies of the steady state, or of the last stage; None without a clock."""
@@ -63,18 +76,20 @@ class Variant:
 
     @cached_property
     def tbw_bytes(self) -> float | None:
-        """TBW in bytes: what the host can write until every block has its rated cycles, at this WAF."""
+        """TBW of the drive as sold: what the host can write until every block has its rated cycles, at this WAF."""
         waf = self.result.settled_waf
         if waf is None:
             return None
-        return endurance.lifetime_bytes(self.planned.drive.endurance_cycles, self.result.capacity.physical_bytes, waf)
+        return endurance.lifetime_bytes(
+            self.planned.drive.endurance_cycles, self.as_sold(self.result.capacity.physical_bytes), waf
+        )
 
     @property
     def years(self) -> float | None:
         """How long that is at `drive_writes_per_day`."""
         if self.tbw_bytes is None:
             return None
-        return endurance.years(self.tbw_bytes, self.drive_writes_per_day, self.result.capacity.user_bytes)
+        return endurance.years(self.tbw_bytes, self.drive_writes_per_day, self.as_sold(self.result.capacity.user_bytes))
 
     def to_dict(self) -> dict[str, Any]:
         """The result's JSON, with what the comparison adds under `ssdlab.variant`."""

@@ -1,4 +1,4 @@
-"""The report of `ssdlab compare`: pictures in every form, and the page that tells what they show."""
+"""The report of `ssdlab compare`: pictures in every form, and the page that says what they show."""
 
 import json
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def write_comparison(
     _check(variants)
     figures = comparison_figures(variants)
     contents: list[tuple[str, str | bytes]] = [content for figure in figures for content in figure.files()]
-    contents.append((PAGE_NAME, _page(variants, figures, title, subtitle, command_line).html()))
+    contents.append((PAGE_NAME, comparison_page(variants, figures, title, subtitle, command_line).html()))
     directory.mkdir(parents=True, exist_ok=True)
     return [write_atomically(directory / name, content) for name, content in contents]
 
@@ -87,47 +87,48 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
         (
             "latency-by-part",
             findings.waits(variants),
-            "What requests waited for in the whole last stage: on average, and at and above the 99.9th percentile. "
-            "Cleaning: behind the drive's own work on the die. Other host operations: behind those of other requests.",
+            "Breakdown of the latency in the whole last stage: the mean, and the mean at and above the 99.9th "
+            "percentile. Garbage collection: waiting for the drive's own work on the die. Other host operations: "
+            "waiting for other requests.",
             parts_of_latency(variants),
             (latency_parts_key(variants),),
         ),
         (
             "iops-against-over-provisioning",
             findings.speed_against_over_provisioning(variants),
-            f"Requests a simulated second{_of_window(variants)}.",
+            f"Requests per simulated second{_of_window(variants)}.",
             iops_against_over_provisioning(variants),
             (key,),
         ),
         (
             "latency-against-over-provisioning",
             findings.latency_against_over_provisioning(variants),
-            f"Latency of the {shown_direction(variants)}s{_of_window(variants)}: circles the mean, triangles what "
-            "one in a thousand exceeds.",
+            f"Latency of the {shown_direction(variants)}s{_of_window(variants)}: circles show the mean, triangles the "
+            "99.9th percentile.",
             latency_against_over_provisioning(variants),
             (key,),
         ),
         (
             "nand-writes-by-part",
             findings.causes(variants),
-            "Units programmed into NAND for each unit that the host wrote, by cause; a bar's length is the WAF."
-            + (" The upright mark is what theory expects." if any(v.theory is not None for v in variants) else ""),
+            "Units programmed to NAND per unit that the host wrote, by cause; the length of a bar is the WAF."
+            + (" The vertical mark is the closed-form value." if any(v.theory is not None for v in variants) else ""),
             parts_of_nand_writes(variants),
             (parts_key(variants),),
         ),
         (
             "wear",
             findings.wear(variants),
-            "How many of the drive's blocks were erased how often by the end of the run. "
-            "The variants may differ in how much was written.",
+            "Distribution of the erase counts of blocks at the end of the run. The variants may differ in the amount "
+            "written.",
             wear_histogram(variants),
             (key,),
         ),
         (
             "spare-area-over-host-writes",
             findings.spare_room(variants),
-            "Free erase units, and effective over-provisioning: spare, trimmed and never-written space without "
-            "the reserve, half-open erase units, parity and bad blocks. The start of a fresh drive is cut off.",
+            "Free erase units, and effective over-provisioning: spare, trimmed and never-written space, less reserve, "
+            "unwritten part of open erase units, parity and bad blocks. The start of a fresh drive is not shown.",
             spare_over_host_writes(variants, series),
             (key,),
         ),
@@ -140,7 +141,7 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
 
 
 def _over_writes_caption(variants: Sequence[ComparedVariant], merged_max: int) -> str:
-    sentences = ["WAF in each window of host writes; the figure at a line's end is the WAF of the result."]
+    sentences = ["WAF in each window of host writes; the figure at the end of a line is the WAF of the result."]
     if any(variant.steady_at_host_bytes is not None for variant in variants):
         sentences.append("Diamond: the steady state by SNIA's rule.")
     if any(variant.theory is not None for variant in variants):
@@ -151,17 +152,18 @@ def _over_writes_caption(variants: Sequence[ComparedVariant], merged_max: int) -
 
 
 def _over_time_caption(variants: Sequence[ComparedVariant]) -> str:
-    what = f"{shown_direction(variants).capitalize()}s a simulated second since the last stage began"
-    return f"{what}; the figure at a line's end is that{_of_window(variants)}."
+    what = f"{shown_direction(variants).capitalize()}s per simulated second since the start of the last stage"
+    return f"{what}; the figure at the end of a line is that{_of_window(variants)}."
 
 
 def _latency_caption(variants: Sequence[ComparedVariant]) -> str:
     caption = (
-        f"Of the {shown_direction(variants)}s in each interval of simulated time since the last stage began: "
-        "half take less than the median, one in a hundred more than 99 %, one in a thousand more than 99.9 %."
+        f"Latency of the {shown_direction(variants)}s in each interval of simulated time since the start of "
+        f"the last stage: "
+        "median, 99th and 99.9th percentile."
     )
     intervals = max((frame.height for v in variants if (frame := v.timing_series) is not None), default=0)
-    return caption + (" Neighbouring intervals are drawn as their mean." if intervals > LATENCY_POINTS_MAX else "")
+    return caption + (" Neighbouring intervals are merged to their mean." if intervals > LATENCY_POINTS_MAX else "")
 
 
 def _of_window(variants: Sequence[ComparedVariant]) -> str:
@@ -177,15 +179,16 @@ def _against_caption(variants: Sequence[ComparedVariant]) -> str:
     )
 
 
-def _page(
+def comparison_page(
     variants: Sequence[ComparedVariant], figures: Sequence[Figure], title: str, subtitle: str, command_line: str | None
 ) -> page.Page:
+    """The page of these variants with these of their pictures."""
     after = []
     notes = list(dict.fromkeys((variant.label, note) for variant in variants for note in variant.notes))
     if notes:
         after.append(page.Section("Notes", page.definition_list(_grouped(notes, len(variants)))))
     if command_line is not None:
-        after.append(page.Section("Run it again", page.command(command_line)))
+        after.append(page.Section("How to reproduce", page.command(command_line)))
     specified = [(variant.label, variant.specification) for variant in variants if variant.specification is not None]
     if specified:
         blocks = (
@@ -219,8 +222,8 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
     who = "" if len(scaled) == len(variants) else f" ({wording.listed(list(scaled))})"
     scales = wording.listed(sorted(set(scaled.values())))
     return [
-        f"Simulated at a scale of {scales}{who}: a smaller drive and workload of the same ratios. "
-        "Shares, WAF and IOPS hold for the full drive; bytes and the time to write them are those of the smaller one."
+        f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
+        "multiplied up to the drive as sold; shares, WAF and IOPS are the same. Simulated time is not multiplied."
     ]
 
 

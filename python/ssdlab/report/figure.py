@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from ssdlab.report.theme import AXIS_EXTENT_PX, THEMES, vega_config
+from ssdlab.report import drawing
+from ssdlab.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, vega_config
 
 EXPORT_WIDTH_PX = 760
 # Said in a chart's `usermeta` when its plot takes the whole width.
@@ -60,24 +61,47 @@ class Figure:
         specification.pop("config", None)
         return specification
 
+    def plot(self) -> alt.TopLevelMixin:
+        """The chart with its finding as the title, in the colours of the light theme: to show, change or save."""
+        assert isinstance(self.chart, alt.SchemaBase)
+        whole: alt.TopLevelMixin = self.chart.from_dict(self._exported(LIGHT, self._whole()), validate=False)
+        return whole
+
+    def svg(self) -> str:
+        """The picture in the light theme. Raises RunFailed where drawing it would abort."""
+        drawing.check()
+        text: str = vl_convert.vegalite_to_svg(self._exported(LIGHT, _still(self._whole())))
+        return text
+
+    def svgs(self) -> Iterator[tuple[str, str]]:
+        """(file name, content): SVG, light and dark."""
+        drawing.check()
+        still = _still(self._whole())
+        for theme in THEMES:
+            yield f"{self.name}-{theme.name}.svg", vl_convert.vegalite_to_svg(self._exported(theme, still))
+
     def files(self) -> Iterator[tuple[str, str | bytes]]:
         """(file name, content): SVG and PNG (twice the size), light and dark."""
-        specification = sized(_still(self._whole()), EXPORT_WIDTH_PX)
+        for name, svg in self.svgs():
+            yield name, svg
+            png: bytes = vl_convert.svg_to_png(svg, scale=2)
+            yield name.removesuffix(".svg") + ".png", png
+
+    def _exported(self, theme: Theme, whole: dict[str, Any]) -> dict[str, Any]:
+        """Vega-Lite of a picture that stands alone: with its title, its legend and the theme's colours."""
+        specification = sized(whole, EXPORT_WIDTH_PX)
         specification["title"] = {
             "text": textwrap.wrap(self.title, _TITLE_CHARACTERS),
             "subtitle": textwrap.wrap(self.caption, _SUBTITLE_CHARACTERS),
         }
-        for theme in THEMES:
-            config = vega_config(theme)
-            config["padding"] = 24
-            # Between the legend and the plot stands the title of the vertical axis.
-            config["legend"]["offset"] = 32 if "usermeta" not in specification else 12
-            longest = max((len(entry.value) for key in self.keys for entry in key.entries), default=1)
-            config["legend"]["columns"] = max(1, int(EXPORT_WIDTH_PX / (7 * longest + 44)))
-            svg: str = vl_convert.vegalite_to_svg(specification, config=config)
-            yield f"{self.name}-{theme.name}.svg", svg
-            png: bytes = vl_convert.svg_to_png(svg, scale=2)
-            yield f"{self.name}-{theme.name}.png", png
+        config = vega_config(theme)
+        config["padding"] = 24
+        # Between the legend and the plot stands the title of the vertical axis.
+        config["legend"]["offset"] = 32 if "usermeta" not in specification else 12
+        longest = max((len(entry.value) for key in self.keys for entry in key.entries), default=1)
+        config["legend"]["columns"] = max(1, int(EXPORT_WIDTH_PX / (7 * longest + 44)))
+        specification["config"] = config
+        return specification
 
 
 def sized(specification: dict[str, Any], width_px: float) -> dict[str, Any]:

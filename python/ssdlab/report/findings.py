@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from ssdlab.report import wording
+from ssdlab.report import headlines, wording
+from ssdlab.report.headlines import EQUAL_WITHIN
 from ssdlab.report.variant import PARTS, ComparedVariant
 
-# Two WAFs nearer than this are called equal: seeds alone make such differences.
-_EQUAL_WITHIN = 0.01
 # A closed form further off than this is not said to agree.
 _AGREES_WITHIN = 0.05
 # A most-erased block within this ratio of the mean is called even wear.
@@ -17,7 +16,7 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
     """The finding of WAF over host writes."""
     known = _by_waf(variants)
     if not known:
-        return "WAF over the writes of the host"
+        return "WAF over host writes"
     shown = [known[-1], known[0]] if len(known) > 1 else known
     clauses: list[str] = []
     for variant, waf in shown:
@@ -25,7 +24,7 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
         if variant.steady_reached and variant.steady_at_host_bytes is not None:
             verb, bytes_after, remark = "settles", variant.steady_at_host_bytes, ""
         elif variant.steady_reached is False:
-            verb, bytes_after, remark = "stands", variant.host_written_bytes, " and has not settled"
+            verb, bytes_after, remark = "stands", variant.host_written_bytes, " and is not steady"
         else:
             verb, bytes_after, remark = "ends", variant.host_written_bytes, ""
         after = wording.significant(variant.drive_writes(bytes_after), 2)
@@ -44,18 +43,15 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
         return "WAF against over-provisioning"
     (best, waf_best), (worst, waf_worst) = known[0], known[-1]
     if len(known) == 1:
-        effect = (
-            f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash for each byte from the host"
-        )
-    elif waf_worst / waf_best - 1 < _EQUAL_WITHIN:
-        effect = f"{wording.spoken(best.label)} and {worst.label} write equally much to flash"
+        effect = f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash per host byte"
     else:
-        ratio = wording.times(waf_worst / waf_best)
-        effect = f"{wording.spoken(best.label)} writes {ratio} less to flash than {worst.label}"
+        effect = headlines.least_and_most(best.label, waf_best, worst.label, waf_worst)
     deviation = theory_deviation_max(variants)
     if deviation is None:
         return effect
-    theory = "theory" if all(variant.theory is not None for variant, _ in known) else "theory, where it applies,"
+    theory = (
+        "theory" if all(variant.theory is not None for variant, _ in known) else "the closed form, where it applies,"
+    )
     verb = "agrees within" if deviation <= _AGREES_WITHIN else "differs by up to"
     return f"{effect}; {theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
 
@@ -64,13 +60,13 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     """The finding of speed over time: how much faster the fastest is than the slowest, where they are compared."""
     known = _by_iops(variants)
     if not known:
-        return "Requests a second over simulated time"
+        return "Requests per second over simulated time"
     (fastest, iops_high), (slowest, iops_low) = known[0], known[-1]
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
-        return f"{name} serves {wording.significant(iops_high)} requests a second{in_state}"
-    if iops_high / iops_low - 1 < _EQUAL_WITHIN:
+        return f"{name} serves {wording.significant(iops_high)} requests per second{in_state}"
+    if iops_high / iops_low - 1 < EQUAL_WITHIN:
         return f"{wording.spoken(fastest.label)} and {slowest.label} are equally fast{in_state}"
     ratio = wording.times(iops_high / iops_low)
     return f"{wording.spoken(fastest.label)} is {ratio} as fast{in_state} as {slowest.label}"
@@ -86,11 +82,11 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
         return "Latencies over simulated time"
     (best, shortest), (worst, longest) = known[0], known[-1]
     direction = worst.speed.direction if worst.speed else "request"
-    sentence = f"One {direction} in a thousand takes more than {wording.duration(longest)}"
+    sentence = f"The 99.9th percentile of {direction} latency is {wording.duration(longest)}"
     name = wording.spoken(worst.label)
     if len(known) == 1:
         return f"{sentence} with {name}"
-    if longest / shortest - 1 < _EQUAL_WITHIN:
+    if longest / shortest - 1 < EQUAL_WITHIN:
         return f"{sentence}, with {name} as with {best.label}"
     return f"{sentence} with {name}, {wording.duration(shortest)} with {best.label}"
 
@@ -102,13 +98,13 @@ def waits(variants: Sequence[ComparedVariant]) -> str:
         for kind in ("mean", "p99_9")
     }
     if not shares["mean"]:
-        return "What latency consists of"
+        return "Breakdown of latency"
     worst, of_mean = max(shares["mean"], key=lambda pair: pair[1])
     of_tail = {variant.label: share for variant, share in shares["p99_9"]}[worst.label]
     direction = worst.speed.direction if worst.speed else "request"
     return (
         f"With {wording.spoken(worst.label)} {wording.share(of_mean, 2)} of the mean {direction} latency is waiting "
-        f"for cleaning, {wording.share(of_tail, 2)} of that of the slowest in a thousand"
+        f"for garbage collection, {wording.share(of_tail, 2)} of that of the slowest 0.1 %"
     )
 
 
@@ -122,9 +118,9 @@ def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
         ((v, v.speed.iops) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
     )
     if len(known) < 2:
-        return "Requests a second against over-provisioning"
+        return "Requests per second against over-provisioning"
     (least, iops_least), (most, iops_most) = known[0], known[-1]
-    first = f"{wording.significant(iops_least)} requests a second at {wording.share(least.over_provisioning)}"
+    first = f"{wording.significant(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
     last = f"{wording.significant(iops_most)} at {wording.share(most.over_provisioning)}"
     return f"{first} of over-provisioning, {last}"
 
@@ -147,11 +143,11 @@ def causes(variants: Sequence[ComparedVariant]) -> str:
     """The finding of the parts of NAND writes: what is worst after the host's own writes, and where."""
     known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
     if not known:
-        return "Parts of the writes to flash"
+        return "Flash writes by cause"
     worst, total = max(known, key=lambda pair: pair[1])
     part, units = max(((p, worst.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
     if units / total < 0.005:
-        return "Nearly all that is written to flash comes from the host itself"
+        return "Nearly all flash writes are host writes"
     name = PARTS[part][0].upper() + PARTS[part][1:]
     sentence = f"{name} causes {wording.share(units / total, 2)} of the flash writes with {wording.spoken(worst.label)}"
     best, total_best = min(known, key=lambda pair: pair[1])
@@ -168,42 +164,44 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
         if variant.wear is not None and variant.wear.erase_count_mean > 0
     ]
     if not ratios:
-        return "How often the blocks were erased"
+        return "Distribution of erase counts"
     variant, ratio = max(ratios, key=lambda pair: pair[1])
     where = f" ({variant.label})" if len(ratios) > 1 else ""
     if ratio <= _EVEN_WITHIN:
-        return f"Wear is even: no block was erased more than {wording.times(ratio)} as often as the mean{where}"
-    return f"Wear is uneven: one block was erased {wording.times(ratio)} as often as the mean{where}"
+        return f"Wear is even: the maximum erase count is {wording.times(ratio)} the mean{where}"
+    return f"Wear is uneven: the maximum erase count is {wording.times(ratio)} the mean{where}"
 
 
 def spare_room(variants: Sequence[ComparedVariant]) -> str:
     """The finding of effective OP over host writes: the variant that has the least to clean with."""
     known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
     if not known:
-        return "Free erase units over the writes of the host"
+        return "Free erase units over host writes"
     variant, effective = min(known, key=lambda pair: pair[1])
     built_in = wording.share(variant.over_provisioning)
     has = f"{wording.share(effective)} of effective spare area"
     name = "" if wording.spoken(variant.label) != variant.label or len(variants) == 1 else f" ({variant.label})"
-    return f"Cleaning works with {has} where {built_in} is built in{name}"
+    return f"Garbage collection has {has}; {built_in} is built in{name}"
 
 
 def summary(variants: Sequence[ComparedVariant]) -> str:
     """One paragraph: the effect, how sure it is, what it means for the life of the drive."""
     known = _by_waf(variants)
     if not known:
-        return "Nothing was written by the host, so there is no write amplification to compare."
+        return "The host wrote nothing, so there is no write amplification to compare."
     (best, waf_best), (worst, waf_worst) = known[0], known[-1]
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     sentences = [f"{spare_area_effect(variants)}."]
     if len(known) > 1:
         sentences.append(
-            f"For each byte from the host, {wording.waf(waf_worst)} bytes are programmed into NAND with {worst.label} "
+            f"Per host byte, {wording.waf(waf_worst)} bytes are programmed to NAND with {worst.label} "
             f"and {wording.waf(waf_best)} with {best.label}{in_state}."
         )
     unsettled = [variant.label for variant in variants if variant.steady_reached is False]
     if unsettled:
-        sentences.append(f"No steady state was reached with {wording.listed(unsettled)}: those figures may still move.")
+        sentences.append(
+            f"The steady state was not reached with {wording.listed(unsettled)}: these figures may still change."
+        )
     if best.years is not None and worst.years is not None and best.dwpd is not None and best.dwpd == worst.dwpd:
         writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
         rate = f"At {writes} per day the flash lasts"

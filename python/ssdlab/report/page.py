@@ -13,6 +13,7 @@ from importlib.resources import files
 
 import vl_convert
 
+from ssdlab.report import drawing
 from ssdlab.report.figure import Figure, Key
 from ssdlab.report.theme import AXIS_EXTENT_PX, DARK, LIGHT, css_variables, vega_config
 
@@ -21,6 +22,8 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 # What the bundled libraries hand to the page.
 _BUNDLE_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+_COMMAND = '<pre class="command"><code>'
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Page:
 {notices}
 </header>
 <main>
-<noscript><p class="notice">The pictures need JavaScript; the same lie beside this page as SVG and PNG.</p></noscript>
+<noscript><p class="notice">The charts need JavaScript; this folder has them as pictures.</p></noscript>
 {"".join(sections)}</main>
 {self._scripts()}</body>
 </html>
@@ -97,7 +100,13 @@ def definition_list(entries: Sequence[tuple[str, str]]) -> str:
 
 def command(line: str) -> str:
     """HTML of a command to copy."""
-    return f'<pre class="command"><code>{escape(line)}</code></pre>'
+    return f"{_COMMAND}{escape(line)}</code></pre>"
+
+
+def made_by(html: str) -> str | None:
+    """The command of ssdlab that made a page, such as "compare", by its section "How to reproduce"; None for others."""
+    found = re.search(re.escape(_COMMAND) + r"ssdlab ([a-z]+)", html)
+    return found[1] if found else None
 
 
 def details(summary: str, text: str) -> str:
@@ -134,13 +143,14 @@ def _key(key: Key) -> str:
     )
     parameter = escape(key.parameter)
     return (
-        f'<div class="key" role="group" aria-label="Shown in this picture" data-parameter="{parameter}">{buttons}</div>'
+        f'<div class="key" role="group" aria-label="Shown in this chart" data-parameter="{parameter}">{buttons}</div>'
     )
 
 
 @cache
 def _vega_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script; it sets `vegaEmbed` on the window."""
+    drawing.check()
     return str(vl_convert.javascript_bundle(_BUNDLE_SNIPPET)).replace("</script", "<\\/script")
 
 

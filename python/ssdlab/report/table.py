@@ -11,15 +11,15 @@ from ssdlab.report.variant import PARTS, ComparedVariant
 
 # Said when the caller gives no reason of its own for the field.
 _USUAL_REASONS = {
-    "effective_over_provisioning": "not measured at the end of the run",
+    "effective_over_provisioning": "not measured",
     "waf": "the host wrote nothing",
     "waf_parts": "the host wrote nothing",
     "speed": "not timed, or too short for an interval",
     "theory": "no closed form applies to this workload and these policies",
-    "tbw_bytes": "needs the write amplification and the flash's rated erase cycles",
-    "years": "needs the write amplification, the flash's rated erase cycles and a daily rate",
+    "tbw_bytes": "needs write amplification and rated erase cycles",
+    "years": "needs write amplification, rated erase cycles and a daily write rate",
     "wear": "not measured",
-    "steady_state": "no steady state was looked for",
+    "steady_state": "the run did not search for a steady state",
 }
 
 
@@ -83,23 +83,23 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             "OP",
             "over_provisioning",
             lambda v: wording.share(v.over_provisioning),
-            "(physical - host's) / host's capacity",
+            "(physical - host capacity) / host capacity",
         ),
         _Column(
             "effective OP",
             "effective_over_provisioning",
             lambda v: _said(v.effective_over_provisioning, wording.share),
-            "what cleaning really has to work with",
+            "over-provisioning that garbage collection has",
         ),
-        _Column("WAF", "waf", lambda v: _said(v.waf, wording.waf), "bytes programmed into NAND per byte from the host"),
+        _Column("WAF", "waf", lambda v: _said(v.waf, wording.waf), "bytes programmed to NAND per host byte"),
         *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
-        _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF by the closed form"),
+        _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF of the closed-form model"),
         _Column("deviation", "theory", lambda v: _said(theory_deviation(v), _signed_share), "(WAF - theory) / theory"),
         _Column(
             "TBW",
             "tbw_bytes",
             lambda v: _said(v.tbw_bytes, wording.size),
-            "bytes from the host until the flash is worn",
+            "host bytes until the flash is worn out",
         ),
         _Column(
             _years_heading(variants), "years", lambda v: _said(v.years, lambda years: wording.significant(years, 2))
@@ -108,9 +108,12 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
         _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
         _Column(
-            "drive writes to settle", "steady_state", _steady, "host writes until the steady state, in drive capacities"
+            "drive writes to settle",
+            "steady_state",
+            _steady,
+            "host writes until the steady state, in multiples of the drive's capacity",
         ),
-        _Column("erase counts", "wear", _erase_counts, "least, mean and most erased block"),
+        _Column("erase counts", "wear", _erase_counts, "minimum, mean and maximum erase count of blocks"),
     ]
     if len({variant.drive for variant in variants}) > 1 and any(v.drive not in v.label for v in variants):
         columns.insert(0, _Column("drive", "drive", lambda v: v.drive))
@@ -123,19 +126,19 @@ def _speed_columns() -> list[_Column]:
             "IOPS",
             "speed",
             lambda v: None if v.speed is None else wording.significant(v.speed.iops),
-            "requests a simulated second, where the variants are compared",
+            "requests per simulated second in the compared window",
         ),
         _Column(
             "mean latency",
             "speed",
             lambda v: None if v.speed is None else _said(v.speed.latency_ns_mean, wording.duration),
-            "of the writes, or of the reads where nobody writes",
+            "of writes, or of reads if there are no writes",
         ),
         _Column(
             "99.9 % latency",
             "speed",
             lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
-            "one request in a thousand takes longer; in a steady state the median of its intervals",
+            "the 99.9th percentile; in a steady state the median over its intervals",
         ),
     ]
 

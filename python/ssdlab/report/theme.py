@@ -70,7 +70,9 @@ def vega_config(theme: Theme) -> dict[str, Any]:
     return {
         "background": theme.background,
         "font": FONT_FAMILY,
+        # Marks have no names that a screen reader could say; titles and tables have the figures.
         "aria": False,
+        "mark": {"aria": False},
         "padding": {"left": 1, "right": 4, "top": 4, "bottom": 8},
         "view": {"stroke": None},
         "title": {

@@ -24,7 +24,7 @@ PARTS: dict[str, str] = {
 # What the latency of a request consists of, in the order in which the bars stack it.
 LATENCY_PARTS: dict[str, str] = {
     "flash": "flash",
-    "cleaning": "cleaning",
+    "cleaning": "garbage collection",
     "host_operations": "other host operations",
     "channel": "channel",
     "link": "link",
@@ -51,7 +51,7 @@ TIMING_COLUMNS = (
 
 @dataclass(frozen=True)
 class VariantSpeed:
-    """Requests a simulated second, reads and writes together, and latencies of the writes, or the reads if none."""
+    """Requests per simulated second, reads and writes together, and latencies of the writes, or the reads if none."""
 
     direction: str
     """`write` or `read`: whose latencies and rates these are."""
@@ -109,7 +109,7 @@ class ComparedVariant:
     dwpd: float | None = None
     """The drive writes per day for which `years` holds."""
     steady_reached: bool | None = None
-    """None: no steady state was looked for."""
+    """None: the run did not search for a steady state."""
     steady_at_host_bytes: int | None = None
     stages: Sequence[tuple[int | str, int, int]] = ()
     """(name or number, host bytes at its start, host bytes at its end)"""

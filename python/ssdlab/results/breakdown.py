@@ -16,7 +16,7 @@ PARTS: dict[str, str] = {
     "channel": "channel",
     "flash": "flash",
     "host_operations": "other host operations",
-    "cleaning": "cleaning",
+    "cleaning": "garbage collection",
 }
 """Its name in results and the one to show, in the order of the way of a request."""
 
@@ -34,7 +34,7 @@ class Breakdown:
     def from_outcomes(cls, timings: Sequence[Mapping[str, Any]], direction: str) -> "Breakdown | None":
         """Of the `timing` objects of jobs in the engine's outcome, together.
 
-        None where there was no such request, or where nobody tells: a served drive.
+        None where there was no such request, or where it is not recorded: on a served drive.
         """
         return merged([cls(_bins(timing, direction)) for timing in timings if timing["breakdown"] is not None])
 

@@ -1,6 +1,7 @@
 """Writing results so that a run cut off at any moment leaves nothing half-written.
 
-Files are made in a temporary folder beside their place and renamed into it when all of them are whole.
+Files are made in a temporary folder next to their destination and renamed into it when all are whole. Both folders are
+held by their descriptors meanwhile, so that nobody who may write there can lead the files elsewhere.
 """
 
 import os
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, naming
 
 
 @contextmanager
@@ -23,14 +24,41 @@ def staged(directory: Path) -> Iterator[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=directory))
     try:
-        yield temporary
-        _move_all(temporary, directory)
+        with _held(temporary) as source, _held(directory) as target:
+            with naming(lambda: directory / _newest(source)):
+                yield source
+            _move_all(source, target, directory)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         _remove_when_empty(directory)
 
 
-def _move_all(source: Path, directory: Path) -> None:
+def _newest(folder: Path) -> Path:
+    """The file that was written last, by its name within the folder."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return max(files, key=lambda path: path.stat().st_mtime_ns).relative_to(folder) if files else Path()
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """Where to write one file, which then gets its name, whole or not at all; a link of that name is replaced, and what
+    it leads to stays. Raises InputError when the place cannot be written."""
+    with staged(path.parent) as folder:
+        yield folder / path.name
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[Path]:
+    """A path to the folder as it is now, whatever becomes of its name; on systems without /proc its name."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        path = Path(f"/proc/self/fd/{descriptor}")
+        yield path if path.exists() else folder
+    finally:
+        os.close(descriptor)
+
+
+def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
     """Renames one by one, which takes no time worth speaking of; Ctrl-C in the midst of it says how far it came."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     moved = 0
@@ -41,7 +69,7 @@ def _move_all(source: Path, directory: Path) -> None:
             file.replace(target)
             moved += 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {directory}") from None
+        raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {shown_as}") from None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -50,13 +78,14 @@ def write_text(path: Path, text: str) -> None:
     Raises InputError when the place cannot be written.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        with naming(path):
+            path.write_text(text, encoding="utf-8")
         return
     check_writable(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with naming(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(temporary).replace(path)
     except BaseException:
@@ -77,7 +106,7 @@ def check_writable(directory: Path) -> None:
     try:
         Path(tempfile.mkdtemp(prefix=".writing-", dir=existing)).rmdir()
     except OSError as error:
-        raise InputError(f"--output {directory}: nothing can be written in {existing}: {error.strerror}") from None
+        raise InputError(f"--output {directory}: {existing} is not writable: {error.strerror}") from None
 
 
 def _remove_when_empty(directory: Path) -> None:

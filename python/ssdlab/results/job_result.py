@@ -11,9 +11,9 @@ from ssdlab.results.job_failure import JobFailure, job_failure
 from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.samples import Samples, Spread, samples
-from ssdlab.targets.specification import Reporting
+from ssdlab.specification import Reporting
 
-READ_ONLY = JobFailure(30, "Read-only file system", "the drive turned read-only")
+READ_ONLY = JobFailure(30, "Read-only file system", "the drive became read-only")
 """EROFS, what fio would report."""
 
 
@@ -36,7 +36,7 @@ class DirectionResult:
 
     @property
     def iops(self) -> float | None:
-        """Requests a simulated second."""
+        """Requests per simulated second."""
         return self._rate(self.total_ios)
 
     @property
@@ -236,7 +236,7 @@ def job_results(
 ) -> list[JobResult]:
     """The engine's jobs as fio reports them: neighbours of a group become one where `group_reporting` is set.
 
-    `failed_stage` is the stage in which the drive turned read-only, or None; `timing` is that of the engine's outcome.
+    `failed_stage` is the stage in which the drive became read-only, or None; `timing` is that of the engine's outcome.
     """
     runs: list[list[int]] = []
     for index, entry in enumerate(reporting):

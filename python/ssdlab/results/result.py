@@ -3,27 +3,33 @@
 A result says the same bytes for the same specification, whatever the machine, the clock and the number of processes.
 How long the run took is therefore not in `to_json()`: the keys `wall_seconds`, `programs_per_wall_second` and
 `ios_per_wall_second` are there and null, as are fio's `timestamp` and `time`. They are in `Result.timing`, in the text
-that `ssdlab run` prints, and in `timing.json` beside `result.json`.
+that `ssdlab run` prints, and in `timing.json` next to `result.json`.
 """
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.report.shown import Shown, said
 from ssdlab.results import fio_schema, series, time_series
+from ssdlab.results.fdp import fdp
 from ssdlab.results.files import staged
 from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.intervals import Interval, intervals
 from ssdlab.results.job_result import JobResult, job_results
-from ssdlab.results.ledger import Ledger
+from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.steady_state import SteadyState, not_sought, steady_state
-from ssdlab.targets.specification import Specification
+from ssdlab.specification import Specification
 
 if TYPE_CHECKING:
     import polars
+
+    from ssdlab.report.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Timing:
     ios_per_wall_second: float | None
 
 
-class Result:
+class Result(Shown):
     """One run on a simulated drive."""
 
     def __init__(
@@ -66,6 +72,22 @@ class Result:
         self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
         self._counted_unit_bytes: int = outcome["capacity"]["counted_unit_bytes"]
         self._timed: Mapping[str, Any] | None = outcome.get("timing")
+
+    def __repr__(self) -> str:
+        return f"<Result: {self.specification.drive['name']}, {len(self.jobs)} jobs, WAF {said(self.settled_waf)}>"
+
+    def frame(self) -> "polars.DataFrame":
+        """One row a job; `ssdlab.results.jobs_frame.frame` describes the columns."""
+        from ssdlab.results import jobs_frame
+
+        return jobs_frame.frame(self.jobs)
+
+    def figures(self) -> "Sequence[Figure]":
+        """Those of a comparison's report that one variant can fill."""
+        from ssdlab.report.comparison import comparison_figures
+        from ssdlab.results.compared import of_result
+
+        return comparison_figures([of_result(self, str(self.specification.drive["name"]))])
 
     @cached_property
     def jobs(self) -> list[JobResult]:
@@ -140,6 +162,11 @@ class Result:
             "histogram": raw["histogram"],
         }
 
+    @cached_property
+    def fdp(self) -> dict[str, Any] | None:
+        """What a drive with placement handles reports of them (`ssdlab.results.fdp`); None for another drive."""
+        return fdp(self.specification.engine, self._outcome["capacity"], self.ledger)
+
     @property
     def stages(self) -> list[dict[str, Any]]:
         """Host bytes written at the start and end of each stage, and what was read ahead in it: `read_counts.rs`."""
@@ -148,13 +175,13 @@ class Result:
 
     @property
     def read_only(self) -> str | None:
-        """Why the drive turned read-only before the run was done; None when it did not."""
+        """Why the drive became read-only before the run was done; None when it did not."""
         read_only: str | None = self._outcome["failure"]
         return read_only
 
     @property
     def failure(self) -> str | None:
-        """Why the run is not whole: the drive turned read-only, or a job failed by its own limits; None when it is."""
+        """Why the run is not whole: the drive became read-only, or a job failed by its own limits; None when it is."""
         of_jobs = (job.failure.words for job in self.jobs if job.failure)
         return self.read_only or next(of_jobs, None)
 
@@ -197,6 +224,14 @@ class Result:
         """The share of the simulated time, 0 to 1, in which a die was at work, over all dies; None without a clock."""
         return self._timed["die_utilization"] if self._timed else None
 
+    @cached_property
+    def intervals(self) -> list[Interval] | None:
+        """What the drive did in each interval, in the time of the full drive; None where none was asked for."""
+        raw = (self._timed or {}).get("intervals")
+        if raw is None:
+            return None
+        return intervals(raw, self._outcome["capacity"], Fraction(self.specification.scale))
+
     @property
     def timing_series(self) -> "polars.DataFrame | None":
         """One row an interval of simulated time; `ssdlab.results.time_series.frame` describes the columns. None without
@@ -207,6 +242,15 @@ class Result:
     def timeseries(self) -> "polars.DataFrame":
         """One row a window of host writes; `ssdlab.results.series.frame` describes the columns."""
         return series.frame(self._outcome["series"], self._counted_unit_bytes)
+
+    @property
+    def programmed_over_host_bytes(self) -> list[tuple[int, int]]:
+        """By the time that the host had written so many bytes, how many were programmed into NAND."""
+        raw, unit_bytes = self._outcome["series"], self._counted_unit_bytes
+        programmed = (
+            sum(units) * unit_bytes for units in zip(*(raw[f"programmed_units_{part}"] for part in PARTS), strict=True)
+        )
+        return list(zip(raw["host_written_bytes"], programmed, strict=True))
 
     def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
@@ -227,7 +271,7 @@ class Result:
     def write(self, directory: str | Path) -> None:
         """Writes `result.json`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`; all or none.
 
-        The first series is over host bytes, the second over simulated time. `timing.json` tells how long the run took
+        The first series is over host bytes, the second over simulated time. `timing.json` says how long the run took
         on this machine.
         """
         with staged(Path(directory)) as place:
@@ -237,6 +281,19 @@ class Result:
                 over_time.write_parquet(place / "timeseries-time.parquet")
             if self.timing:
                 (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
+
+    def _scaled(self) -> dict[str, Any] | None:
+        """The bytes of a scaled run as they are on the drive as sold; None where nothing was scaled."""
+        scale, as_sold = self.specification.scale, self.specification.as_sold
+        if scale == "1":
+            return None
+        return {
+            "scale": scale,
+            "physical_bytes": as_sold(self.capacity.physical_bytes),
+            "user_bytes": as_sold(self.capacity.user_bytes),
+            "host_written_bytes": as_sold(self.ledger.host_written_bytes),
+            "nand_programmed_bytes": as_sold(self.ledger.programmed_bytes),
+        }
 
     def _ssdlab(self) -> dict[str, Any]:
         engine = self.specification.engine
@@ -255,6 +312,7 @@ class Result:
                 },
                 "sha256": self.specification.hash(),
             },
+            "scaled": self._scaled(),
             "capacity": asdict(self.capacity),
             "host": self.ledger.host_json(),
             "nand": self.ledger.nand_json(),
@@ -262,7 +320,9 @@ class Result:
             "waf_parts": self.ledger.waf_parts,
             "steady_state": self.steady_state.to_dict() if self.steady_state else not_sought(),
             "stages": self.stages,
+            **({"intervals": [row.to_dict() for row in self.intervals]} if self.intervals is not None else {}),
             "wear": self.wear,
+            **({"fdp": self.fdp} if self.fdp else {}),
             "failure": self.failure,
             "simulated_seconds": self.simulated_seconds,
             "die_utilization": self.die_utilization,

@@ -7,10 +7,10 @@ latencies here, which are those of reads and writes.
 import shlex
 
 from ssdlab.errors import InputError
-from ssdlab.filesystem.sysbench import Fileio, parse_arguments
 from ssdlab.results.job_result import JobResult
 from ssdlab.results.latency import merged
 from ssdlab.results.result import Result
+from ssdlab.workloads.filesystem.sysbench import Fileio, parse_arguments
 
 _TESTS = {
     "seqwr": "sequential write (creation)",

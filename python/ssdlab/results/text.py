@@ -8,6 +8,7 @@ from typing import Any
 
 from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
 from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.intervals import Interval
 from ssdlab.results.job_result import DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.result import Result
@@ -31,6 +32,8 @@ def normal(result: Result) -> str:
         lines += ["", *_job(job)]
     lines += ["", *_groups(result)]
     lines += ["", *_drive(result)]
+    if result.intervals is not None:
+        lines += ["", *_intervals(result.intervals)]
     return "\n".join(lines) + "\n"
 
 
@@ -113,7 +116,7 @@ def _group(directions: Sequence[DirectionResult]) -> str:
 def _drive(result: Result) -> list[str]:
     capacity, wear = result.capacity, result.wear
     scale = result.specification.scale
-    scaled = "" if scale == "1" else f", scaled to {scale} of the full drive"
+    scaled = "" if scale == "1" else f", scaled to {scale} of the full drive, sizes and times of its jobs too"
     effective = capacity.effective_over_provisioning
     effective_text = "-" if effective is None else format_share(effective)
     ledger = result.ledger
@@ -127,8 +130,16 @@ def _drive(result: Result) -> list[str]:
         f"  wear: erase count min={wear['erase_count']['min']}, avg={wear['erase_count']['mean']:.2f}, "
         f"max={wear['erase_count']['max']}, stdev={wear['erase_count']['stddev']:.2f}, bad blocks={wear['bad_blocks']}",
     ]
+    if scale != "1":
+        sold = result.specification.as_sold
+        lines.insert(
+            2,
+            f"  as sold: flash={format_bytes_binary(sold(capacity.physical_bytes))}, "
+            f"host={format_bytes(sold(capacity.user_bytes))}, written={format_bytes(sold(ledger.host_written_bytes))}, "
+            f"programmed={format_bytes(sold(ledger.programmed_bytes))}",
+        )
     if result.die_utilization is not None:
-        lines.append(f"  dies: at work {format_share(result.die_utilization)} of the time")
+        lines.append(f"  dies: busy {format_share(result.die_utilization)} of the time")
     if result.steady_state:
         lines.append(f"  steady state: {steady_text(result)}")
     if result.failure:
@@ -143,11 +154,20 @@ def _drive(result: Result) -> list[str]:
     return lines
 
 
+def _intervals(intervals: Sequence[Interval]) -> list[str]:
+    """A table, in the time of the full drive."""
+    lines = ["Intervals (time of the full drive):", "  end min        written       waf"]
+    for row in intervals:
+        waf = "-" if row.ledger.waf is None else f"{row.ledger.waf:.4f}"
+        lines.append(f"  {row.end_minutes:7.2f}  {format_bytes(row.ledger.host_written_bytes):>13}  {waf:>8}")
+    return lines
+
+
 def steady_text(result: Result) -> str:
     """When write amplification was steady, in a sentence's part."""
     steady = result.steady_state
     if steady is None:
-        return "not looked for"
+        return "not searched for"
     if not steady.reached or steady.at_host_bytes is None:
         return f"not reached in {len(steady.round_waf)} rounds"
     writes = steady.at_host_bytes / result.capacity.user_bytes

@@ -28,7 +28,7 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
             lines += _percentiles(kind, direction.latency, direction.percentiles.ranks)
     if direction.breakdown is not None:
         lines += [
-            f"    lat went to: mean: {shares_text(direction.breakdown.mean_ns())}",
+            f"    breakdown: mean: {shares_text(direction.breakdown.mean_ns())}",
             f"                 {TAIL_PERCENT:g}th and above: {shares_text(direction.breakdown.mean_ns(TAIL_PERCENT))}",
         ]
     if (samples := direction.samples) is None:

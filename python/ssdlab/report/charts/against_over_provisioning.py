@@ -1,4 +1,4 @@
-"""What spare area buys: WAF over OP beside the closed form, speed and latency over OP."""
+"""What spare area gains: WAF over OP with the closed form, speed and latency over OP."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
     ]
     scale = ValueScale([*(waf for _, waf in measured), top], bottom_max=WAF_MIN)
     tooltip = [alt.Tooltip("value:Q", title="WAF", format=".3f"), alt.Tooltip("theory:N")]
-    return _picture(variants, points, scale, right, "WAF (bytes into NAND / bytes from the host)", tooltip, curve)
+    return _picture(variants, points, scale, right, "WAF (NAND bytes / host bytes)", tooltip, curve)
 
 
 def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
@@ -60,8 +60,8 @@ def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictu
     right = _right_end(measured)
     points = [_point(variant, iops, wording.significant(iops), right) for variant, iops in measured]
     scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
-    tooltip = [alt.Tooltip("value:Q", title="requests a second", format=",.0f")]
-    return _picture(variants, points, scale, right, "requests a second (IOPS)", tooltip, [])
+    tooltip = [alt.Tooltip("value:Q", title="requests per second", format=",.0f")]
+    return _picture(variants, points, scale, right, "requests per second (IOPS)", tooltip, [])
 
 
 def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
@@ -103,7 +103,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pi
 
 
 def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
-    """Points above each other show nothing that bars do not show better; one point needs a curve beside it."""
+    """Points above each other show nothing that bars do not show better; one point needs a curve to compare it with."""
     distinct = {variant.over_provisioning for variant, _ in measured}
     return len(distinct) > 1 or (len(measured) == 1 and has_curve)
 

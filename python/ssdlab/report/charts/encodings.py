@@ -149,7 +149,7 @@ def line_layers(
 ) -> list[alt.Chart]:
     """Lines of `field`, and the point nearest to the pointer with its tooltip, in which the field is called `said`.
 
-    `along` is the field of the horizontal axis, `where` what the tooltip says of it. `name` tells two pictures of one
+    `along` is the field of the horizontal axis, `where` what the tooltip says. `name` distinguishes two pictures of one
     field apart.
     """
     line = chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order=f"{along}:Q")

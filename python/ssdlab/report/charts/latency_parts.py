@@ -12,7 +12,7 @@ from ssdlab.report.variant import LATENCY_PARTS, ComparedVariant
 _ROW_PX = 54
 _BAR_PX = 20
 _UNITS = (("s", 1e9), ("ms", 1e6), ("\N{MICRO SIGN}s", 1e3))
-_KINDS = (("mean", "the mean"), ("p99_9", "the slowest in a thousand"))
+_KINDS = (("mean", "the mean"), ("p99_9", "the slowest 0.1 %"))
 
 
 def latency_parts_key(variants: Sequence[ComparedVariant]) -> Key:

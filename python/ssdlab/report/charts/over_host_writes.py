@@ -38,7 +38,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
     end = max(row["drive_writes"] for row in rows)
     theories = [variant.theory for variant in drawn if variant.theory is not None]
     scale = ValueScale([row["waf"] for row in rows] + theories, bottom_max=WAF_MIN)
-    y = alt.Y("waf:Q", title="WAF (bytes into NAND / bytes from the host)", scale=scale.altair, axis=horizontal_grid(6))
+    y = alt.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.altair, axis=horizontal_grid(6))
 
     labels = []
     for variant in drawn:

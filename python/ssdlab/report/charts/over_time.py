@@ -111,7 +111,7 @@ def _iops_part(
     if not any(row["iops"] > 0 for row in rows):
         return None
     scale = ValueScale([row["iops"] for row in rows if row["iops"] > 0])
-    y = alt.Y("iops:Q", title=f"{direction}s a second", scale=scale.altair, axis=horizontal_grid(6))
+    y = alt.Y("iops:Q", title=f"{direction}s per second", scale=scale.altair, axis=horizontal_grid(6))
     where = [alt.Tooltip("time:Q", title=time.unit, format=".3f")]
     layers = line_layers(
         variants,
@@ -119,7 +119,7 @@ def _iops_part(
         time.axis(LABEL_ROOM),
         y,
         field="iops",
-        said=f"{direction}s a second",
+        said=f"{direction}s per second",
         number_format=",.0f",
         legend=legend,
         along="time",

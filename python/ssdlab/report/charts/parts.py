@@ -37,7 +37,7 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
     y = alt.Y("variant:N", axis=None, sort=None, scale=alt.Scale(domain=labels, padding=0))
     x = alt.X(
         "units:Q",
-        title="units programmed into NAND per unit from the host",
+        title="units programmed to NAND per host unit",
         axis=alt.Axis(grid=True, tickCount=6),
         scale=alt.Scale(domain=[0, widest * 1.16], nice=False),
     )

@@ -74,9 +74,13 @@ def published_lines(
     y_title: str,
     marks: Sequence[Marks] = (),
     scale: Literal["linear", "log"] = "linear",
+    scale_x: Literal["linear", "log"] = "linear",
     number_format: str = ",.3~r",
 ) -> Figure:
-    """Lines over a common horizontal axis that begins at 0. `title` is the finding; the titles of axes name units."""
+    """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
+
+    `title` is the finding; the titles of axes name units.
+    """
     entries = _entries([*lines, *marks])
     line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
     mark_rows = [{"variant": mark.label, "x": x, "y": y} for mark in marks for x, y in mark.points]
@@ -86,11 +90,12 @@ def published_lines(
     at = [point for line in lines for point in line.points] + [point for each in marks for point in each.points]
     values = [y for _, y in at] + [end for line in lines for _, *ends in line.spread for end in ends]
     x_end = max(x for x, _ in at)
+    x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
     bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
     x = alt.X(
         "x:Q",
         title=x_title,
-        scale=alt.Scale(domain=[0, x_end * (1 + _ROOM_X)], nice=False),
+        scale=alt.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
         axis=alt.Axis(tickCount=7),
     )
     y_scale = alt.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)

@@ -30,7 +30,7 @@ def wear_histogram(variants: Sequence[ComparedVariant]) -> Picture | None:
         .encode(
             alt.X(
                 "low:Q",
-                title="times a block was erased",
+                title="erases of a block",
                 scale=alt.Scale(domain=[left, high_max], nice=False),
                 axis=alt.Axis(tickMinStep=1, format=",d"),
             ),

@@ -7,8 +7,8 @@ a last stage come from the series over time and the bins of its jobs.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ssdlab.results import Latency, Result
-from ssdlab.results.latency import merged
+from ssdlab.results.latency import Latency, merged
+from ssdlab.results.result import Result
 from ssdlab.results.steady_state import SteadyTiming
 
 if TYPE_CHECKING:

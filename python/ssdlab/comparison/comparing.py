@@ -1,0 +1,210 @@
+"""`ssdlab.compare`: one workload on several drives, spare areas or settings, and what came of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import get_args
+
+import polars as pl
+
+from ssdlab import workloads
+from ssdlab.comparison import output
+from ssdlab.comparison.axes import Planned, plan
+from ssdlab.comparison.variant import Variant, check_dwpd
+from ssdlab.errors import check_word, notify
+from ssdlab.quantities import parse_scale, spare_area_of
+from ssdlab.report import headlines
+from ssdlab.report.comparison import comparison_figures
+from ssdlab.report.figure import Figure
+from ssdlab.report.shown import Shown, said
+from ssdlab.results import Result
+from ssdlab.results.compared import outcome
+from ssdlab.runs import ShowProgress, run_all, silent
+from ssdlab.targets.preconditioning import specify_beginning
+from ssdlab.workloads.specifying import Beginning, Until
+
+Names = str | Path | Sequence[str | Path]
+"""One drive or several: a name of the catalogue, or a .toml file."""
+SpareAreas = float | str | Sequence[float | str] | None
+"""Shares (0.07) or texts ("7%", "7%,28%"); None: each drive's own."""
+Settings = Mapping[str, str | Sequence[str]] | None
+"""Keys of the drive file with a value, or with several that are compared."""
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """Variants side by side, in the order of drives, settings, spare areas."""
+
+    question: str
+    """What was compared: the workload and how many variants."""
+    subtitle: str
+    variants: Sequence[Variant]
+    notes: Sequence[str] = ()
+    """What of the workload has no meaning on a simulated drive, a sentence each."""
+    facts: Sequence[str] = ()
+    """What a reader should know of the runs, a sentence each."""
+
+    def __repr__(self) -> str:
+        wafs = [waf for each in self.variants if (waf := each.result.settled_waf) is not None]
+        found = f"WAF {said(min(wafs))} to {said(max(wafs))}" if wafs else "WAF not measured"
+        return f"<{type(self).__name__}: {self.question}, {len(self.variants)} variants, {found}>"
+
+    def __getitem__(self, label: str) -> Result:
+        """The result of the variant with this label, such as "7 %". KeyError names the labels."""
+        results = {each.label: each.result for each in self.variants}
+        if label not in results:
+            raise KeyError(f"{label!r}; there are: {', '.join(results)}")
+        return results[label]
+
+    def __iter__(self) -> Iterator[Variant]:
+        return iter(self.variants)
+
+    def __len__(self) -> int:
+        return len(self.variants)
+
+    @property
+    def headline(self) -> str:
+        """What came out, in one sentence."""
+        return headlines.of_variants([outcome(each.label, each.result, each.speed) for each in self.variants])
+
+    def frame(self) -> pl.DataFrame:
+        """One row a variant: variant, drive, over_provisioning and effective_over_provisioning (shares), waf and theory
+        (of the closed form), iops (1/s), mb_s (10^6 bytes/s), read_ and write_latency_us_mean and _p999
+        (microseconds), tbw_bytes, years (at the comparison's drive writes a day), failure (text)."""
+        return pl.DataFrame([_row(variant) for variant in self.variants], infer_schema_length=None)
+
+    def series(self) -> pl.DataFrame:
+        """One row a window of host writes of each variant: `variant`, then the columns of `Result.timeseries`."""
+        return output.labelled(self.variants, [each.result.timeseries for each in self.variants])
+
+    def figures(self) -> list[Figure]:
+        """The pictures of the report."""
+        return comparison_figures(output.compared(self.variants, self.notes))
+
+    def write(self, directory: str | Path, *, command_line: str | None = None) -> list[str]:
+        """Writes report.html, its pictures, result.json and the series as Parquet, all or none. Gives their names.
+
+        `command_line` is what makes the same files again, for the page. RunFailed when the disk has no room.
+        """
+        return output.write(
+            self.variants,
+            Path(directory),
+            title=self.headline,
+            subtitle=f"{self.question}; {self.subtitle}",
+            command_line=command_line,
+            notes=[*self.notes, *self.facts],
+        )
+
+
+def compare(
+    job: str | Path,
+    drives: Names,
+    *,
+    op: SpareAreas = None,
+    settings: Settings = None,
+    until: Until = "steady",
+    precondition: Beginning = "fill",
+    dwpd: float = 1.0,
+    scale: Fraction | str | None = None,
+    seed: int = 1,
+    timed: bool = True,
+    workers: int | None = None,
+    show_progress: ShowProgress = silent,
+) -> Comparison:
+    """Runs a workload on every drive with every spare area and every combination of settings, as `ssdlab compare`.
+
+    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `op` and `settings` may
+    hold one value or several. `until="steady"` repeats the last stage until SNIA's steady state, "job" does the job
+    once. `precondition`: "fill" writes the whole drive in sequence first, "none" starts it fresh, "steady" in the
+    steady state that a smaller drive reaches. `dwpd`: drive writes per day, for the years of life. `scale` ("1/64")
+    makes drive and workload smaller. `timed=False`: no clock, write amplification only. `workers`: processes side by
+    side, by default as many as processors and memory allow.
+
+    What of the job file has no meaning on a simulated drive is a warning of the category `ssdlab.errors.Note`. Raises
+    InputError for what is wrong in the arguments or files, before anything is run; RunFailed when a run broke. A drive
+    that turned read-only is a result with `failure` set.
+
+        compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
+        compared.frame(), compared["28 %"].settled_waf
+    """
+    check_word("--until", until, get_args(Until))
+    check_word("--precondition", precondition, get_args(Beginning))
+    check_dwpd(dwpd)
+    job_file = workloads.load(job)
+    planned = planned_variants(drives, op, settings, scale)
+    with TemporaryDirectory(prefix="ssdlab-") as folder:
+        specifications = [
+            specify_beginning(job_file, variant.drive, precondition, Path(folder), seed=seed, until=until, timed=timed)
+            for variant in planned
+        ]
+        notify(job_file.notes)
+        results = run_all([variant.label for variant in planned], specifications, workers, show_progress)
+    title = workloads.title(job)
+    return Comparison(
+        title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
+        _subtitle(drives, until, precondition, seed),
+        [Variant(variant, result, dwpd) for variant, result in zip(planned, results, strict=True)],
+        job_file.notes,
+    )
+
+
+def planned_variants(drives: Names, op: SpareAreas, settings: Settings, scale: Fraction | str | None) -> list[Planned]:
+    """The variants of a comparison or a replay, from the arguments of a program. Raises InputError."""
+    shares = op if op is None or isinstance(op, str) else ",".join(_share_texts(op))
+    return plan(
+        names_of(drives),
+        shares,
+        [f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in (settings or {}).items()],
+        scale=parse_scale(scale) if isinstance(scale, str) else scale,
+    )
+
+
+def names_of(names: Names) -> list[str]:
+    """One or several, as the command line has them."""
+    return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
+
+
+def stems_of(drives: Names) -> str:
+    """What the drives are called in a subtitle."""
+    return ", ".join(Path(drive).stem for drive in names_of(drives))
+
+
+def _share_texts(op: float | Sequence[float | str]) -> list[str]:
+    several = [op] if isinstance(op, int | float) else op
+    return [each if isinstance(each, str) else f"{spare_area_of(each)!r}" for each in several]
+
+
+def _subtitle(drives: Names, until: Until, precondition: Beginning, seed: int) -> str:
+    start = {
+        "fill": "filled sequentially first",
+        "none": "from a fresh drive",
+        "steady": "from the steady state of a smaller drive",
+    }[precondition]
+    end = "until the steady state by SNIA's rule" if until == "steady" else "until the end of the job"
+    return f"{stems_of(drives)}; {start}, {end}; seed {seed}"
+
+
+def _row(variant: Variant) -> dict[str, str | float | None]:
+    result, speed = variant.result, variant.speed
+    directions = {
+        f"{name}_latency_us_{rank}": None if value is None else value / 1000
+        for name in ("read", "write")
+        for rank in ("mean", "p999")
+        for value in [getattr(getattr(speed, name), f"latency_ns_{rank}") if speed else None]
+    }
+    return {
+        "variant": variant.label,
+        "drive": str(result.specification.drive["name"]),
+        "over_provisioning": result.capacity.over_provisioning,
+        "effective_over_provisioning": result.capacity.effective_over_provisioning,
+        "waf": result.settled_waf,
+        "theory": variant.expectation.value,
+        "iops": speed.iops if speed else None,
+        "mb_s": speed.mb_s if speed else None,
+        **directions,
+        "tbw_bytes": variant.tbw_bytes,
+        "years": variant.years,
+        "failure": result.failure,
+    }

@@ -1,0 +1,200 @@
+"""Headlines of pages: one sentence that says what came out, from plain figures.
+
+What was asked stands in the subtitle. `findings` has the sentences of the pictures below.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from ssdlab.report import wording
+
+# Two figures nearer than this are called equal: seeds alone make such differences.
+EQUAL_WITHIN = 0.01
+# A difference that changes by less than this factor between two conditions is no interaction.
+_INTERACTION_MIN = 1.1
+_NEARLY_EQUAL_WITHIN = 0.05
+# A setting that is a number, with its axis before it or a per cent sign behind it.
+_NUMBER = re.compile(r"(^|\s)[\d.,]+(\s%)?$")
+
+_EQUALLY_FAST = "are equally fast"
+# The axis of a sweep under whose values the others are compared, never the other way round.
+_WORKLOAD = "job"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one variant. None is not measured."""
+
+    label: str
+    waf: float | None
+    iops: float | None = None
+    """Requests per second."""
+    failed: str | None = None
+    """What became of it before the end, such as "became read-only"; None when it is whole."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The figure of one run of a sweep, and its settings: by axis the value as it is said."""
+
+    settings: Mapping[str, str]
+    value: float
+
+
+def of_variants(outcomes: Sequence[Outcome]) -> str:
+    """What the best variant saves against the worst; those that failed are named first and not compared."""
+    failed = [each for each in outcomes if each.failed]
+    whole = [each for each in outcomes if not each.failed]
+    clauses = [_failures(failed, len(outcomes))] if failed else []
+    if whole:
+        clauses.append(_single(whole[0]) if len(whole) == 1 else _compared(whole))
+    return wording.unbroken("; ".join(clauses))
+
+
+def least_and_most(best: str, least: float, worst: str, most: float) -> str:
+    """The amounts that two variants write to flash: "28 % spare area writes 3.4 times less to flash than 7 %"."""
+    if most / least - 1 < EQUAL_WITHIN:
+        return f"{wording.spoken(best)} and {worst} write the same amount to flash"
+    return f"{wording.spoken(best)} writes {wording.times(most / least)} less to flash than {worst}"
+
+
+def of_advice(over_provisioning: float | None, as_sold: float, limits: Sequence[str]) -> str:
+    """How much spare area meets the limits, each in words such as "WAF at most 3"; None: no amount does."""
+    met = "every limit" if len(limits) > 2 else wording.listed(list(limits))
+    if over_provisioning is None:
+        return f"No amount of spare area meets {met}"
+    if over_provisioning == as_sold:
+        return f"The drive as sold, with {wording.share(as_sold)} spare area, meets {met}"
+    return f"{wording.share(over_provisioning)} spare area meets {met}; the drive as sold has {wording.share(as_sold)}"
+
+
+def of_sweep(cells: Sequence[Cell], said: str) -> str:
+    """The strongest interaction of two axes in the figure that `said` names, or the strongest single axis.
+
+    "WAF 20.1 with fifo against 5.02 with greedy under zipf, alike under randwrite".
+    Axes of words come before axes of numbers, whose effect is a curve: the pictures show it.
+    """
+    if not cells:
+        return f"No {said} was measured"
+    axes = [name for name in cells[0].settings if len({cell.settings[name] for cell in cells}) > 1]
+    if not axes:
+        return f"{said} {_figure(_mean(cells))}"
+    words = [name for name in axes if not all(_NUMBER.search(cell.settings[name]) for cell in cells)]
+    for candidates in (words, axes):
+        pairs = [pair for pair in permutations(candidates, 2) if pair[0] != _WORKLOAD]
+        found = [(*each, pair) for pair in pairs if (each := _interaction(cells, *pair, said))]
+        if found:
+            # Of two ways to say the same, the one whose other difference is nearer to none.
+            _, _, sentence, pair = max(found, key=lambda each: (round(each[0], 6), -round(each[1], 6)))
+            others = [name for name in axes if name not in pair]
+            return f"{sentence}, averaged over {wording.listed(others)}" if others else sentence
+    return _single_axis(cells, axes, said)
+
+
+def _failures(failed: Sequence[Outcome], count: int) -> str:
+    kinds = list(dict.fromkeys(str(each.failed) for each in failed))
+    what = kinds[0] if len(kinds) == 1 else "failed"
+    if len(failed) == 1:
+        return f"{wording.spoken(failed[0].label)} {what}"
+    return f"All {count} {what}" if len(failed) == count else f"{len(failed)} of {count} {what}"
+
+
+def _single(outcome: Outcome) -> str:
+    name = wording.spoken(outcome.label)
+    said = []
+    if outcome.waf is not None:
+        said.append(f"writes {wording.waf(outcome.waf)} bytes to flash per host byte")
+    if outcome.iops:
+        said.append(f"serves {wording.significant(outcome.iops)} requests per second")
+    return f"{name} {' and '.join(said)}" if said else f"{name}: nothing was written"
+
+
+def _compared(outcomes: Sequence[Outcome]) -> str:
+    wafs = sorted((each.waf, index) for index, each in enumerate(outcomes) if each.waf is not None)
+    if len(wafs) < 2:
+        return _by_speed(outcomes) or "The variants wrote nothing to compare"
+    (least, best), (most, worst) = wafs[0], wafs[-1]
+    if most / least - 1 >= EQUAL_WITHIN:
+        return least_and_most(outcomes[best].label, least, outcomes[worst].label, most)
+    alike = (
+        least_and_most(outcomes[best].label, least, outcomes[worst].label, most)
+        if len(wafs) == 2
+        else f"All {len(wafs)} write the same amount to flash"
+    )
+    speed = _by_speed(outcomes)
+    if speed and speed.endswith(_EQUALLY_FAST):
+        return f"{alike} and {_EQUALLY_FAST}"
+    return f"{alike}; {speed}" if speed else alike
+
+
+def _by_speed(outcomes: Sequence[Outcome]) -> str | None:
+    """None where fewer than two have a speed."""
+    known = sorted(((each.iops, index) for index, each in enumerate(outcomes) if each.iops), reverse=True)
+    if len(known) < 2:
+        return None
+    (high, first), (low, last) = known[0], known[-1]
+    fastest, slowest = outcomes[first].label, outcomes[last].label
+    if high / low - 1 < EQUAL_WITHIN:
+        return f"{wording.spoken(fastest)} and {slowest} {_EQUALLY_FAST}"
+    return f"{wording.spoken(fastest)} is {wording.times(high / low)} as fast as {slowest}"
+
+
+def _interaction(cells: Sequence[Cell], axis: str, condition: str, said: str) -> tuple[float, float, str] | None:
+    """How much the difference along `axis` hangs on `condition`: its strength, the difference that is left, the
+    sentence. None where the runs do not cover the two axes, or the difference is much the same everywhere."""
+    values = list(dict.fromkeys(cell.settings[axis] for cell in cells))
+    conditions = list(dict.fromkeys(cell.settings[condition] for cell in cells))
+    means = {
+        (value, where): _mean(group)
+        for value in values
+        for where in conditions
+        if (group := [c for c in cells if c.settings[axis] == value and c.settings[condition] == where])
+    }
+    if len(means) < len(values) * len(conditions):
+        return None
+    spread = {w: max(means[v, w] for v in values) / min(means[v, w] for v in values) for w in conditions}
+    strong = max(conditions, key=lambda where: spread[where])
+    ranked = sorted(values, key=lambda value: means[value, strong])
+    low, high = ranked[0], ranked[-1]
+    ratios = {where: means[high, where] / means[low, where] for where in conditions}
+    weak = min(conditions, key=lambda where: ratios[where])
+    strength = ratios[strong] / ratios[weak]
+    if strength < _INTERACTION_MIN:
+        return None
+    left = abs(math.log(ratios[weak]))
+    first = f"{said} {_figure(means[high, strong])} with {_named(high)} against {_figure(means[low, strong])}"
+    if left < _NEARLY_EQUAL_WITHIN:
+        other = "alike" if left < EQUAL_WITHIN else "nearly alike"
+    else:
+        other = f"{_figure(means[high, weak])} against {_figure(means[low, weak])}"
+    return strength, left, f"{first} with {_named(low)} under {_named(strong)}, {other} under {_named(weak)}"
+
+
+def _single_axis(cells: Sequence[Cell], axes: Sequence[str], said: str) -> str:
+    """The ends of the axis along which the mean differs most."""
+    found = []
+    for axis in axes:
+        values = dict.fromkeys(cell.settings[axis] for cell in cells)
+        means = sorted((_mean([cell for cell in cells if cell.settings[axis] == value]), value) for value in values)
+        found.append((means[-1][0] / means[0][0], means))
+    ratio, means = max(found, key=lambda each: each[0])
+    (least, low), (most, high) = means[0], means[-1]
+    if ratio - 1 < EQUAL_WITHIN:
+        return f"{said} is {_figure(_mean(cells))} in all runs"
+    return f"{said} {_figure(most)} with {_named(high)}, {_figure(least)} with {_named(low)}"
+
+
+def _mean(cells: Sequence[Cell]) -> float:
+    """Geometric, because differences are said as ratios."""
+    return math.exp(sum(math.log(cell.value) for cell in cells) / len(cells))
+
+
+def _named(value: str) -> str:
+    return wording.spoken(value)
+
+
+def _figure(value: float) -> str:
+    return wording.significant(value)

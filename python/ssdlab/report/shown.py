@@ -1,0 +1,83 @@
+"""How a result shows itself: a frame to compute with, pictures to change, a table and a picture in a notebook.
+
+A result says what its rows and pictures are; this says how they appear. Loading it is light: what draws is loaded when
+something is drawn.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import RunFailed
+from ssdlab.report import wording
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from ssdlab.report.figure import Figure
+
+ROWS_SHOWN_MAX = 20
+
+
+class Shown(ABC):
+    """A result of the library.
+
+    It is also an Arrow stream of its frame, so that `narwhals.from_arrow(result, backend="pandas")` makes a frame of
+    any library that narwhals knows, and `polars.DataFrame(result)` or `pyarrow.table(result)` take it as it is.
+    """
+
+    @abstractmethod
+    def frame(self) -> "pl.DataFrame":
+        """The figures as a polars frame; names of columns carry their units, what was not measured is null."""
+
+    @abstractmethod
+    def figures(self) -> "Sequence[Figure]":
+        """The pictures, the most telling first; none where nothing was measured that could be drawn."""
+
+    def plot(self, name: str | None = None) -> "alt.TopLevelMixin":
+        """An Altair chart: the picture of that name, or the first one. ValueError names the pictures there are."""
+        figures = self.figures()
+        for figure in figures:
+            if name in (None, figure.name):
+                return figure.plot()
+        names = ", ".join(figure.name for figure in figures) or "none"
+        raise ValueError(f"no picture {name or 'can be drawn'}; there are: {names}")
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The frame by Arrow's C interface."""
+        return self.frame().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """The first rows of the frame and the first picture, for notebooks."""
+        from ssdlab.report.template import render
+
+        def cell(value: object) -> str:
+            if value is None:
+                return wording.EM_DASH
+            return wording.significant(value) if isinstance(value, float) else str(value)
+
+        frame = self.frame()
+        figure = next(iter(self.figures()), None)
+        return render(
+            "ssdlab.report",
+            "shown.html",
+            caption=repr(self),
+            heads=frame.columns,
+            rows=[[cell(value) for value in row] for row in frame.head(ROWS_SHOWN_MAX).iter_rows()],
+            more=max(0, frame.height - ROWS_SHOWN_MAX),
+            picture=_svg(figure) if figure else None,
+        )
+
+
+def said(value: float | None) -> str:
+    """A figure in a short `repr`: three digits, or that it was not measured."""
+    return "not measured" if value is None else f"{value:.3g}"
+
+
+def _svg(figure: "Figure") -> str | None:
+    """None where this machine has no memory to draw."""
+    try:
+        return figure.svg()
+    except RunFailed:
+        return None

@@ -1,0 +1,97 @@
+"""A result in the words of the report: the variant of a comparison, with what the result says by itself.
+
+Theory, endurance and life are none of its business; a comparison adds them.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import polars as pl
+
+from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics
+from ssdlab.report.headlines import Outcome
+from ssdlab.results.breakdown import merged
+from ssdlab.results.result import Result
+from ssdlab.results.speed import Speed, speed
+
+
+def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> ComparedVariant:
+    """The result as a variant of that label; `notes` are of the workload."""
+    steady, wear = result.steady_state, result.wear
+    own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
+    if steady and not steady.reached:
+        own_notes.append(
+            f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is that of the last rounds"
+        )
+    shown, as_sold = _speed(result), result.specification.as_sold
+    return ComparedVariant(
+        label=label,
+        drive=str(result.specification.drive["name"]),
+        over_provisioning=result.capacity.over_provisioning,
+        user_bytes=as_sold(result.capacity.user_bytes),
+        host_written_bytes=as_sold(result.ledger.host_written_bytes),
+        nand_programmed_bytes=as_sold(result.ledger.programmed_bytes),
+        series=_series_as_sold(result),
+        timing_series=result.timing_series,
+        speed=shown,
+        latency_parts=_latency_parts(result, shown.direction) if shown else {},
+        effective_over_provisioning=result.capacity.effective_over_provisioning,
+        waf=result.settled_waf,
+        waf_parts=result.settled_waf_parts or {},
+        steady_reached=steady.reached if steady else None,
+        steady_at_host_bytes=as_sold(steady.at_host_bytes) if steady and steady.at_host_bytes else None,
+        stages=_stages(result),
+        wear_histogram=[
+            (entry["erase_count_min"], entry["erase_count_max"], entry["blocks"]) for entry in wear["histogram"]
+        ],
+        wear=WearStatistics(**{f"erase_count_{name}": value for name, value in wear["erase_count"].items()}),
+        notes=own_notes,
+        scale=None if result.specification.scale == "1" else result.specification.scale,
+        specification=result.specification.to_dict(),
+    )
+
+
+def outcome(label: str, result: Result, found: Speed | None) -> Outcome:
+    """The result as a page's headline takes it."""
+    failed = {"read-only": "became read-only", "failed": "failed"}[result.failure_kind] if result.failure else None
+    return Outcome(label, result.settled_waf, found.iops if found else None, failed)
+
+
+def _speed(result: Result) -> VariantSpeed | None:
+    found = speed(result)
+    if found is None:
+        return None
+    name = "write" if found.write.iops else "read"
+    direction = found.write if found.write.iops else found.read
+    return VariantSpeed(name, found.iops, direction.iops, direction.latency_ns_mean, direction.latency_ns_p999)
+
+
+def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, float]]:
+    """Of the jobs of the last stage together."""
+    last = result.specification.jobs[-1]["stage"]
+    directions = [getattr(job, shown_direction) for job in result.jobs if job.stage == last]
+    breakdown = merged([each.breakdown for each in directions if each.breakdown is not None])
+    return breakdown.to_dict() if breakdown is not None else {}
+
+
+def _series_as_sold(result: Result) -> pl.DataFrame:
+    """The series with the host's bytes multiplied up to the drive as sold."""
+    if result.specification.scale == "1":
+        return result.timeseries
+    times = 1 / float(Fraction(result.specification.scale))
+    return result.timeseries.with_columns((pl.col("host_written_bytes") * times).round().cast(pl.UInt64))
+
+
+def _stages(result: Result) -> list[tuple[int | str, int, int]]:
+    """Each stage under the names of its jobs."""
+    names: dict[int, dict[str, None]] = {}
+    for job in result.specification.jobs:
+        names.setdefault(job["stage"], {})[job["name"]] = None
+    return [
+        (
+            ", ".join(names[stage["stage"]]),
+            result.specification.as_sold(stage["host_written_bytes_start"]),
+            result.specification.as_sold(stage["host_written_bytes_end"]),
+        )
+        for stage in result.stages
+    ]

@@ -1,0 +1,67 @@
+"""In which state a drive was when a run began and ended, in words: a WAF means little without it.
+
+For runs that end with their job. Where a steady state was sought, SNIA's rule says it: `steady_state.py`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.results.result import Result
+
+# As `--precondition` has them, and a state that another run saved.
+_STARTS = {
+    "none": "fresh",
+    "fill": "filled once sequentially",
+    "steady": "in the steady state of a smaller drive",
+    "saved": "in a saved state",
+}
+# The last two fifths of the writes tell whether write amplification still moves.
+_PARTS = 5
+_CHANGE_MAX = 0.05
+# With fewer drive writes than this no part of the run says what the next one would be.
+_DRIVE_WRITES_MIN = 1
+
+
+def said(result: "Result", start: str) -> str:
+    """The state at the start and at the end of the job, with the figures that show it."""
+    began = f"the drive began {_STARTS[start]}"
+    written = result.last_stage_ledger.host_written_bytes
+    share = written / result.capacity.user_bytes
+    if not written or result.waf is None:
+        return f"{began}; the last stage wrote nothing"
+    wrote = f"the last stage wrote {share:.2g} times its capacity"
+    if share < _DRIVE_WRITES_MIN:
+        return f"{began}; {wrote}, too little to tell the state at the end"
+    before, last = waf_of_last_parts(result)
+    whole = result.last_stage_ledger.waf
+    if before is None or last is None or whole is None:
+        return f"{began}; {wrote}"
+    ended = "near steady" if abs(last / before - 1) <= _CHANGE_MAX else "not steady"
+    return f"{began} and ended {ended}: {wrote}, WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
+
+
+def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:
+    """Write amplification over the fourth and the last fifth of what the last stage wrote."""
+    last_stage = result.stages[-1]
+    end, start = last_stage["host_written_bytes_end"], last_stage["host_written_bytes_start"]
+    programmed = dict(result.programmed_over_host_bytes)
+    marks = [min(programmed, key=lambda at, mark=mark: abs(at - mark)) for mark in _marks(start, end)]  # type: ignore[misc]
+
+    def waf(first: int, last: int) -> float | None:
+        return (programmed[last] - programmed[first]) / (last - first) if last > first else None
+
+    return waf(marks[0], marks[1]), waf(marks[1], marks[2])
+
+
+def _marks(start: int, end: int) -> list[float]:
+    """Where the fourth fifth begins, where it ends, and the end."""
+    return [end - (end - start) * parts / _PARTS for parts in (2, 1, 0)]
+
+
+def offer(result: "Result", start: str, job: str, drive: str) -> str | None:
+    """What would run in another state than a fresh or filled one; None for what began in the steady state."""
+    if start == "steady":
+        return None
+    if result.last_stage_ledger.host_written_bytes:
+        return f"in the steady state: add --precondition steady, or ssdlab compare {job} --drive {drive}"
+    return "on a written drive: add --precondition fill" if start == "none" else None

@@ -1,0 +1,44 @@
+"""What a drive did in each interval of time, as `ssdlab run --interval` asks.
+
+Times are those of the full-size drive: a run on a smaller one takes as much less time. Not for the series over time,
+which has latencies and intervals of the engine's choice; see `time_series.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ssdlab.results.ledger import Ledger
+
+_MINUTE_NS = 60 * 10**9
+# Requests that were under way when the jobs' time was over come after it; their interval is none of its own.
+_SHORTEST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One of them; the last one of a run may be shorter than the others."""
+
+    end_minutes: float
+    ledger: Ledger
+    """What was counted in it, on the drive of the run."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `ssdlab.intervals` of a result. `waf` is null where the host wrote nothing."""
+        return {
+            "end_minutes": self.end_minutes,
+            "host_written_bytes": self.ledger.host_written_bytes,
+            "waf": self.ledger.waf,
+        }
+
+
+def intervals(rows: Sequence[Mapping[str, Any]], capacity: Mapping[str, Any], scale: Fraction) -> list[Interval]:
+    """Reads the INTERVAL objects of the engine's outcome, which are in the time of its drive."""
+    ends_minutes = [round(float(Fraction(row["end_ns"], _MINUTE_NS) / scale), 6) for row in rows]
+    ledgers = [Ledger.from_outcome(row["ledger"], capacity) for row in rows]
+    if len(rows) > 1 and ends_minutes[-1] - ends_minutes[-2] < _SHORTEST_SHARE * ends_minutes[0]:
+        *ledgers, before, last = ledgers
+        ledgers.append(before + last)
+        ends_minutes.pop()
+    return [Interval(end, ledger) for end, ledger in zip(ends_minutes, ledgers, strict=True)]

@@ -1,0 +1,31 @@
+"""The page of one run: its headline, figures and pictures, as a comparison of one variant."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ssdlab.report import headlines, wording
+from ssdlab.report.comparison import comparison_figures, comparison_page
+from ssdlab.report.files import write_page
+from ssdlab.results.compared import of_result, outcome
+from ssdlab.results.result import Result
+from ssdlab.results.speed import speed
+
+# What only a comparison counts.
+_OF_COMPARISONS = ("theory", "tbw_bytes", "years")
+_WHERE = "not counted for a single run; ssdlab compare does"
+
+
+def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], command_line: str) -> list[str]:
+    """Writes `report.html` and `pictures/`, and gives their names. `notes` say what a reader should know of the run."""
+    name = str(result.specification.drive["name"])
+    variants = [replace(of_result(result, name, notes), missing=dict.fromkeys(_OF_COMPARISONS, _WHERE))]
+    page = comparison_page(
+        variants,
+        comparison_figures(variants),
+        headlines.of_variants([outcome(name, result, speed(result))]),
+        f"{job} on {name}, {wording.share(result.capacity.over_provisioning)} spare area; "
+        f"seed {result.specification.engine['seed']}",
+        command_line,
+    )
+    return write_page(page, directory)

@@ -1,0 +1,71 @@
+"""Does a full disk end a command with the name of the file, and leave nothing half-written?
+
+`ssdlab run ... --output DIR` said `[Errno 28] No space left on device`, of which device and file nothing.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from small_drives import Program, drive_file, program_in
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+
+_FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a page or two."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def ssdlab(tmp_path: Path) -> Program:
+    (tmp_path / "small.toml").write_text(drive_file("small", blocks=64, pages=32, user_bytes=4 << 20))
+    (tmp_path / "job.fio").write_text("[a]\nrw=randwrite\nbs=4k\nnorandommap\nwrite_lat_log=a\n")
+    return program_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "code"),
+    [
+        ("run job.fio --drive small.toml --output tiny/out", "tiny/out/", 1),
+        ("run job.fio --drive small.toml --output-format json --output tiny/out.json", "tiny/out.json", 1),
+        ("run job.fio --drive small.toml --save-state tiny/small.state", "tiny/small.state", 1),
+        ("compare job.fio --drive small.toml --op 90%,95% --until job --output tiny/out", "tiny/out/", 1),
+        ("model --op 7% --victim greedy --units-per-erase-unit 256 --output tiny/model.svg", "tiny/model.svg", 1),
+    ],
+)
+def test_a_full_disk_is_said_with_the_file(call: str, name: str, code: int, ssdlab: Program, tiny: Path) -> None:
+    (tiny / "in the way").write_bytes(bytes(16 << 10))
+    ended = ssdlab(*call.split())
+    last = ended.stderr.splitlines()[-1]
+    assert ended.returncode == code, ended.stderr
+    assert name in last and "No space left on device" in last, ended.stderr
+    assert [path.name for path in tiny.iterdir()] == ["in the way"]
+
+
+def test_output_that_takes_nothing_is_named(ssdlab: Program) -> None:
+    ended = ssdlab("run", "job.fio", "--drive", "small.toml", "--output-format", "json", "--output", str(_FULL))
+    assert (ended.returncode, "/dev/full: No space left on device" in ended.stderr) == (1, True), ended.stderr
+
+
+def test_standard_output_that_takes_nothing_is_named(ssdlab: Program, tmp_path: Path) -> None:
+    ssdlab("drives", "small.toml")
+    command = [sys.executable, "-m", "ssdlab", "drives", "small.toml"]
+    with _FULL.open("w") as full:
+        ended = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "error: standard output: No space left on device\n")

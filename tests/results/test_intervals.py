@@ -1,0 +1,58 @@
+"""The rows of `--interval`: do they add up to the run, and are their times those of the full drive?"""
+
+import pytest
+
+import ssdlab
+from ssdlab.cli import options
+from ssdlab.errors import InputError
+from ssdlab.quantities import parse_duration_ns
+from ssdlab.results import Result
+from ssdlab.results.text import normal
+from ssdlab.targets import simulated
+from ssdlab.workloads import specifying
+from ssdlab.workloads.jobs import parse
+
+JOB = "[a]\nrw=randwrite\nbs=16k\nnorandommap\ntime_based\nruntime=80\nrate=4m\n"
+
+
+def run(scale: str | None, interval: str | None) -> Result:
+    drive = ssdlab.drive("textbook", op="28%", scale=scale)
+    interval_ns = parse_duration_ns(interval) if interval else None
+    return simulated.run(specifying.specify(parse(JOB), drive, interval_ns=interval_ns))
+
+
+def test_rows_add_up_and_their_times_are_those_of_the_full_drive() -> None:
+    result = run("1/4", "30s")
+    rows = result.to_dict()["ssdlab"]["intervals"]
+    assert [row["end_minutes"] for row in rows] == pytest.approx([0.5, 1.0, 80 / 60], abs=0.02)
+    assert sum(row["host_written_bytes"] for row in rows) == result.ledger.host_written_bytes
+    programmed = sum(row["host_written_bytes"] * row["waf"] for row in rows)
+    assert programmed == pytest.approx(result.ledger.programmed_bytes)
+    # 4 MiB/s for a quarter of half a minute: rates are those of the drive, which is as fast as the full one.
+    assert rows[0]["host_written_bytes"] == pytest.approx(4 * 2**20 * 7.5, rel=0.02)
+    assert f"{rows[1]['waf']:.4f}" in normal(result)
+
+
+def test_without_the_option_nothing_is_said() -> None:
+    result = run("1/4", None)
+    assert "intervals" not in result.to_dict()["ssdlab"] and "Intervals" not in normal(result)
+    assert result.intervals is None
+
+
+def test_what_the_option_refuses() -> None:
+    assert options.interval_of(None, True) is None and options.interval_of("1min", False) == 60 * 10**9
+    with pytest.raises(InputError, match="--interval needs the clock"):
+        options.interval_of("1min", True)
+    with pytest.raises(InputError, match="--interval: '10'"):
+        options.interval_of("10", False)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("10min", 600), ("1.5h", 5400), ("250ms", 0.25), ("30s", 30)])
+def test_times_as_people_write_them(text: str, seconds: float) -> None:
+    assert parse_duration_ns(text) == seconds * 10**9
+
+
+@pytest.mark.parametrize("text", ["10", "10m", "0s", "-1s", "min", "1 day", "10001h"])
+def test_times_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="10min"):
+        parse_duration_ns(text)
