@@ -1,12 +1,11 @@
 """What the tests of the live page share: the page of a small drive, served in this process or as a program."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from running_server import running
 from small_drives import drive_file
@@ -47,21 +46,6 @@ def serve(small_drive: str, tmp_path: Path) -> Iterator[Serve]:
     yield start
     for block in with_block:
         block.__exit__(None, None, None)
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ssdlab.errors import InputError
-from ssdlab.jobs import parse
 from ssdlab.live.server import LiveServer
 from ssdlab.live.workbench import Workbench
+from ssdlab.workloads.jobs import parse
 from waiting import SECONDS_MAX
 
 Serve = Callable[..., LiveServer]
@@ -100,7 +100,7 @@ def test_speed(serve: Serve, open_page: Open) -> None:
     settle(page, lambda: bench_of(server).requests_per_second == 316)
     slide(page, "speed", 70)
     settle(page, lambda: bench_of(server).requests_per_second is None)
-    expect(page.locator("#speed-value")).to_have_text("as fast as it goes")
+    expect(page.locator("#speed-value")).to_have_text("maximum")
 
 
 def test_the_workload_is_the_engines(serve: Serve, open_page: Open) -> None:
@@ -223,7 +223,7 @@ def test_the_power_is_cut_and_the_recovery_shown(serve: Serve, open_page: Open) 
     phases = page.evaluate("window.phases")
     assert phases == [phase for phase in ("off", "checkpoint", "scan", "over") if phase in phases]
     settle(page, lambda: bench_of(server).session.is_running)
-    expect(recovery).to_contain_text("so its drive forgets nothing")
+    expect(recovery).to_contain_text("so its drive loses none")
     expect(recovery.locator("li").nth(2)).to_contain_text("It scans")
     page.click("#recovery-close")
     expect(recovery).to_be_hidden()
@@ -246,7 +246,7 @@ def test_share_and_report(serve: Serve, open_page: Open, tmp_path: Path) -> None
     with page.expect_popup() as opened:
         link.click()
     report = opened.value
-    expect(report.locator("h1")).to_contain_text("watched on the live page")
+    expect(report.locator("h1")).to_contain_text("recorded on the live page")
     report.wait_for_selector("[data-drawn]")
     result = json.loads((tmp_path / "reports" / "1" / "result.json").read_text())[0]
     assert result["ssdlab"]["host"]["written_bytes"] == counted(server)["host_written_bytes"]
@@ -284,7 +284,7 @@ def test_time_axis_and_missing_clock(serve: Serve, open_page: Open) -> None:
         "aria-label", re.compile("Write amplification over time: now 1.00, since the start 1.00")
     )
     expect(page.locator("#chart-iops canvas")).to_have_attribute(
-        "aria-label", "Requests a second over time: without a clock (--untimed) nothing takes time"
+        "aria-label", "Requests per second over time: without a clock (--untimed) nothing takes time"
     )
     page.select_option("#axis", "seconds")
     expect(page.locator("#chart-free canvas")).to_have_attribute(

@@ -158,7 +158,7 @@ def test_an_erase_unit_is_told_down_to_its_units(serve: Serve) -> None:
         ("shipped-job", {"name": "randwrit"}, "randwrite"),
         ("tour", {"name": "nowhere"}, "write-amplification"),
         ("tour", {"name": "write-amplification", "step": 99}, "step 100"),
-        ("explode", {}, "'explode' is no command"),
+        ("explode", {}, "'explode' is not a command"),
     ],
 )
 def test_what_is_wrong_is_said_and_changes_nothing(
@@ -244,7 +244,7 @@ def test_a_job_file_that_is_done_ends_the_run(serve: Serve) -> None:
         while not page.status()["finished"]:
             page.hear()
         assert page.figures()["host_written_bytes"] == 10 << 20
-        assert "choose a workload" in page.ask("run")["message"]
+        assert "select a workload" in page.ask("run")["message"]
         page.do("workload", workload={})
         page.do("step", requests=5)
         assert page.figures()["requests"] == 165

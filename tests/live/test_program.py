@@ -54,7 +54,7 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
         program.kill()
         program.wait()
     assert program.returncode == 0
-    assert err.splitlines() == ["the page is for this machine alone; press Ctrl-C to end", "stopping"]
+    assert err.splitlines() == ["only this machine can open the page; press Ctrl-C to end", "stopping"]
     assert of_group(program.pid) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -101,7 +101,7 @@ def open_files() -> int:
     ("arguments", "message"),
     [
         (["--drive", "generic-tlc-48"], "generic-tlc-480"),
-        (["--drive", "tiny", "--drive", "tiny", "--drive", "tiny"], "2 drives stand side by side"),
+        (["--drive", "tiny", "--drive", "tiny", "--drive", "tiny"], "2 drives run side by side at most"),
         (["--tour", "writ"], "write-amplification"),
         (["--scale", "1/9999"], "1/9999"),
         (["--set", "ftl.victim=gredy"], "greedy"),

@@ -15,12 +15,13 @@ import pytest
 from small_drives import drive_file
 from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
-from ssdlab.jobs import parse
 from ssdlab.live import session as session_module
 from ssdlab.live.session import Session
 from ssdlab.results.result import Result
+from ssdlab.specification import Reporting, Specification
 from ssdlab.targets import simulated
-from ssdlab.targets.specification import Reporting, Specification
+from ssdlab.workloads import specifying
+from ssdlab.workloads.jobs import parse
 from waiting import SECONDS_MAX, wait_for
 
 USER_BYTES = 32 << 20
@@ -34,7 +35,7 @@ def specify(tmp_path: Path) -> Callable[..., Specification]:
 
     def make(text: str, *, timed: bool, settings: dict[str, str] | None = None) -> Specification:
         drive = resolve(load(str(tmp_path / "small.toml")), settings=settings or {})
-        return simulated.specify(parse(text), drive, timed=timed)
+        return specifying.specify(parse(text), drive, timed=timed)
 
     return make
 

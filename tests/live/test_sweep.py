@@ -134,7 +134,7 @@ def test_a_running_sweep_fills_its_page_in(file: Path, open_page: Open) -> None:
     words = [sys.executable, "-m", "ssdlab", "sweep", str(file), "--jobs", "1", "--output", place]
     with served(file, place) as server:
         page = open_page(server, wait="#says")
-        expect(page.locator("#says")).to_contain_text(f"0 of {RUNS} runs are kept")
+        expect(page.locator("#says")).to_contain_text(f"0 of {RUNS} runs are stored")
         program = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             expect(page.locator("#sweep-waf canvas").first).to_be_visible()
@@ -142,7 +142,7 @@ def test_a_running_sweep_fills_its_page_in(file: Path, open_page: Open) -> None:
         finally:
             program.kill()
             program.wait()
-        expect(page.locator("#says")).to_have_text(f"{RUNS} of {RUNS} runs are kept: the sweep is done")
+        expect(page.locator("#says")).to_have_text(f"{RUNS} of {RUNS} runs are stored: the sweep is complete")
         assert page.locator("#progress").evaluate("(bar) => [bar.value, bar.max]") == [RUNS, RUNS]
         label = page.locator("#sweep-waf canvas").first.get_attribute("aria-label") or ""
         rows = Dataset(place).frame()

@@ -55,7 +55,7 @@ def test_a_served_drive_is_shown_and_not_steered(served: LiveServer, place: Path
         page.do("mark", name="here")
         assert page.status()["moments"][0]["name"] == "here"
         for name in ("run", "reset", "share", "fill"):
-            assert "steered by the programs" in page.ask(name)["message"]
+            assert "programs control the drive" in page.ask(name)["message"]
 
 
 @pytest.mark.surroundings
@@ -80,7 +80,7 @@ def test_its_recovery_is_shown(served: LiveServer, open_page: Callable[..., Brow
     page.click("#cut-power")
     recovery = page.locator("#recovery")
     expect(recovery).to_have_attribute("data-phase", "over")
-    expect(recovery).to_contain_text("The drive has gone through this")
+    expect(recovery).to_contain_text("The drive has really lost power")
     expect(recovery).to_contain_text("It scans 256 pages")
     page.click("#recovery-close")
     expect(recovery).to_be_hidden()

@@ -1,4 +1,4 @@
-"""One drive of a session: what it is, what it was told, and what the page says of it."""
+"""One drive of a session: what it is, its commands, and what the page says of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from ssdlab.live import choices
 from ssdlab.live.journal import Journal
 from ssdlab.live.theory import Theory
 from ssdlab.quantities import format_share
-from ssdlab.targets.specification import Specification
+from ssdlab.specification import Specification
 
 # A drive of so many units fills within seconds.
 _UNITS_TO_WATCH_MAX = 4_000_000
@@ -20,7 +20,7 @@ _SCALES = (1, 4, 16, 64, 256)
 
 @dataclass
 class Bench:
-    """One drive of the session: what it is, and what it was told."""
+    """One drive of the session: what it is, and its commands."""
 
     choice: choices.DriveChoice
     drive: ResolvedDrive
@@ -47,7 +47,7 @@ def resolve_to_watch(choice: choices.DriveChoice, settings: Mapping[str, str], s
 
 
 def labels(benches: Sequence[Bench]) -> list[str]:
-    """What tells drives apart, in few words."""
+    """What distinguishes drives, in few words."""
     names = [bench.drive.name for bench in benches]
     if len(set(names)) == len(names):
         return names
@@ -61,7 +61,7 @@ def labels(benches: Sequence[Bench]) -> list[str]:
 
 
 def drive_status(bench: Bench, label: str, partition_percent: int) -> dict[str, Any]:
-    """What the page shows of a drive beside its figures, of which the host uses the first `partition_percent`."""
+    """What the page shows of a drive apart from its figures; the host uses the first `partition_percent` of it."""
     capacity = bench.drive.capacity
     partition_bytes = capacity.user_bytes * partition_percent // 100
     return {

@@ -6,9 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ssdlab import drives
-from ssdlab.errors import InputError
-from ssdlab.targets import engine
+from ssdlab import drives, engine
+from ssdlab.errors import InputError, near
 
 _OFFERED_POLICIES = ("victim", "placement")
 
@@ -36,11 +35,9 @@ def shipped_jobs() -> dict[str, ShippedJob]:
 
 def job_named(name: str) -> ShippedJob:
     """Raises InputError when there is none."""
-    from ssdlab.errors import near
-
     jobs = shipped_jobs()
     if name not in jobs:
-        raise InputError(f"{name!r} is no job file of ssdlab{near(name, jobs)}; there are: {', '.join(jobs)}")
+        raise InputError(f"{name!r} is not a job file of ssdlab{near(name, jobs)}; known: {', '.join(jobs)}")
     return jobs[name]
 
 

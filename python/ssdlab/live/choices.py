@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ssdlab.errors import InputError
-from ssdlab.live.workload import Workload
+from ssdlab.workloads.controls import Controls
 
 Views = Literal["valid", "erase_count", "age", "stream", "temperature"]
 VIEWS: tuple[Views, ...] = ("valid", "erase_count", "age", "stream", "temperature")
@@ -55,7 +55,7 @@ class Reset(_Model):
 class SetWorkload(_Model):
     """End what is running and go on with this."""
 
-    workload: Workload
+    workload: Controls
 
 
 class ShippedJob(_Model):
@@ -157,7 +157,7 @@ def command(name: object, arguments: object) -> Any:
     """The command so called with its arguments. Raises InputError that names what is wrong."""
     model = COMMANDS.get(name) if isinstance(name, str) else None
     if model is None:
-        raise InputError(f"{name!r} is no command of the live page; there are: {', '.join(COMMANDS)}")
+        raise InputError(f"{name!r} is not a command of the live page; known: {', '.join(COMMANDS)}")
     try:
         return model.model_validate(arguments)
     except ValidationError as error:

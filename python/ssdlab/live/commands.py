@@ -24,7 +24,7 @@ class Commands:
         match command:
             case choices.Run():
                 if bench.session.is_finished:
-                    raise InputError("the drive has done all its jobs; choose a workload, or reset")
+                    raise InputError("the drive has completed all its jobs; select a workload, or reset")
                 bench.run()
             case choices.Pause():
                 bench.pause()

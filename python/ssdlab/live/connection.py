@@ -1,4 +1,4 @@
-"""One page that is open: what it is told, at the rate at which it takes it, and what it says.
+"""One open page: what is sent to it, at the rate at which it takes it, and what it sends.
 
 Nothing queues up for a page that is slow or hidden: of pictures and figures only the newest waits, and of rows only
 where the page's own stand. A picture goes out once the one before the last was drawn.
@@ -107,7 +107,7 @@ class Connection:
     async def _hear(self, text: str, answer: Answer) -> None:
         try:
             said = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if isinstance(said, dict) and "drawn" in said:
             self._awaited.discard(said["drawn"] if isinstance(said["drawn"], int) else -1)

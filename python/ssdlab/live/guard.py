@@ -2,7 +2,7 @@
 
 A web page of somebody else can make a browser send requests to this machine. It does not know the token; its requests
 carry its own origin; and where it has a name of its own point here (DNS rebinding), they carry that name as host. Each
-of these alone is enough to be refused, and a refusal tells nothing.
+of these alone is enough to be refused, and a refusal gives no reason.
 """
 
 import hmac

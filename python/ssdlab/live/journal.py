@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.jobs.jobfile import JobFile, Section, parse
-from ssdlab.jobs.table import BY_NAME
+from ssdlab.workloads.jobs.jobfile import JobFile, Section, parse
+from ssdlab.workloads.jobs.table import BY_NAME
 
 # These say how much a job does; its count of requests says it better once it is known.
 _AMOUNTS = ("loops", "io_size", "number_ios", "runtime", "time_based")
@@ -93,7 +93,7 @@ class Journal:
         return "\n".join(texts)
 
     def job_file(self) -> JobFile:
-        """What the engine is told of: all sections in full, so that each goes on until it is ended."""
+        """What the engine is given of: all sections in full, so that each goes on until it is ended."""
         whole = (tuple(replace(entry, issued=None) for entry in stage) for stage in self.stages)
         return parse(Journal(tuple(whole)).text(Fraction(1)), _SOURCE)
 
@@ -120,7 +120,7 @@ def written(text: str, source: str) -> list[Written]:
             _same(section, alone, source)
             sections.append(alone)
     if not sections:
-        raise InputError(f"{source}: has no job; a job is a section such as [randwrite]")
+        raise InputError(f"{source}: contains no job; a job is a section such as [randwrite]")
     first = sections[0]
     sections[0] = Written(first.name, tuple(option for option in first.options if option[0] != "stonewall"))
     return sections
@@ -132,7 +132,7 @@ def _same(section: Section, alone: Written, source: str) -> None:
     for key in alone.keys:
         if again.settings[key].value != section.settings[key].value:
             raw = section.settings[key].raw
-            raise InputError(f"{raw.where}: {raw.key} is put together from several lines; say all of it in this one")
+            raise InputError(f"{raw.where}: {raw.key} is assembled from several lines; write it in one line")
 
 
 def _clones(section: Section, source: str) -> int:
@@ -141,7 +141,8 @@ def _clones(section: Section, source: str) -> int:
         return 1
     if count.value > 1 and "offset_increment" in section.settings:
         raise InputError(
-            f"{source}, line {count.raw.line}: numjobs with offset_increment cannot be watched; write a section each"
+            f"{source}, line {count.raw.line}: numjobs with offset_increment is not supported on the live "
+            f"page; write one section per job"
         )
     return int(count.value)
 

@@ -77,7 +77,7 @@ class Pulse:
                     connection.offer_picture(drive, self._number, message)
 
     def welcome(self, connection: Connection) -> None:
-        """A new page is told at once what there is."""
+        """A new page receives the present state at once."""
         self.connections.add(connection)
         if self._status:
             connection.offer_status(self._status)

@@ -1,6 +1,6 @@
-"""What a drive does once its power is back, told step by step: what it lost, its checkpoint, the pages that it scans.
+"""What a drive does once its power is back, step by step: what it lost, its checkpoint, the pages that it scans.
 
-A session has no contents: its drive forgets nothing, what is told is what that moment would have cost, and the run goes
+A session has no contents: its drive forgets nothing; the steps say what that moment would have cost, and the run goes
 on as it was, because no job file says a loss of power. A served drive really goes through it.
 """
 
@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.drives.schema import mean_us
+
 _FREE, _OPEN, _RETIRED = 0, 1, 5
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """One loss of power, from when it is told until the page has shown it."""
+    """One loss of power, from when it is reported until the page has shown it."""
 
     number: int
     """Counts them, so that a page knows which it has shown."""
@@ -36,7 +38,7 @@ def told(loss: Mapping[str, Any], states: bytes, ages: bytes, nand: Mapping[str,
     are the drive's cells just before the power went.
     """
     dies = nand["channels"] * nand["dies_per_channel"]
-    scan_ns = min(loss["duration_ns"], round(loss["scanned_pages"] * nand["read_us"] * 1000 / dies))
+    scan_ns = min(loss["duration_ns"], round(loss["scanned_pages"] * mean_us(nand["read_us"]) * 1000 / dies))
     written = [unit for unit, state in enumerate(states) if state not in (_FREE, _RETIRED)]
     written.sort(key=lambda unit: (states[unit] != _OPEN, ages[unit]))
     pages_per_erase_unit = max(1, _pages_per_erase_unit(nand, len(states)))

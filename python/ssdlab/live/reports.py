@@ -3,6 +3,7 @@
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.comparison.axes import Planned
 from ssdlab.live.share import command_line, job_file_name
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ class Reports:
     def save(self, workbench: "Workbench") -> dict[str, Any]:
         """Writes a report of the session so far. Gives its folder, and its page as the browser finds it."""
         from ssdlab.comparison import output
-        from ssdlab.comparison.axes import Planned
         from ssdlab.comparison.variant import Variant
 
         with workbench.settled() as drives:
@@ -44,7 +44,7 @@ class Reports:
         names = output.write(
             variants,
             folder,
-            title=f"{workbench.title()}, watched on the live page",
+            title=f"{workbench.title()}, recorded on the live page",
             subtitle=f"{', '.join(labels)}; from a fresh drive; seed {workbench.start.seed}",
             command_line="\n".join(command_line(workbench, drive) for drive in range(len(results))),
             notes=[f"{moment.name}: after {moment.host_written_bytes[0]:,} host bytes" for moment in workbench.moments],

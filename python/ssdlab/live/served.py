@@ -5,18 +5,15 @@ It can be looked at as the drives of a session can; what it executes is up to th
 
 import contextlib
 import json
-import socket
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.serving.watching import runtime_folder
+from ssdlab.serving.asking import Asked
+from ssdlab.serving.watching import SERVED, runtime_folder
 
 if TYPE_CHECKING:
     from ssdlab._engine import _CellsBy
-
-_ANSWER_SECONDS_MAX = 30.0
 
 
 class WatchedDrive:
@@ -28,17 +25,9 @@ class WatchedDrive:
 
     def __init__(self, socket_path: Path) -> None:
         """Raises OSError when nobody answers there."""
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(_ANSWER_SECONDS_MAX)
-        try:
-            self._socket.connect(str(socket_path))
-        except OSError:
-            self._socket.close()
-            raise
-        self._answers = self._socket.makefile("rb")
-        self._asking = threading.Lock()
+        self._asked = Asked(socket_path)
         self.description: dict[str, Any] = self._ask_json({"ask": "description"})
-        """`place` (the folder or address where it is served), `pid`, `name`, `drive` (as the engine is told), `seed`,
+        """`place` (the folder or address where it is served), `pid`, `name`, `drive` (as given to the engine), `seed`,
         `scale`."""
 
     def figures(self, drive: int = 0) -> dict[str, Any]:
@@ -67,26 +56,14 @@ class WatchedDrive:
 
     def close(self) -> None:
         """Looks no longer."""
-        self._answers.close()
-        self._socket.close()
+        self._asked.close()
 
     def _ask_json(self, question: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self._ask(question))
         return answer
 
     def _ask(self, question: dict[str, Any]) -> bytes:
-        try:
-            with self._asking:
-                self._socket.sendall(json.dumps(question).encode() + b"\n")
-                header = json.loads(self._answers.readline() or b"null")
-                if header is None:
-                    raise RunFailed("the drive is no longer served")
-                body = self._answers.read(header["bytes"])
-        except (OSError, ValueError) as error:
-            raise RunFailed(f"the drive is no longer served ({error})") from None
-        if header["error"] is not None:
-            raise InputError(header["error"])
-        return body
+        return self._asked.ask(question)
 
 
 def watched(place: str | None = None) -> WatchedDrive:
@@ -108,7 +85,7 @@ def watched(place: str | None = None) -> WatchedDrive:
     places = [drive.description["place"] for drive in found] or others
     for drive in found:
         drive.close()
-    there = f"there are: {', '.join(places)}" if places else "none is served; start one with ssdlab mount or serve"
+    there = f"there are: {', '.join(places)}" if places else "none is running; start one with ssdlab mount or serve"
     what = "several drives are served; name one" if found else f"no drive is served at {place or 'any place'}"
     raise InputError(f"{what}; {there}")
 
@@ -124,7 +101,7 @@ def _same_path(served_at: str, place: str) -> bool:
 def _served() -> list[WatchedDrive]:
     drives = []
     try:
-        sockets = sorted(runtime_folder().glob("*.sock"))
+        sockets = sorted(runtime_folder().glob(f"*{SERVED}"))
     except OSError:
         return []
     for path in sockets:

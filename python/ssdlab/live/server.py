@@ -5,6 +5,7 @@ Only the loopback interface of this machine is listened on, and `guard` decides 
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import threading
@@ -40,7 +41,7 @@ class Shown(Protocol):
 
 
 class Beating(Protocol):
-    """What tells the pages of that, from the server's loop."""
+    """What reports that to the pages, from the server's loop."""
 
     connections: set[Connection]
 
@@ -49,12 +50,21 @@ class Beating(Protocol):
         ...
 
     def welcome(self, connection: Connection) -> None:
-        """A new page is told at once what there is."""
+        """A new page receives the present state at once."""
         ...
 
     def tell_status(self) -> None:
-        """After a command: tells all pages what they do not know yet."""
+        """After a command: sends to all pages what they do not know yet."""
         ...
+
+
+def _in_a_line(record: logging.LogRecord) -> bool:
+    """What a client sent that is no request and no frame is its fault, and no reason to show where we noticed."""
+    if record.exc_info:
+        error = record.exc_info[1]
+        record.msg = f"{record.getMessage()} ({type(error).__name__}: {error})".replace("\n", " ")
+        record.args, record.exc_info, record.exc_text = None, None, None
+    return True
 
 
 class _Server(uvicorn.Server):
@@ -67,7 +77,9 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._interrupt) for number in heard}
         try:
             yield
         finally:
@@ -111,6 +123,7 @@ class LiveServer:
         authorities = [f"{LOOPBACK}:{port}", f"localhost:{port}"]
         self.address = f"http://{authorities[0]}/{token}/"
         guarded = Guard(self._application(), token, authorities)
+        logging.getLogger("uvicorn.error").addFilter(_in_a_line)
         self._server = _Server(
             uvicorn.Config(
                 guarded,

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ssdlab import engine
 from ssdlab.errors import InputError
 from ssdlab.live import catalogue, choices
 from ssdlab.live.commands import Commands
@@ -15,7 +16,6 @@ from ssdlab.live.session import Session
 from ssdlab.live.tours import tours
 from ssdlab.live.watching import Watching
 from ssdlab.live.workbench import Start, Workbench
-from ssdlab.targets import engine
 
 
 def live_server(start: Start, folder: Path, *, port: int, tour: str | None, is_running: bool) -> LiveServer:
@@ -63,7 +63,7 @@ def sweep_server(file: str, place: str | None, *, port: int) -> LiveServer:
     state = SweepState(watched_sweep(file, place))
 
     def refuse(_command: Any) -> None:
-        raise InputError("a sweep is only watched here; it is steered where it was started")
+        raise InputError("a sweep can only be watched here, not controlled")
 
     try:
         said = {"version": engine.native().version()}
@@ -77,7 +77,7 @@ def _taken(port: int, error: OSError) -> InputError:
 
 
 def hello() -> dict[str, object]:
-    """What a page is told first: all that it can offer."""
+    """The first message to a page: all that it can offer."""
     return {
         "version": engine.native().version(),
         "columns": COLUMNS,

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ssdlab import engine
+from ssdlab.engine import memory
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.targets import engine
-from ssdlab.targets.specification import Specification
+from ssdlab.specification import Specification
 
 if TYPE_CHECKING:
     from ssdlab._engine import LiveDrive, _CellsBy
@@ -46,12 +47,12 @@ class Session:
     """Drives that execute jobs. All calls may come from any thread; those that change something wait for each other."""
 
     def __init__(self, specifications: Sequence[Specification]) -> None:
-        """A drive for each, standing still; its list of jobs may be empty. Raises InputError when one cannot be."""
-        self._drives = [
-            _Drive(engine.live_drive(specification.engine_json()), specification) for specification in specifications
-        ]
+        """A drive for each, standing still; its list of jobs may be empty. Raises InputError when one cannot be, or
+        they do not all fit into memory."""
+        memory.check([engine.needed(each.engine_json(), each.scale) for each in specifications])
+        self._drives = [_Drive(engine.live_drive(each.engine_json(), each.scale), each) for each in specifications]
         if not self._drives:
-            raise InputError("a session needs a drive")
+            raise InputError("a session needs at least one drive")
         self._is_running = False
         self._is_closed = False
         self._broken: str | None = None
@@ -105,7 +106,7 @@ class Session:
     def set_speed(self, requests_per_second: float | None) -> None:
         """Requests a second of the clock on the wall; None: as fast as it goes."""
         if requests_per_second is not None and not requests_per_second > 0:
-            raise InputError(f"a speed of {requests_per_second} requests a second; allowed: above 0")
+            raise InputError(f"a speed of {requests_per_second} requests per second; allowed: above 0")
         with self._changed:
             self._requests_per_second = requests_per_second
             self._pace_from_now()
@@ -146,7 +147,7 @@ class Session:
                 drive.finished = drive.finished and (not of_drive or drive.read_only is not None)
 
     def specification(self, drive: int) -> Specification:
-        """What `ssdlab run` is told for the same outcome, once the drive is finished: ended jobs have a `number_ios`.
+        """What `ssdlab run` is given for the same outcome, once the drive is finished: ended jobs have a `number_ios`.
 
         Raises InputError when a job was ended that had begun again, which no number of requests says.
         """
@@ -235,7 +236,7 @@ class Session:
             try:
                 self._slice()
             except BaseException as error:
-                # A panic of the engine is no Exception. Whoever asks next is told.
+                # A panic of the engine is no Exception. The next caller receives it.
                 self._broken = str(error) or type(error).__name__
                 self._is_running = False
 

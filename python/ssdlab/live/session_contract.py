@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from ssdlab.live.choices import Views
 from ssdlab.live.theory import Line
-from ssdlab.targets.specification import Specification
+from ssdlab.specification import Specification
 
 
 class Watched(Protocol):
@@ -35,7 +35,7 @@ class TheoryLine(Protocol):
 
 
 class Shown(Protocol):
-    """What a page shows at a moment: drives at work, and theory beside each."""
+    """What a page shows at a moment: drives at work, each with theory."""
 
     @property
     def session(self) -> Watched: ...
@@ -47,7 +47,7 @@ class Shown(Protocol):
 
     @property
     def generation(self) -> int:
-        """Grows with every new session, whose figures begin anew."""
+        """Grows with every new session, whose figures start again."""
         ...
 
 
@@ -58,7 +58,7 @@ class Watchable(Protocol):
     def now(self) -> Shown: ...
 
     def status(self) -> dict[str, Any]:
-        """What the page shows beside the figures, as plain JSON values; `Status` of `page/types.js`."""
+        """What the page shows in addition to the figures, as plain JSON values; `Status` of `page/types.js`."""
         ...
 
     def close(self) -> None: ...
@@ -103,7 +103,7 @@ class Session(Watched, Protocol):
         ...
 
     def specification(self, drive: int) -> Specification:
-        """What `ssdlab run` is told for the same outcome, once its jobs are ended. InputError where none says it."""
+        """What `ssdlab run` is given for the same outcome, once its jobs have ended. InputError where there is none."""
         ...
 
     def issued(self, drive: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""A session as a command line: what `ssdlab run` is told so that it gives the figures of the page."""
+"""A session as a command line: what `ssdlab run` is given so that it gives the figures of the page."""
 
 import shlex
 from typing import TYPE_CHECKING

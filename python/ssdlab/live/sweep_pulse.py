@@ -1,4 +1,4 @@
-"""What makes the page of a sweep live: once a second what is new in its data set, told to all pages when it changed."""
+"""What makes the page of a sweep live: once a second what is new in its data set is sent to all pages."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ class SweepPulse:
             await asyncio.sleep(_LOOK_SECONDS)
 
     def welcome(self, connection: Connection) -> None:
-        """A new page is told at once what there is."""
+        """A new page receives the present state at once."""
         self.connections.add(connection)
         if self._told:
             connection.offer_status(self._told)

@@ -24,8 +24,8 @@ from ssdlab.sweeps.rows import column
 # Column, title, the word in `page/words.js` that says its values.
 _FIGURES = (
     ("waf", "Write amplification", "waf"),
-    ("write_iops", "Writes a second", "count"),
-    ("read_iops", "Reads a second", "count"),
+    ("write_iops", "Writes per second", "count"),
+    ("read_iops", "Reads per second", "count"),
     ("write_latency_us_p999", "Write latency, 99.9 %, \N{MICRO SIGN}s", "plain"),
 )
 # A look must not keep the page waiting for long; what is left is read by the next ones.
@@ -72,7 +72,7 @@ class SweepState:
         self._kept: set[str] = set()
         self._read: dict[str, pl.DataFrame] = {}
         self._damaged: dict[str, str] = {}
-        # When a look found how many; what was there before the first look tells nothing of the rate.
+        # When a look found how many; what was there before the first look does not count for the rate.
         self._counts: deque[tuple[float, int]] = deque()
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class SweepState:
         """Takes in what has been kept since. Raises OSError when the place cannot be listed."""
         self._kept = self._sweep.dataset.keys() & self._sweep.points.keys()
         self._note_count(len(self._kept))
-        # Results that were removed, or belong to a data set that began anew, are no longer shown.
+        # Results that were removed, or belong to a data set that began again, are no longer shown.
         for known in (self._read, self._damaged):
             for key in known.keys() - self._kept:
                 del known[key]

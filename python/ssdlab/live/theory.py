@@ -7,9 +7,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-_MODULE = "ssdlab.planning.expectation"
+_MODULE = "ssdlab.theory.expectation"
 _LOAD_AFTER_SECONDS = 2.0
-LOADING = "the formulas are being loaded"
+LOADING = "loading the formulas"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Theory:
         if not _loading().is_set():
             return Line(None, None, LOADING)
         if effective_over_provisioning is None:
-            return Line(None, None, "no spare area is left for cleaning")
+            return Line(None, None, "no spare area is left for garbage collection")
         key = f"{effective_over_provisioning:.3g}"
         known = self._known
         if key not in known:
@@ -47,7 +47,7 @@ class Theory:
         return known[key]
 
     def _solved(self, effective_over_provisioning: float) -> Line:
-        from ssdlab.planning.expectation import expected
+        from ssdlab.theory.expectation import expected
 
         try:
             expectation = expected(self._jobs, self._drive, effective_over_provisioning)
@@ -60,7 +60,7 @@ class Theory:
 def _loading() -> threading.Event:
     """Set once the formulas are there.
 
-    They bring SciPy along, half a second of work that is put off until the first picture is there: even beside it, it
+    They bring SciPy along, half a second of work that is put off until the first picture is there: even in parallel it
     would slow it down, as one thread of Python runs at a time.
     """
     is_loaded = threading.Event()

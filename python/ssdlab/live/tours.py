@@ -1,4 +1,4 @@
-"""Guided tours: text beside the picture, and what each step does to the drive. Each is a TOML file in `tours/`.
+"""Guided tours: text next to the picture, and what each step does to the drive. Each is a TOML file in `tours/`.
 
 A step's actions are commands of the page (`choices.COMMANDS`), so a tour can do nothing that a user could not.
 """
@@ -16,7 +16,7 @@ from ssdlab.live import choices
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what is told, what to look at, what is done when it is reached."""
+    """One step: its text, what to look at, what is done when it is reached."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ class Tour:
     def step(self, index: int) -> Step:
         """Raises InputError when the tour has no such step."""
         if index >= len(self.steps):
-            raise InputError(f"tour {self.name!r} has {len(self.steps)} steps; step {index + 1} is asked for")
+            raise InputError(f"tour {self.name!r} has {len(self.steps)} steps; requested: step {index + 1}")
         return self.steps[index]
 
     def plain(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def tours() -> dict[str, Tour]:
 def tour_named(known: Mapping[str, Tour], name: str) -> Tour:
     """Raises InputError when there is none."""
     if name not in known:
-        raise InputError(f"{name!r} is no tour{near(name, known)}; there are: {', '.join(known)}")
+        raise InputError(f"{name!r} is not a tour{near(name, known)}; known: {', '.join(known)}")
     return known[name]
 
 

@@ -15,7 +15,7 @@ class NoTheory:
     """What real programs write follows no formula."""
 
     def line(self, effective_over_provisioning: float | None) -> Line:
-        return Line(None, None, "programs write as they like; no closed form applies")
+        return Line(None, None, "programs determine the writes; no closed form applies")
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ class Watching:
                     }
                 )
                 return None
-        raise InputError(f"the drive is steered by the programs that use it, after {size(self._written())} written")
+        raise InputError(f"programs control the drive; after {size(self._written())} written")
 
     def _cut_power(self) -> None:
-        """The drive goes through it at once; what it did then is told as long as a page shows it."""
+        """The drive goes through it at once; what it did then is reported as long as a page shows it."""
         drive, specification = self.now.session, self.now.session.description["drive"]
         states, ages = drive.cells(0, "state"), drive.cells(0, "age")
         drive.command("power-cut")

@@ -11,19 +11,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ssdlab import engine
 from ssdlab.drives import names
 from ssdlab.errors import InputError, near
-from ssdlab.jobs import parse
-from ssdlab.live import choices, workload
+from ssdlab.live import choices
 from ssdlab.live.bench import Bench, drive_status, labels, resolve_to_watch
 from ssdlab.live.journal import Journal, Written, written
 from ssdlab.live.recovery import Recovery, told
 from ssdlab.live.session_contract import Session
 from ssdlab.live.theory import Theory
-from ssdlab.live.workload import Workload
 from ssdlab.results import Result
-from ssdlab.targets import engine, simulated
-from ssdlab.targets.specification import Reporting, Specification
+from ssdlab.specification import Reporting, Specification
+from ssdlab.workloads import controls, specifying
+from ssdlab.workloads.controls import Controls
+from ssdlab.workloads.jobs import parse
 
 StartSession = Callable[[Sequence[Specification]], Session]
 
@@ -54,7 +55,7 @@ class Now:
     benches: list[Bench]
     session: Session
     generation: int
-    """Grows with every new session, whose figures begin anew."""
+    """Grows with every new session, whose figures start again."""
 
     @property
     def theories(self) -> list[Theory]:
@@ -71,12 +72,12 @@ class Moment:
 
 
 class Workbench:
-    """One session at a time. Calls that change something are made one after the other, whoever makes them."""
+    """One session at a time. Calls that change something are made one after the other, from any caller."""
 
     def __init__(self, start: Start, start_session: StartSession) -> None:
         """Raises InputError for a drive that cannot be."""
         self.start = start
-        self.workload: Workload | None = Workload()
+        self.workload: Controls | None = Controls()
         self.job_name: str | None = None
         self.partition_percent = 100
         self.requests_per_second: float | None = None
@@ -121,7 +122,7 @@ class Workbench:
         self.requests_per_second = requests_per_second
         self.session.set_speed(requests_per_second)
 
-    def set_workload(self, chosen: Workload) -> None:
+    def set_workload(self, chosen: Controls) -> None:
         """Ends what is running and goes on with this."""
         with self._lock:
             self.workload, self.job_name = chosen, None
@@ -143,13 +144,13 @@ class Workbench:
         with self._lock:
             smaller = percent < self.partition_percent
             self.partition_percent = percent
-            behind = [[self._named("trim", lambda name: workload.trim_behind(name, percent))]] if smaller else []
+            behind = [[self._named("trim", lambda name: controls.trim_behind(name, percent))]] if smaller else []
             self._go_on_with([*behind, self._current_sections()])
 
     def fill(self) -> None:
         """The partition once in sequence, then what ran before."""
         with self._lock:
-            filling = self._named("fill", lambda name: workload.fill(name, self.partition_percent))
+            filling = self._named("fill", lambda name: controls.fill(name, self.partition_percent))
             self._go_on_with([[filling], self._current_sections()])
 
     def mark(self, name: str) -> Moment:
@@ -177,7 +178,7 @@ class Workbench:
             self.session.pause()
 
     def cut_power(self) -> None:
-        """Stands still and tells what the drives would do to find their data again, until `power_on`."""
+        """Stops, and says what the drives would do to find their data again, until `power_on`."""
         with self._lock:
             goes_on = self.session.is_running or (self.recovery is not None and self.recovery.goes_on)
             self.session.pause()
@@ -240,11 +241,11 @@ class Workbench:
         return Path(self.job_name).stem if self.job_name else "A session"
 
     def labels(self) -> list[str]:
-        """What tells the drives apart, in few words."""
+        """What distinguishes the drives, in few words."""
         return labels(self.benches)
 
     def status(self) -> dict[str, Any]:
-        """What the page shows of the session beside its figures, as plain JSON values."""
+        """What the page shows of the session in addition to its figures, as plain JSON values."""
         now = self.now
         session = now.session
         return {
@@ -269,7 +270,7 @@ class Workbench:
         }
 
     def policies_of(self, choice: choices.DriveChoice) -> dict[str, str]:
-        """What is chosen beside the drive's file, as keys of it."""
+        """What is chosen in addition to the drive's file, as keys of it."""
         policies = {"ftl.victim": choice.victim, "ftl.placement": choice.placement}
         return {key: name for key, name in policies.items() if name is not None}
 
@@ -303,7 +304,7 @@ class Workbench:
         specifications = []
         for bench in benches:
             bench.journal = Journal().appended(sections, 0)
-            bench.specification = simulated.specify(
+            bench.specification = specifying.specify(
                 bench.journal.job_file(), bench.drive, seed=self.start.seed, timed=self.start.timed
             )
             bench.theory.set_jobs(bench.specification.jobs)

@@ -84,7 +84,7 @@ export class Chart {
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.width = this.height = 0;
-    // Asked at every drawing, the browser would lay the page out anew for each chart.
+    // Asked at every drawing, the browser would lay the page out again for each chart.
     new ResizeObserver(([{ contentRect }]) => {
       [this.width, this.height] = [contentRect.width, contentRect.height];
       this.draw();

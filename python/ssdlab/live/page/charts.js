@@ -22,8 +22,8 @@ export class Charts {
     /** @type {[Chart, () => Content][]} */
     this.charts = [
       [new Chart(container, "Write amplification", "waf"), () => this.waf()],
-      [new Chart(container, "What is programmed, for each host byte", "parts"), () => this.causes()],
-      [new Chart(container, "Requests a second", "iops"), () => this.iops()],
+      [new Chart(container, "Programmed bytes per host byte, by cause", "parts"), () => this.causes()],
+      [new Chart(container, "Requests per second", "iops"), () => this.iops()],
       [new Chart(container, "Write rate", "rate"), () => this.rates()],
       [new Chart(container, "Latency", "latency"), () => this.latency()],
       [new Chart(container, "Free erase units", "free"), () => this.momentary("free_erase_units", count)],
@@ -125,7 +125,7 @@ export class Charts {
       const since = this.line(drive, "since the start", colour(1), (row, series) => series.value(row, "waf"));
       return this.isPair ? [now, theory] : [now, since, theory];
     });
-    return { lines, say: waf, missing: "nothing was written yet" };
+    return { lines, say: waf, missing: "nothing has been written yet" };
   }
 
   /** Of the first drive alone: areas of two would hide each other. @returns {Content} */
@@ -138,7 +138,7 @@ export class Charts {
         series.perHostByte(row, series.value(row, `programmed_${part}`) ?? 0),
       ),
     );
-    return { lines, isStacked: true, say: waf, missing: "nothing was written yet" };
+    return { lines, isStacked: true, say: waf, missing: "nothing has been written yet" };
   }
 
   /** @returns {Content} */

@@ -1,7 +1,8 @@
-// The one socket to the server: commands go out and are answered, what the server tells comes in. It comes back by itself.
+// The one socket to the server: commands go out and are answered, the server's messages come in. It reconnects by itself.
 
 /** @import {Hello, Status, Figures, Picture, Sweep} from "./types.js" */
 import { unpacked } from "./picture.js";
+import { openSocket } from "./socket.js";
 
 /**
  * What a page wants to hear of.
@@ -28,15 +29,13 @@ export class Connection {
   }
 
   open() {
-    const address = new URL("socket", location.href);
-    address.protocol = "ws:";
-    this.socket = new WebSocket(address);
+    this.socket = openSocket();
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.listener.lost(false);
     this.socket.onmessage = (event) => this.hear(event.data);
     this.socket.onclose = () => {
       this.listener.lost(true);
-      for (const { reject } of this.waiting.values()) reject(new Error("the server has gone"));
+      for (const { reject } of this.waiting.values()) reject(new Error("the server has ended"));
       this.waiting.clear();
       setTimeout(() => this.open(), RETRY_MS);
     };
@@ -76,7 +75,7 @@ export class Connection {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       if (this.socket?.readyState !== WebSocket.OPEN) {
-        reject(new Error("the server does not answer; it ends with Ctrl-C in its terminal"));
+        reject(new Error("the server does not respond; it ends with Ctrl-C in its terminal"));
         return;
       }
       this.waiting.set(id, { resolve, reject });

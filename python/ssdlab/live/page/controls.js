@@ -11,7 +11,7 @@ const FASTEST = 70;
 const SETTLED_MS = 250;
 const HELD_MS = 2 * SETTLED_MS + 500;
 
-/** Slider to requests a second: ten steps for each power of ten; the last is as fast as it goes. @param {number} place */
+/** Slider to requests a second: ten steps for each power of ten; the last is maximum. @param {number} place */
 const speedOf = (place) => (place >= FASTEST ? null : Math.round(10 ** (place / 10)));
 
 /** @param {number | null} speed */
@@ -115,7 +115,7 @@ export class Controls {
   setHello(hello) {
     this.hello = hello;
     const jobs = hello.jobs.map((job) => make("option", { value: job.name, title: job.summary }, [job.name]));
-    byId("job", HTMLSelectElement).replaceChildren(make("option", { value: "" }, ["none: the controls above"]), ...jobs);
+    byId("job", HTMLSelectElement).replaceChildren(make("option", { value: "" }, ["none: use the controls above"]), ...jobs);
   }
 
   /** @param {Status} status @param {boolean} [isForced] */
@@ -176,7 +176,7 @@ export class Controls {
       byId(id, HTMLElement).textContent = text;
     };
     const speed = speedOf(value("speed"));
-    say("speed-value", speed === null ? "as fast as it goes" : `${count(speed)} requests/s`);
+    say("speed-value", speed === null ? "maximum" : `${count(speed)} requests/s`);
     byId("speed", HTMLInputElement).setAttribute("aria-valuetext", byId("speed-value", HTMLElement).textContent ?? "");
     say("partition-value", `${value("partition")}\u00a0%`);
     const drive = this.status?.drives[0];
@@ -209,7 +209,7 @@ export class Controls {
       if (!spare.includes(drive.choice.op)) spare.push(drive.choice.op);
       return make("div", { class: "drive", role: "group", "aria-label": `Drive ${index + 1}` }, [
         select("Drive", `drive-name-${index}`, names.map((name) => [name, name]), drive.choice.name, (name) => change({ name, op: null, victim: null, placement: null })),
-        select("Spare area", `drive-op-${index}`, spare.map((op) => [op === null ? "" : String(op), op === null ? `its own, ${share(drive.over_provisioning)}` : share(op)]), drive.choice.op === null ? "" : String(drive.choice.op), (op) => change({ op: op === "" ? null : Number(op) })),
+        select("Spare area", `drive-op-${index}`, spare.map((op) => [op === null ? "" : String(op), op === null ? `default, ${share(drive.over_provisioning)}` : share(op)]), drive.choice.op === null ? "" : String(drive.choice.op), (op) => change({ op: op === "" ? null : Number(op) })),
         select("Victim", `drive-victim-${index}`, policies("victim").map((name) => [name, name]), drive.victim, (victim) => change({ victim })),
         select("Placement", `drive-placement-${index}`, policies("placement").map((name) => [name, name]), drive.placement, (placement) => change({ placement })),
       ]);

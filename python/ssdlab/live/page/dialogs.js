@@ -25,7 +25,7 @@ export function showShare(sessions) {
       make("pre", { class: "job-file", tabindex: "0" }, [text]),
     ];
   });
-  const says = "This gives the figures that the page shows now. What ran was ended here; when you go on, it begins a stage of its own.";
+  const says = "This reproduces the figures that the page shows now. The running stage was ended here; when you continue, the workload starts as a new stage.";
   openDialog("The session as a command line", [make("p", { class: "soft" }, [says]), ...parts]);
 }
 
@@ -49,8 +49,8 @@ export function showHelp(keys) {
   openDialog("Keys", [
     make("ul", {}, rows),
     make("p", { class: "soft" }, [
-      "Every cell is an erase unit, what the drive erases at once. Point at one to hear what it is, choose it to see its units. ",
-      "Closing this page ends nothing; Ctrl-C in the terminal does.",
+      "Each cell is an erase unit, which the drive erases as a whole. Point at a cell for its description, select it to see its units. ",
+      "Closing this page does not end the session; Ctrl-C in the terminal does.",
     ]),
   ]);
 }

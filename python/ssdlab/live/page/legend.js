@@ -25,7 +25,7 @@ function chip(colour, label) {
 
 /** @param {string} view @param {string[]} streams in the order of their numbers */
 export function showLegend(view, streams) {
-  const marks = [chip("var(--grid)", "free"), outlined("--accent", "open"), outlined("--part-1", "cleaned")];
+  const marks = [chip("var(--grid)", "free"), outlined("--accent", "open"), outlined("--part-1", "garbage-collected")];
   const legend = byId("legend", HTMLElement);
   if (view === "stream") {
     const known = streams.map((name, index) => chip(streamColour(index), name || `stream ${index}`));
@@ -63,12 +63,12 @@ function outlined(variable, label) {
 
 /** One cell in words. @param {string} view @param {number} value @param {number} state @param {string[]} streams */
 export function cellInWords(view, value, state, streams) {
-  const states = ["free", "open", "", "being emptied", "full in SLC mode", "retired"];
+  const states = ["free", "open", "", "victim", "full in SLC mode", "retired"];
   if (state === 0 || state === 5) return states[state];
   /** @type {Record<string, () => string>} */
   const says = {
     valid: () => `${Math.round((value / 255) * 100)}\u00a0% valid`,
-    erase_count: () => `${Math.round((value / 255) * 100)}\u00a0% of the way from least to most worn`,
+    erase_count: () => `${Math.round((value / 255) * 100)}\u00a0% between the least and the most worn`,
     age: () => (value === 0 ? "not filled yet" : `filled ${(value / Math.max(1, 255 - value)).toFixed(1)} drive writes ago`),
     stream: () => `stream ${streams[value] ?? value}`,
     temperature: () => `overwritten at ${(value / Math.max(1, 255 - value)).toFixed(1)} times the mean rate`,

@@ -57,7 +57,7 @@ const connection = new Connection({
   picture: showPicture,
   lost(isLost) {
     document.body.classList.toggle("lost", isLost);
-    if (isLost) say("The server does not answer. It ends with Ctrl-C in its terminal; this page comes back when it does.", true);
+    if (isLost) say("The server does not respond. It ends with Ctrl-C in its terminal; this page reconnects when the server is back.", true);
     else hideNotice();
   },
 });
@@ -115,7 +115,7 @@ function inWords(next) {
     const scale = drive.scale === "1" ? "" : `, at a scale of ${drive.scale}`;
     return `${drive.name}: ${size(drive.user_bytes)}, ${share(drive.over_provisioning)} over-provisioning, ${drive.erase_units.toLocaleString("en")} erase units${scale}`;
   });
-  return [next.watched, drives.join(" \u00b7 "), next.job, next.finished && !next.watched ? "all jobs are done" : ""].filter(Boolean).join(" \u00b7 ");
+  return [next.watched, drives.join(" \u00b7 "), next.job, next.finished && !next.watched ? "all jobs are complete" : ""].filter(Boolean).join(" \u00b7 ");
 }
 
 /** @param {Status} next */
@@ -172,7 +172,7 @@ function noteStreams(picture) {
 function showFigures(drives, requestsPerSecond) {
   if (!status) return;
   numbers.show(drives, status);
-  const rate = status.running ? `${count(requestsPerSecond)} requests a second on this machine` : status.finished ? "finished" : "standing still";
+  const rate = status.running ? `${count(requestsPerSecond)} requests per second on this machine` : status.finished ? "finished" : "paused";
   byId("rate", HTMLElement).textContent = rate;
   if (isChartDue) return;
   isChartDue = true;

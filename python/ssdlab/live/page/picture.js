@@ -11,7 +11,7 @@ const HEADER_BYTES = 16;
  */
 export function unpacked(buffer) {
   const header = new DataView(buffer);
-  if (header.getUint8(0) !== FORM) throw new Error("the server speaks of pictures in another form; reload the page");
+  if (header.getUint8(0) !== FORM) throw new Error("the server sends pictures in another format; reload the page");
   const marksBytes = header.getUint32(8, true);
   const cellCount = header.getUint32(12, true);
   const cellsAt = HEADER_BYTES + marksBytes;

@@ -62,24 +62,24 @@ export class Veil {
 const SAYS = {
   off: (loss) =>
     loss.power_loss_protection
-      ? "The power is gone. Nothing is lost: the drive's memory outlives it."
+      ? "Power is lost. No data is lost: the drive has power-loss protection."
       : loss.torn_units
-        ? `The power is gone, and with it ${count(loss.torn_units)} units that were in memory, unless the host had flushed them.`
-        : "The power is gone. Nothing was in memory.",
+        ? `Power is lost, and with it ${count(loss.torn_units)} units in memory, except those that the host had flushed.`
+        : "Power is lost. Nothing was in memory.",
   checkpoint: (loss) =>
     loss.checkpoint_units
-      ? `The power is back. The drive reads its last checkpoint of the map, which knows of ${count(loss.checkpoint_units)} units: ${duration(loss.checkpoint_ns)}.`
-      : "The power is back. The drive has no checkpoint of its map yet.",
+      ? `Power is back. The drive reads its last checkpoint of the map, which contains ${count(loss.checkpoint_units)} units: ${duration(loss.checkpoint_ns)}.`
+      : "Power is back. The drive has no checkpoint of its map yet.",
   scan: (loss) =>
-    `It scans ${count(loss.scanned_pages)} pages for what was written since: every page of ${coloured(loss.scanned_in_full.length)}, and one of each other: ${duration(loss.scan_ns)}.`,
+    `It scans ${count(loss.scanned_pages)} pages for data written since: every page of ${coloured(loss.scanned_in_full.length)}, and one of each other: ${duration(loss.scan_ns)}.`,
 };
 
 /** @param {number} many */
 const coloured = (many) => (many === 1 ? "one erase unit, the coloured one" : `${count(many)} erase units, the coloured ones`);
 
 const SIMULATED =
-  "The data of a session are not simulated, so its drive forgets nothing: this is what a loss at this moment would cost. The run then goes on as it was, and its figures do not hold the recovery. A drive that ssdlab mount or serve has open really goes through it; see it with --watch.";
-const REAL = "The drive has gone through this. What was not flushed is gone, as after a real loss of power.";
+  "A session simulates no data, so its drive loses none: this is the cost of a power loss at this moment. The run then goes on as it was, and its figures do not hold the recovery. A drive that ssdlab mount or serve has open really goes through it; see it with --watch.";
+const REAL = "The drive has really lost power. Unflushed data is lost.";
 
 /** Plays one recovery after the other, each once. */
 export class RecoveryView {
@@ -120,11 +120,11 @@ export class RecoveryView {
     const end = make("li", { "data-phase": "over" }, recovery.drives.map((loss, drive) => make("div", {}, [labels[drive], `${duration(loss.duration_ns)} after the power came back it answers again.`])));
     this.clock = make("p", { class: "clock" });
     this.element.replaceChildren(
-      make("h2", {}, ["The power is cut"]),
+      make("h2", {}, ["Loss of power"]),
       make("ol", {}, [...steps, end]),
       this.clock,
       make("p", { class: "soft" }, [recovery.is_real ? REAL : SIMULATED]),
-      make("div", { class: "tour-foot" }, [button("Go on", () => this.end(), { class: "main", id: "power-on" })]),
+      make("div", { class: "tour-foot" }, [button("Continue", () => this.end(), { class: "main", id: "power-on" })]),
     );
     this.element.hidden = false;
     this.element.scrollIntoView({ block: "nearest" });

@@ -21,7 +21,7 @@ const notice = byId("notice", HTMLElement);
 new Connection({
   sweep: show,
   lost(isLost) {
-    if (isLost) say("The server does not answer. It ends with Ctrl-C in its terminal; this page comes back when it does.");
+    if (isLost) say("The server does not respond. It ends with Ctrl-C in its terminal; this page reconnects when the server is back.");
     else notice.hidden = true;
   },
 });
@@ -44,7 +44,7 @@ function show(next) {
   byId("says", HTMLElement).textContent = inWords(next);
   const failed = byId("failed", HTMLElement);
   failed.hidden = next.failed === 0;
-  failed.textContent = `${next.failed} drives turned read-only before their run was done; what they had measured is shown.`;
+  failed.textContent = `${next.failed} drives became read-only before the end of their run; their measurements up to then are shown.`;
   const wrong = [next.unreachable, ...next.damaged].filter(Boolean);
   notice.hidden = wrong.length === 0;
   if (wrong.length) say(wrong.join("\n"));
@@ -54,11 +54,11 @@ function show(next) {
 
 /** @param {Sweep} now */
 function inWords(now) {
-  const done = `${now.kept.toLocaleString("en")} of ${now.total.toLocaleString("en")} runs are kept`;
-  if (now.kept === now.total) return `${done}: the sweep is done`;
+  const done = `${now.kept.toLocaleString("en")} of ${now.total.toLocaleString("en")} runs are stored`;
+  if (now.kept === now.total) return `${done}: the sweep is complete`;
   const rate = now.runs_per_second;
-  if (!rate) return `${done}; no run has ended since this page began to look`;
-  const each = rate >= 1 ? `${significant(rate, 2)} runs a second` : `a run in ${seconds(1 / rate)}`;
+  if (!rate) return `${done}; no run has ended since this page was opened`;
+  const each = rate >= 1 ? `${significant(rate, 2)} runs per second` : `a run in ${seconds(1 / rate)}`;
   return `${done}; ${each}, ${seconds(now.seconds_left)} left`;
 }
 

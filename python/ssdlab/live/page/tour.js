@@ -1,4 +1,4 @@
-// The box of a guided tour: what is told, what to look at, and on to the next step.
+// The box of a guided tour: its text, what to look at, and the way to the next step.
 
 /** @import {Hello, Status} from "./types.js" */
 import { button, byId, make } from "./elements.js";

@@ -1,0 +1,85 @@
+"""The live page without a server: what its worker asks of the engine is what `ssdlab live` would ask.
+
+Needs node. Whether the engine itself gives the same bytes in the browser, `make site` checks, which builds it.
+"""
+
+import json
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab.drives import load, resolve
+from ssdlab.workloads import controls
+from ssdlab.workloads.controls import Controls
+from ssdlab.workloads.jobs import parse
+from ssdlab.workloads.jobs.seeds import clone_seed
+
+ROOT = Path(__file__).parents[2]
+NODE = shutil.which("node")
+# Chosen so that each control is at more than one place.
+WORKLOADS = [
+    Controls(),
+    Controls(kind="sequential", block_bytes=131072, iodepth=1),
+    Controls(read_percent=95, skew=1.0, trim_percent=50, iodepth=5),
+    Controls(block_bytes=16384, skew=1.5, trim_percent=5, iodepth=256),
+    Controls(kind="sequential", read_percent=30, trim_percent=10, iodepth=25),
+]
+PARTITIONS = [100, 77, 30]
+USER_BYTES = 7_501_623_296
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+def in_node(script: str, given: object) -> Any:
+    """What the script gives for what it is given, both as JSON."""
+    assert NODE is not None
+    text = f"import {{ exactly }} from '{ROOT}/site/live/engine.js';\n{script}"
+    command = [NODE, "--input-type=module", "--eval", text]
+    ended = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    return json.loads(ended.stdout)
+
+
+def test_jobs_are_those_of_the_job_files() -> None:
+    seeds = [str(clone_seed(1, None, place, 0)) for place in range(8)]
+    cases = [(workload, percent) for workload in WORKLOADS for percent in PARTITIONS]
+    script = f"""
+import {{ filling, trimmingBehind, working }} from '{ROOT}/site/live/jobs.js';
+import {{ readFileSync }} from 'node:fs';
+const {{ cases, seeds, bytes }} = JSON.parse(readFileSync(0, 'utf-8'));
+const all = cases.map(([workload, percent]) => {{
+  const jobs = working(workload, 'work', percent, bytes, {{ index: 0, stage: 0, seeds }});
+  jobs.push(filling('fill', percent, bytes, {{ index: jobs.length, stage: 1, seeds }}));
+  if (percent < 100) jobs.push(trimmingBehind('trim', percent, bytes, {{ index: jobs.length, stage: 2, seeds }}));
+  return jobs;
+}});
+process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
+"""
+    given = {"cases": [(case.model_dump(), percent) for case, percent in cases], "seeds": seeds, "bytes": USER_BYTES}
+    for (workload, percent), jobs in zip(cases, in_node(script, given), strict=True):
+        sections = [*workload.sections("work", percent), controls.fill("fill", percent)]
+        if percent < 100:
+            sections.append(controls.trim_behind("trim", percent))
+        expected = parse("\n".join(sections), "the page").resolve(USER_BYTES, seed=1)
+        for job, other in zip(jobs, expected, strict=True):
+            # The worker counts its stages itself.
+            job["stage"] = other["stage"]
+        assert jobs == expected, (workload, percent)
+
+
+def test_spare_areas_are_those_of_the_command_line() -> None:
+    file = load("generic-tlc-480")
+    full, small = file.capacity, resolve(file, scale=Fraction(1, 64)).capacity
+    shares = [0.07, 0.14, 0.28, 0.5, 1, 0.15]
+    script = f"""
+import {{ userUnits }} from '{ROOT}/site/live/workbench.js';
+import {{ readFileSync }} from 'node:fs';
+const {{ drive, shares }} = JSON.parse(readFileSync(0, 'utf-8'));
+process.stdout.write(JSON.stringify(shares.map((share) => userUnits(drive, share))));
+"""
+    drive = {"full_physical_units": full.physical_units, "physical_units": small.physical_units}
+    expected = [resolve(file, over_provisioning=share, scale=Fraction(1, 64)).capacity.user_units for share in shares]
+    assert in_node(script, {"drive": drive, "shares": shares}) == expected

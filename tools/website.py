@@ -1,0 +1,248 @@
+"""Makes the documentation's site: static pages with a search, and the live page with the engine in the browser.
+
+    tools/website.py            into out/site; open index.html, or serve the folder for the live page
+
+Pages come from docs/, site/pages/, the commands' own help, the studies and, where `make gallery` was run, its pages.
+The live page needs Rust's target wasm32-unknown-unknown. Where that cannot be had the site is made without it, and says
+so.
+"""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.drives import load, names
+from ssdlab.live import catalogue
+from ssdlab.live.bench import resolve_to_watch
+from ssdlab.live.choices import VIEWS, DriveChoice
+from ssdlab.live.tours import tours
+from ssdlab.report.theme import css_variables
+from ssdlab.studies import registry
+from ssdlab.workloads.jobs.seeds import clone_seed
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "out/site-pages"
+SITE = ROOT / "out/site"
+GALLERY = ROOT / "out/gallery"
+TARGET = "wasm32-unknown-unknown"
+MODULE = ROOT / "target" / TARGET / "web/ssdlab_web.wasm"
+HELP_COLUMNS = 100
+# As many jobs as a session has before seeds come again.
+SEEDS = 64
+# What the browser's live page cannot do (`site/live/worker.js`), so that tours with it are left out.
+ONLY_INSTALLED = {"shipped-job", "dropped-job", "share", "report"}
+
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+# Where the live page stands on the first one.
+_LIVE_MARK = "<!-- live -->"
+_WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
+
+The simulator itself runs in the page; nothing is sent anywhere. A page opened from a file cannot start it: the folder
+of this site needs a web server, which may be `python3 -m http.server`."""
+_WITHOUT_LIVE = """This site was made without the live page, which needs Rust's target for WebAssembly; `ssdlab live` of
+an installed ssdlab shows the same."""
+
+# A dialog of the theme that has no name for a screen reader.
+_SEARCH = 'data-md-component="search" role="dialog"'
+
+# The tabs of the site; what is not named here stands under Guides.
+NAVIGATION: list[tuple[str, list[str]]] = [
+    ("Start", ["index.md", "tutorial.md", "how-to.md"]),
+    ("Guides", []),
+    ("Studies", ["studies.md"]),
+    ("Reference", ["commands.md", "python.md", "drive-file.md", "jobs.md", "policies.md", "traces.md", "glossary.md"]),
+    ("Project", ["architecture.md", "contributing.md", "changelog.md"]),
+]
+
+
+def main() -> None:
+    has_live = build_module()
+    gather(PAGES, has_live)
+    _make(navigation(PAGES))
+    if has_live:
+        live_page(SITE / "live")
+    print(f"site: {SITE / 'index.html'}")
+    if has_live:
+        print(f"live: python3 -m http.server --directory {SITE.relative_to(ROOT)}, then http://localhost:8000/live/")
+
+
+def gather(folder: Path, has_live: bool) -> None:
+    """Puts all pages into a folder of their own, as Markdown, with links that lead from one to another."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder)
+    shutil.copytree(ROOT / "site/pages", folder, dirs_exist_ok=True)
+    for name in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"):
+        shutil.copy(ROOT / f"{name}.md", folder / f"{name.lower()}.md")
+    (folder / "commands.md").write_text(commands_page(), encoding="utf-8")
+    (folder / "python.md").write_text(python_page(), encoding="utf-8")
+    _studies(folder)
+    for page in folder.rglob("*.md"):
+        text = _LINK.sub(_within, page.read_text(encoding="utf-8"))
+        page.write_text(text.replace(_LIVE_MARK, _WITH_LIVE if has_live else _WITHOUT_LIVE), encoding="utf-8")
+
+
+def _within(link: re.Match[str]) -> str:
+    """A link of the repository, as one of the site."""
+    name = link[1].removeprefix("docs/")
+    if name.removeprefix("../") in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        name = name.removeprefix("../").lower()
+    return f"]({name}{link[2] or ''})"
+
+
+def commands_page() -> str:
+    """The help of every command, as the program prints it on a terminal of that width."""
+    parts = ["# Commands\n\nMade from the commands' own help.\n"]
+    for name in COMMANDS:
+        command = loaded(name)
+        title = f"ssdlab {name}"
+        context = command.context_class(
+            command, info_name=title, terminal_width=HELP_COLUMNS, max_content_width=HELP_COLUMNS
+        )
+        parts.append(f"## {title}\n\n```text\n{command.get_help(context).strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def python_page() -> str:
+    """What `import ssdlab` offers, from its docstrings."""
+    import ssdlab
+
+    parts = [f"# From Python\n\n{inspect.getdoc(ssdlab)}\n"]
+    for name in ssdlab.__all__:
+        value = getattr(ssdlab, name)
+        signature = "" if inspect.isclass(value) else str(inspect.signature(value))
+        parts.append(f"## {name}\n\n```python\n{name}{signature}\n```\n\n{inspect.getdoc(value) or ''}\n")
+    return "\n".join(parts)
+
+
+def _studies(folder: Path) -> None:
+    """A page a study, and one that lists them; the pages of the gallery, where they are made."""
+    (folder / "studies").mkdir()
+    rows = []
+    for study in registry.studies():
+        text = (registry.folder(study) / "README.md").read_text(encoding="utf-8")
+        made = GALLERY / study.name
+        if made.is_dir():
+            shutil.copytree(made, folder / "gallery" / study.name)
+            text += f"\n[The result, with its pictures](../gallery/{study.name}/report.html)\n"
+        (folder / f"studies/{study.name}.md").write_text(text, encoding="utf-8")
+        rows.append(f"| [{study.name}](studies/{study.name}.md) | {study.title} | {study.source} |\n")
+    missing = "" if GALLERY.is_dir() else "\nThis site was made without the results; `make gallery` runs the studies.\n"
+    listed = "# Studies\n\n| study | question | source |\n|---|---|---|\n" + "".join(rows) + missing
+    (folder / "studies.md").write_text(listed, encoding="utf-8")
+
+
+def navigation(folder: Path) -> list[dict[str, list[str]]]:
+    """The tabs with their pages, all of which there are."""
+    placed = {page for _, pages in NAVIGATION for page in pages}
+    there = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
+    studies = sorted(page for page in there if page.startswith("studies/"))
+    guides = sorted(there - placed - set(studies))
+    more = {"Guides": guides, "Studies": studies}
+    return [{tab: [*pages, *more.get(tab, [])]} for tab, pages in NAVIGATION]
+
+
+def _make(tabs: list[dict[str, list[str]]]) -> None:
+    settings = PAGES.parent / "mkdocs.json"
+    # YAML reads JSON.
+    settings.write_text(json.dumps({"INHERIT": "../site/mkdocs.yml", "nav": tabs}), encoding="utf-8")
+    # The theme advertises another program in each build.
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(settings)]
+    if subprocess.run(command, env=environment, check=False).returncode:
+        raise SystemExit("site: mkdocs could not make the pages")
+    for page in SITE.rglob("*.html"):
+        page.write_text(
+            page.read_text(encoding="utf-8").replace(_SEARCH, f'{_SEARCH} aria-label="Search"'), encoding="utf-8"
+        )
+
+
+def build_module() -> bool:
+    """The engine as WebAssembly. False, with a word, where its target cannot be had."""
+    if not _has_target():
+        print(f"site: Rust's target {TARGET} is not installed and rustup cannot fetch it; made without the live page")
+        return False
+    command = [
+        "cargo",
+        "build",
+        "--locked",
+        "--quiet",
+        "--profile",
+        "web",
+        "--target",
+        TARGET,
+        "--package",
+        "ssdlab-web",
+    ]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return True
+
+
+def _has_target() -> bool:
+    def installed() -> bool:
+        root = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True, check=True)
+        return (Path(root.stdout.strip()) / "lib/rustlib" / TARGET).is_dir()
+
+    if not installed() and shutil.which("rustup"):
+        subprocess.run(["rustup", "--quiet", "target", "add", TARGET], cwd=ROOT, check=False, capture_output=True)
+    return installed()
+
+
+def live_page(folder: Path) -> None:
+    """The page of `ssdlab live`, whose drives are at work in a worker of the browser."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in catalogue.page_files().items():
+        if not name.startswith("sweep"):
+            (folder / name).write_bytes(content)
+    (folder / "theme.css").write_text(css_variables(), encoding="utf-8")
+    for script in (ROOT / "site/live").glob("*.js"):
+        shutil.copy(script, folder)
+    shutil.copy(MODULE, folder / "engine.wasm")
+    (folder / "catalogue.json").write_text(json.dumps(in_browser()), encoding="utf-8")
+
+
+def in_browser() -> dict[str, Any]:
+    """What the worker knows: drives at the scale at which they are quick to watch, policies, tours, seeds."""
+    return {
+        "version": engine.native().version(),
+        "views": list(VIEWS),
+        "policies": catalogue.catalogue()["policies"],
+        "seeds": [str(clone_seed(1, None, place, 0)) for place in range(SEEDS)],
+        "drives": [_drive(name) for name in names()],
+        "tours": [
+            {**tour.plain(), "steps": [{**step.plain(), "do": step.actions} for step in tour.steps]}
+            for tour in tours().values()
+            if not ONLY_INSTALLED & {action for step in tour.steps for action, _ in step.actions}
+        ],
+    }
+
+
+def _drive(name: str) -> Mapping[str, Any]:
+    full = load(name)
+    drive = resolve_to_watch(DriveChoice(name=name), {}, None)
+    capacity = drive.capacity
+    return {
+        "name": name,
+        "description": full.description,
+        "cell": full.nand.cell,
+        "scale": str(Fraction(drive.scale)),
+        "full_physical_units": full.capacity.physical_units,
+        "physical_units": capacity.physical_units,
+        "erase_units": capacity.erase_units,
+        "units_per_erase_unit": capacity.units_per_erase_unit,
+        "endurance_cycles": drive.endurance_cycles,
+        "specification": drive.specification(),
+    }
+
+
+if __name__ == "__main__":
+    main()
