@@ -6,100 +6,80 @@
     result = ssdlab.run("jobs/randwrite.fio", drive, seed=1)
     result.waf, result.jobs[0].write.total_ios, result.timeseries
 
-Importing this is light: what a call needs is loaded by the call.
+    compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
+    compared.frame(), compared.plot(), compared.write("out/compared")
+
+Each function does what the command of its name does, and raises InputError where the input is wrong, RunFailed where a
+run broke. Results have a frame, a chart and a form for notebooks (`ssdlab.report.shown`). A script needs no
+`if __name__ == "__main__"` for runs in several processes. Importing this is light: a name is loaded when it is used.
 """
 
-from collections.abc import Callable, Mapping
-from fractions import Fraction
 from importlib import import_module
-from pathlib import Path
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from ssdlab.drives import ResolvedDrive
+    from ssdlab.advice.advising import advise
+    from ssdlab.advice.fitting import fit
+    from ssdlab.comparison.comparing import compare
+    from ssdlab.drives.resolve import drive
+    from ssdlab.replays.replaying import replay
     from ssdlab.results import Result
     from ssdlab.runs import run_many
-    from ssdlab.targets.simulated import Precondition, Until, specify
-    from ssdlab.targets.specification import Specification
-    from ssdlab.workloads import Workload
+    from ssdlab.serving.mounting import mount
+    from ssdlab.specification import Specification
+    from ssdlab.studies.studying import study
+    from ssdlab.sweeps.sweeping import sweep
+    from ssdlab.targets.device.measuring import measure
+    from ssdlab.targets.running import run
+    from ssdlab.workloads.specifying import specify
 
 __all__ = [
     "InputError",
     "Result",
     "RunFailed",
     "Specification",
+    "advise",
+    "compare",
     "drive",
+    "fit",
+    "measure",
+    "mount",
+    "replay",
     "run",
     "run_many",
     "specify",
+    "study",
+    "sweep",
 ]
 
 _LOADED_ON_DEMAND = {
     "Result": "ssdlab.results",
-    "Specification": "ssdlab.targets.specification",
+    "Specification": "ssdlab.specification",
+    "advise": "ssdlab.advice.advising",
+    "compare": "ssdlab.comparison.comparing",
+    "drive": "ssdlab.drives.resolve",
+    "fit": "ssdlab.advice.fitting",
+    "measure": "ssdlab.targets.device.measuring",
+    "mount": "ssdlab.serving.mounting",
+    "replay": "ssdlab.replays.replaying",
+    "run": "ssdlab.targets.running",
     "run_many": "ssdlab.runs",
-    "specify": "ssdlab.targets.simulated",
+    "specify": "ssdlab.workloads.specifying",
+    "study": "ssdlab.studies.studying",
+    "sweep": "ssdlab.sweeps.sweeping",
 }
-
-
-def drive(
-    name_or_path: str | Path,
-    op: float | str | None = None,
-    *,
-    settings: Mapping[str, str] | None = None,
-    scale: Fraction | str | None = None,
-) -> "ResolvedDrive":
-    """A drive of the catalogue or of a drive file, ready to run.
-
-    `op` is the over-provisioning as a share (0.07) or a text ("7%"); without it the drive has its own. `settings` maps
-    keys of the drive file to values ({"ftl.victim": "fifo"}); `scale` is as `--scale` ("1/16"). Raises InputError.
-    """
-    from ssdlab.drives import load, resolve
-    from ssdlab.quantities import parse_scale, parse_share
-
-    return resolve(
-        load(str(name_or_path)),
-        over_provisioning=parse_share(op) if isinstance(op, str) else op,
-        settings=dict(settings or {}),
-        scale=parse_scale(scale) if isinstance(scale, str) else scale,
-    )
-
-
-def run(
-    job: "str | Path | Workload",
-    drive: "ResolvedDrive | str | Path",
-    *,
-    seed: int = 1,
-    until: "Until" = "job",
-    precondition: "Precondition" = "none",
-    timed: bool = True,
-    on_progress: Callable[[float, int], None] | None = None,
-) -> "Result":
-    """Runs a fio job file, or a script of a file system's life, on a simulated drive, in this process.
-
-    `until="steady"` and `precondition="fill"` are as in `ssdlab compare`, `timed=False` as `--untimed`. `on_progress`
-    gets the share that is done and the host bytes written so far. Raises InputError when the job or the drive is wrong,
-    RunFailed when the run broke; a drive that turned read-only, or a job that failed by its limits, is a result, with
-    `failure` set.
-    """
-    from ssdlab import workloads
-    from ssdlab.targets import simulated
-
-    job_file = workloads.load(job) if isinstance(job, str | Path) else job
-    resolved = globals()["drive"](drive) if isinstance(drive, str | Path) else drive
-    specification = simulated.specify(
-        job_file, resolved, seed=seed, until=until, precondition=precondition, timed=timed
-    )
-    return simulated.run(specification, on_progress)
 
 
 def __getattr__(name: str) -> Any:
     if name in _LOADED_ON_DEMAND:
         return getattr(import_module(_LOADED_ON_DEMAND[name]), name)
     if name == "__version__":
-        from importlib.metadata import version
-
         return version("ssdlab")
     raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

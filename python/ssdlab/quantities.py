@@ -1,6 +1,6 @@
 """Quantities as people write them: shares, scales, sizes. Parsing is exact (decimal), printing is for people.
 
-Not for the sizes of fio job files, where `k` means 1024: those follow fio's rules, in `ssdlab.jobs`.
+Not for the sizes of fio job files, where `k` means 1024: those follow fio's rules, in `ssdlab.workloads.jobs`.
 """
 
 import re
@@ -9,10 +9,15 @@ from fractions import Fraction
 
 from ssdlab.errors import InputError
 
+OVER_PROVISIONING_MAX = 10
+"""With more spare area, ten times what the host may use, write amplification is 1 whatever the workload does."""
+
 _DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 _BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _UNIT_BYTES = _DECIMAL_UNITS | _BINARY_UNITS
 _UNITS_BY_FOLDED_NAME = {name.casefold(): factor for name, factor in _UNIT_BYTES.items()}
+_UNIT_NS = {"ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+_DURATION_NS_MAX = 10_000 * _UNIT_NS["h"]
 _SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 _RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
 
@@ -35,9 +40,31 @@ def parse_share(text: str) -> float:
     return share
 
 
-def parse_shares(text: str) -> list[float]:
-    """A list of shares with commas between, such as `0%,7%,28%`."""
-    return [parse_share(part) for part in text.split(",")]
+def parse_spare_area(text: str) -> float:
+    """Over-provisioning, (T - U) / U, as a share: 0 % to 1000 %."""
+    share = parse_share(text)
+    if share > OVER_PROVISIONING_MAX:
+        raise InputError(
+            f"{text!r} is out of range; allowed is a spare area of 0% to {OVER_PROVISIONING_MAX * 100}% of what the "
+            "host may use"
+        )
+    return share
+
+
+def spare_area_of(op: float | str) -> float:
+    """A spare area that a program gives: a text as the command line takes it, or a number that is a share (0.07).
+
+    A number above 1 is refused as its text would be: 7 is not 7 %.
+    """
+    try:
+        return parse_spare_area(op if isinstance(op, str) else repr(float(op)).removesuffix(".0"))
+    except InputError as error:
+        raise InputError(f"op: {error}") from None
+
+
+def parse_spare_areas(text: str) -> list[float]:
+    """A list of spare areas with commas between, such as `0%,7%,28%`."""
+    return [parse_spare_area(part) for part in text.split(",")]
 
 
 def parse_scale(text: str) -> Fraction:
@@ -73,6 +100,27 @@ def parse_bytes(text: str) -> int:
     if size.denominator != 1:
         raise InputError(f"{text!r} is not a whole number of bytes")
     return int(size)
+
+
+def parse_bytes_with_unit(text: str) -> int:
+    """A size that says its unit: where hundreds of gigabytes are usual, a bare `500` is too likely a slip."""
+    size = parse_bytes(text)
+    if text.strip()[-1].isdigit() and size:
+        raise InputError(f"{text!r} has no unit; write {text.strip()}GB, or {text.strip()}B if bytes are meant")
+    return size
+
+
+def parse_duration_ns(text: str) -> int:
+    """A time such as `10min`, `600s`, `1h` or `500ms`, in nanoseconds: above 0. The unit has to be given."""
+    allowed = f"a time above 0 with one of {', '.join(_UNIT_NS)} behind it, such as 10min"
+    match = _SIZE.fullmatch(text)
+    factor = _UNIT_NS.get(match[2]) if match else None
+    if match is None or factor is None:
+        raise InputError(f"{text!r} is not a time; write {allowed}")
+    duration_ns = round(Fraction(Decimal(match[1].replace("_", ""))) * factor)
+    if not 0 < duration_ns <= _DURATION_NS_MAX:
+        raise InputError(f"{text!r} is out of range; write {allowed}, at most 10000h")
+    return duration_ns
 
 
 def format_share(share: float) -> str:

@@ -1,29 +1,37 @@
 """Many runs, one seam: specifications in, results as they come.
 
 The runs go to worker processes on this machine. Results do not depend on the number of workers, so that a cluster may
-take this place. Not for showing progress: the caller is told of it and draws.
+take this place. Not for showing progress: it is reported to the caller, which draws it.
 """
 
-import multiprocessing
 import os
 import signal
+import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from subprocess import DEVNULL, Popen
 from typing import Any
 
-from ssdlab.errors import InputError, RunFailed
+from ssdlab import engine
+from ssdlab.engine import memory
+from ssdlab.errors import InputError, Note, RunFailed
+from ssdlab.quantities import format_bytes_binary
 from ssdlab.results.result import Result
-from ssdlab.targets import engine
+from ssdlab.specification import Specification
 from ssdlab.targets.simulated import result_of, work_of
-from ssdlab.targets.specification import Specification
 
 Progress = Callable[[int, float, int], None]
 """Told the index of a specification, the share of it that is done, and the host bytes written in it."""
 
-# The engine's own bound is 10; the rest is what a process needs besides.
-_MEMORY_BYTES_PER_UNIT = 11
+Worker = Popen[bytes]
+
+ShowProgress = Callable[[Sequence[str]], "AbstractContextManager[Progress | None]"]
+"""Given the labels of runs, what shows how far each of them is."""
+
+# Of what is available, so that other programs have some of it too.
 _MEMORY_SHARE = 0.8
 
 
@@ -32,22 +40,64 @@ def run_many(
 ) -> Generator[tuple[int, Result], None, None]:
     """Runs all and yields (index, result) in the order in which they finish.
 
-    Without `workers` there are as many as processors and free memory allow. One worker means this process; more are
-    started by `spawn`, so a script must call this under `if __name__ == "__main__"`. The first InputError or RunFailed
-    of any run is raised here and ends the others; so does leaving the iterator early, and Ctrl-C. No process is left.
+    `workers` are as `workers_for` has them. One worker means this process; more are processes that import this package
+    alone, so a script needs no `if __name__ == "__main__"`. The first InputError or RunFailed of any run is raised here
+    and ends the others; so does leaving the iterator early, and Ctrl-C. No process is left. `on_progress` gets the
+    index of a specification, the share of it that is done, and the host bytes written in it.
+
+        drives = [ssdlab.drive("generic-tlc-480", op=op, scale="1/64") for op in (0.07, 0.28)]
+        runs = [ssdlab.specify("jobs/randwrite.fio", drive, until="steady") for drive in drives]
+        {drives[index].name: result.settled_waf for index, result in ssdlab.run_many(runs)}
     """
-    count = min(workers or default_workers(specifications), len(specifications))
+    count = workers_for(specifications, workers)
     if count <= 1:
         return _in_this_process(specifications, on_progress)
     return _in_workers(specifications, count, on_progress)
 
 
-def default_workers(specifications: Sequence[Specification]) -> int:
-    """One a processor that this process may use, as far as the free memory holds the drives."""
+def silent(_labels: Sequence[str]) -> "AbstractContextManager[Progress | None]":
+    """Shows no progress."""
+    return nullcontext(None)
+
+
+def run_all(
+    labels: Sequence[str],
+    specifications: Sequence[Specification],
+    workers: int | None = None,
+    show_progress: ShowProgress = silent,
+) -> list[Result]:
+    """As `run_many`, with the results in the order of the specifications; `labels` are what progress is shown of."""
+    results = {}
+    with show_progress(labels) as tell, closing(run_many(specifications, workers, tell)) as finished:
+        for index, result in finished:
+            results[index] = result
+            if tell:
+                tell(index, 1.0, result.ledger.host_written_bytes)
+    return [results[index] for index in range(len(specifications))]
+
+
+def workers_for(specifications: Sequence[Specification], workers: int | None) -> int:
+    """How many of these runs there are to be side by side.
+
+    So many as asked for; by default one a processor that this process may use, but no more than memory allows, which a
+    `Note` tells. Raises InputError when so many, or a single one, do not fit into memory.
+    """
+    if not specifications:
+        return 0
+    needed = [engine.needed(each.engine_json(), each.scale) for each in specifications]
+    largest = max(needed, key=lambda each: each.bytes)
+    memory.check([largest])
+    if workers is not None:
+        count = min(workers, len(specifications))
+        memory.check_side_by_side(needed, count)
+        return count
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    largest = max((_memory_bytes(specification) for specification in specifications), default=1)
-    free = _free_memory_bytes()
-    return processors if free is None else max(1, min(processors, int(free * _MEMORY_SHARE) // largest))
+    count = min(processors, len(specifications))
+    fitting = max(1, memory.fitting(needed, _MEMORY_SHARE))
+    if fitting < count:
+        size = format_bytes_binary(largest.bytes)
+        warnings.warn(f"{fitting} runs at a time, not {count}: one takes up to {size} of memory", Note, stacklevel=2)
+    return min(count, fitting)
 
 
 def _in_this_process(
@@ -66,26 +116,22 @@ def _in_this_process(
 def _in_workers(
     specifications: Sequence[Specification], count: int, on_progress: Progress | None
 ) -> Generator[tuple[int, Result], None, None]:
-    context = multiprocessing.get_context("spawn")
     queue = list(enumerate(specifications))[::-1]
-    working: dict[Connection, tuple[SpawnProcess, int]] = {}
-    processes: list[SpawnProcess] = []
+    working: dict[Connection, tuple[Worker, int]] = {}
+    workers: list[Worker] = []
     try:
         for _ in range(count):
-            here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there,), daemon=True)
-            processes.append(process)
-            with _without_interrupts():
-                process.start()
-            there.close()
+            here, there = Pipe()
+            with there, _unseen_signals():
+                workers.append(_started(there))
             index, specification = queue.pop()
             here.send(work_of(specification))
-            working[here] = (process, index)
+            working[here] = (workers[-1], index)
         while working:
             for connection in wait(list(working)):
                 assert isinstance(connection, Connection)
-                process, index = working[connection]
-                kind, *content = _receive(connection, process)
+                worker, index = working[connection]
+                kind, *content = _receive(connection, worker)
                 if kind == "progress":
                     if on_progress:
                         on_progress(index, *content)
@@ -93,7 +139,7 @@ def _in_workers(
                     if queue:
                         next_index, specification = queue.pop()
                         connection.send(work_of(specification))
-                        working[connection] = (process, next_index)
+                        working[connection] = (worker, next_index)
                     else:
                         connection.close()
                         del working[connection]
@@ -101,55 +147,67 @@ def _in_workers(
                 else:
                     raise (InputError if kind == "input" else RunFailed)(*content)
     finally:
-        for process in processes:
-            _end(process)
+        for worker in workers:
+            _end(worker)
+
+
+def _started(connection: Connection) -> Worker:
+    """A worker at the other end of this connection.
+
+    Not a `multiprocessing.Process`: one that is spawned imports the caller's script first, so that a script without
+    `if __name__ == "__main__"` would start its runs once more in each worker. A worker needs nothing of the script.
+    """
+    # The caller's path first: what lies in the working folder is not for the worker to import.
+    program = "import sys; fd, *sys.path[:] = sys.argv[1:]; from ssdlab.runs import work; work(int(fd))"
+    return Popen(
+        [sys.executable, "-c", program, str(connection.fileno()), *sys.path],
+        stdin=DEVNULL,
+        pass_fds=[connection.fileno()],
+    )
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C reaches every process of the terminal, and the first alone decides what it means.
+def _unseen_signals() -> Iterator[None]:
+    """Ctrl-C, the end of a terminal and that of a service reach every process of theirs, and the first alone decides
+    what they mean.
 
-    A process that is started in here never sees it, from its first instruction on; for this one it only waits.
+    A process that is started in here never sees them, from its first instruction on; for this one they only wait.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _receive(connection: Connection, process: SpawnProcess) -> tuple[Any, ...]:
+def _receive(connection: Connection, worker: Worker) -> tuple[Any, ...]:
     try:
         message: tuple[Any, ...] = connection.recv()
     except (EOFError, ConnectionResetError):
-        process.join(1)
-        code = process.exitcode
-        reason = f"was ended by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
+        # Its end of the connection closes with its last instruction.
+        code = worker.wait()
+        reason = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         hint = "; the machine may be out of memory: try fewer --workers, or --scale" if code == -signal.SIGKILL else ""
         raise RunFailed(f"a worker process {reason}{hint}") from None
     return message
 
 
-def _end(process: SpawnProcess) -> None:
+def _end(worker: Worker) -> None:
     """Workers hold nothing that needs tidying, so they are ended at once, even in the middle of a native call."""
-    if process.pid is None:
-        return
-    process.terminate()
-    process.join(2)
-    if process.is_alive():
-        process.kill()
-        process.join()
+    worker.kill()
+    worker.wait()
 
 
-def _work(connection: Connection) -> None:
-    """The life of a worker: take a specification, run it, send the outcome; until the other end closes."""
+def work(fd: int) -> None:
+    """The life of a worker: take a specification from the connection, run it, send the outcome; until it closes."""
+    connection = Connection(fd)
     try:
         while True:
-            work: engine.Work = connection.recv()
+            asked: engine.Work = connection.recv()
             try:
                 message: tuple[Any, ...] = (
                     "outcome",
-                    *engine.simulate(work, lambda share, host_bytes: connection.send(("progress", share, host_bytes))),
+                    *engine.simulate(asked, lambda share, host_bytes: connection.send(("progress", share, host_bytes))),
                 )
             except InputError as error:
                 message = ("input", str(error))
@@ -163,23 +221,3 @@ def _work(connection: Connection) -> None:
     except (EOFError, OSError):
         # The first process is gone or has all it wanted.
         return
-
-
-def _memory_bytes(specification: Specification) -> int:
-    nand, ftl = specification.drive["nand"], specification.drive["ftl"]
-    planes = nand["channels"] * nand["dies_per_channel"] * nand["planes_per_die"]
-    flash_bytes = planes * nand["blocks_per_plane"] * nand["pages_per_block"] * nand["page_bytes"]
-    units: int = specification.drive.get("stripe", {}).get("devices", 1) * flash_bytes // ftl["mapping_unit_bytes"]
-    return units * _MEMORY_BYTES_PER_UNIT + 1
-
-
-def _free_memory_bytes() -> int | None:
-    """What Linux says is available; None elsewhere."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None

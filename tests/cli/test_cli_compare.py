@@ -1,6 +1,7 @@
 """`ssdlab compare` as a user calls it, on the real engine."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ def test_the_files(compared: tuple[Ended, Path]) -> None:
     assert series["variant"].unique(maintain_order=True).to_list() == LABELS
     page = (folder / "report.html").read_text()
     assert all(label in page for label in LABELS)
+    (title,) = re.findall(r"<title>(.*)</title>", page)
+    assert f"<h1>{title}</h1>" in page and re.search(r"writes \d+\.\d+ times less to flash than", title)
     over_time = pl.read_parquet(folder / "timeseries-time.parquet")
     assert over_time["variant"].unique(maintain_order=True).to_list() == LABELS
     assert {path.suffix for path in folder.iterdir()} >= {".html", ".svg", ".png", ".json", ".parquet"}
@@ -102,7 +105,7 @@ def test_drives_with_their_own_spare_area_one_of_them_worn_out(ssdlab: Any, tmp_
     assert ended.returncode == 1, ended.stderr
     assert "IOPS" not in ended.stdout
     assert "other: READ-ONLY" in ended.stdout and "error: other: " in ended.stderr
-    assert "no steady state was looked for" in ended.stdout
+    assert "the run did not search for a steady state" in ended.stdout
     folder = tmp_path / "out" / "compare-long"
     names = {path.name for path in folder.iterdir()}
     assert not {"timeseries-time.parquet", "iops-over-time-light.svg", "latency-over-time-light.svg"} & names

@@ -1,6 +1,7 @@
 """`ssdlab run` as a user calls it, on the real engine."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,24 @@ def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_p
     assert series["host_written_bytes"][-1] == USER_BYTES
     timing = json.loads((tmp_path / "a" / "timing.json").read_text())
     assert timing["wall_seconds"] > 0
+    page = (tmp_path / "a" / "report.html").read_text()
+    assert re.search(
+        r"<title>small writes [\d.]+ bytes to flash per host byte and serves [\d,]+ requests per second<", page
+    )
+    assert "ssdlab run uniform.fio --drive small.toml" in page
+    assert {"waf-over-host-writes-light.svg", "iops-over-time-dark.svg"} <= {
+        path.name for path in (tmp_path / "a" / "pictures").iterdir()
+    }
+
+
+def test_a_folder_of_another_command_is_refused(ssdlab: Any, tmp_path: Path) -> None:
+    """Files of two commands in one folder were taken for one result."""
+    (tmp_path / "out").mkdir()
+    page = '<pre class="command"><code>ssdlab compare uniform.fio --drive small.toml</code></pre>'
+    (tmp_path / "out/report.html").write_text(page)
+    ended = ssdlab(*RUN, "--output", "out/")
+    assert (ended.returncode, [path.name for path in (tmp_path / "out").iterdir()]) == (2, ["report.html"])
+    assert "out: has the report of `ssdlab compare`; choose another folder" in ended.stderr
 
 
 def test_output_to_a_file_takes_the_place_of_printing(ssdlab: Any, tmp_path: Path) -> None:
@@ -148,3 +167,41 @@ def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
     assert series["write_ios"].sum() == sum(job["write"]["total_ios"] for job in result["jobs"])
     assert (series["write_iops"] * series["interval_seconds"]).sum() == pytest.approx(series["write_ios"].sum())
     assert series["programmed_bytes"][-1] == ours["nand"]["programmed_bytes"]["total"]
+
+
+@pytest.mark.parametrize(
+    ("precondition", "began", "offered"),
+    [
+        ("none", "fresh and ended not steady", True),
+        ("fill", "filled once sequentially and ended near steady", True),
+        ("steady", "in the steady state of a smaller drive and ended near steady", False),
+    ],
+)
+def test_the_state_of_the_drive_is_said_at_the_end(
+    ssdlab: Any, tmp_path: Path, precondition: str, began: str, offered: bool
+) -> None:
+    """`run` and `compare` gave 3.12 and 8.59 for the same job and drive, and neither said why."""
+    (tmp_path / "loops.fio").write_text((tmp_path / "uniform.fio").read_text() + "loops=4\n")
+    run = ("run", "loops.fio", "--drive", "small.toml", "--op", "14%", "--untimed")
+    ended = ssdlab(*run, "--precondition", precondition)
+    assert (ended.returncode, f"state: the drive began {began}" in ended.stderr) == (0, True), ended.stderr
+    assert re.search(r"WAF \d\.\d\d over the last fifth of that, \d\.\d\d over all", ended.stderr), ended.stderr
+    assert ("ssdlab compare loops.fio --drive small.toml" in ended.stderr) == offered
+
+
+def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> None:
+    (tmp_path / "short.fio").write_text((tmp_path / "uniform.fio").read_text() + "io_size=10m\n")
+    ended = ssdlab("run", "short.fio", "--drive", "small.toml", "--untimed")
+    assert "wrote 0.1 times its capacity, too little to tell" in ended.stderr
+    (tmp_path / "read.fio").write_text("[r]\nrw=randread\nio_size=10m\n")
+    ended = ssdlab("run", "read.fio", "--drive", "small.toml", "--untimed")
+    assert (
+        "began fresh; the last stage wrote nothing\n       on a written drive: add --precondition fill" in ended.stderr
+    )
+
+
+def test_run_and_compare_name_states_and_options_in_one_order(ssdlab: Any) -> None:
+    helps = [ssdlab(command, "--help").stdout for command in ("run", "compare")]
+    assert all("none|fill|steady" in text for text in helps)
+    options = [re.findall(r"^  (--[a-z-]+)", text, re.M) for text in helps]
+    assert [o for o in options[0] if o in options[1]] == [o for o in options[1] if o in options[0]]

@@ -45,7 +45,7 @@ WRONG = {
     "a share twice": ([*COMPARE, "--op", "7%,0.07"], "listed twice"),
     "unknown key": ([*RUN, "--set", "ftl.victm=fifo"], "ftl.victim"),
     "unknown policy": ([*COMPARE, "--set", "ftl.victim=greedy,fofo"], "fifo"),
-    "a key twice": ([*COMPARE, "--set", "ftl.victim=greedy", "--set", "ftl.victim=fifo"], "listed twice"),
+    "a key twice": ([*COMPARE, "--set", "ftl.victim=greedy", "--set", "ftl.victim=fifo"], "already set to greedy"),
     "a scale too small": ([*RUN, "--scale", "1/16"], "--scale 1/16"),
     "a scale that is none": ([*RUN, "--scale", "16"], "--scale"),
     "a wrong format": ([*RUN, "--output-format", "jsn"], "'json'"),

@@ -1,49 +1,32 @@
-"""The command line: the list of commands, and how a run ends (exit codes, messages).
+"""The command line: the overview, and how a run ends (exit codes, messages).
 
-What a command does is in its own file. This is loaded for every call, `--help` included, so the files of the commands
-import what is heavy inside their functions.
+What a command does is in its own file, which `commands` loads when it is called. This file is loaded for every call,
+`--help` included.
 """
 
-import functools
-import inspect
+import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import Annotated, Any
+import warnings
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
-from ssdlab.cli.advise import advise
-from ssdlab.cli.check import check
-from ssdlab.cli.compare import compare
-from ssdlab.cli.drives import drives
-from ssdlab.cli.fit import fit
-from ssdlab.cli.fleet import fleet
-from ssdlab.cli.lifetime import lifetime
-from ssdlab.cli.live import live
-from ssdlab.cli.measure import measure
-from ssdlab.cli.model import model
-from ssdlab.cli.mount import mount
-from ssdlab.cli.policies import policies
-from ssdlab.cli.price import price
-from ssdlab.cli.refresh import refresh
-from ssdlab.cli.replay import replay
-from ssdlab.cli.run import run
-from ssdlab.cli.serve import serve
-from ssdlab.cli.study import study
-from ssdlab.cli.sweep import sweep
-from ssdlab.errors import InputError, RunFailed
+from ssdlab import extras
+from ssdlab.cli.commands import Commands, Interrupted
+from ssdlab.cli.ending import Ending
+from ssdlab.errors import NO_ROOM, InputError, Note, RunFailed
 
 EXIT_FAILED = 1
 EXIT_INPUT = 2
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 
 _TRACEBACK_VARIABLE = "SSDLAB_TRACEBACK"
 
-_OVERVIEW = """A laboratory for solid-state drives: what do spare area, free space, TRIM and fragmentation do to a
-drive under a workload?
+_OVERVIEW = """A laboratory for solid-state drives: it measures how spare area, free space, TRIM and fragmentation
+change a drive's speed, write amplification, life and cost under a workload.
 
 \b
 Examples:
@@ -55,102 +38,21 @@ Examples:
   ssdlab model --op 7% --victim greedy --units-per-erase-unit 256
 
 \b
-Exit codes: 0 done, 1 the run failed, 2 the input was wrong, 130 interrupted.
+Exit codes: 0 done, 1 the run failed, 2 the input was wrong, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
 """
-
-# Each command with its line in the overview and an example for its own help.
-_COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
-    compare: (
-        "One workload over spare areas, drives, policies.",
-        "ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --scale 1/64 --set ftl.victim=greedy,fifo",
-    ),
-    run: (
-        "A fio job on a simulated drive.",
-        "ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --scale 1/16 --output out/first/",
-    ),
-    replay: (
-        "A recorded block trace on simulated drives.",
-        "ssdlab replay trace.csv.gz --drive generic-tlc-480 --scale 1/64 --op 7%,28% --loop-until 2x",
-    ),
-    measure: (
-        "A fio job on a real drive or file, with SMART.",
-        "ssdlab measure jobs/mixed.fio --on . --size 1GiB --output out/measured/",
-    ),
-    study: ("The published experiments, repeated.", "ssdlab study pny-over-provisioning"),
-    fleet: (
-        "Many volumes: what they wear, how long they last.",
-        "ssdlab fleet traces/ --drive generic-nvme-tlc-1000 --op 7%,28%",
-    ),
-    sweep: ("Many runs over a space of choices, kept and resumed.", "ssdlab sweep sweeps/spare-area.toml --jobs 2"),
-    live: ("A drive at work, in the browser.", "ssdlab live --drive generic-tlc-480 --scale 1/64"),
-    mount: (
-        "A simulated drive as a file for real programs.",
-        "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256",
-    ),
-    serve: (
-        "A simulated drive over NBD.",
-        "ssdlab serve --drive generic-tlc-480 --op 7% --scale 1/256 --socket drive.sock",
-    ),
-    check: ("Is a file or drive internally fragmented, and are its trims in order?", "ssdlab check /var/lib/big.db"),
-    refresh: ("A file or device rewritten in order, so that it reads fast again.", "ssdlab refresh big.db --dry-run"),
-    fit: (
-        "Drive values from measured points.",
-        "ssdlab fit points.csv --drive textbook --free nand.program_us=100..2000 --scale 1/16",
-    ),
-    advise: (
-        "How much of a drive should stay empty.",
-        "ssdlab advise jobs/randwrite.fio --drive generic-tlc-480 --life 5y --writes-per-day 500GB",
-    ),
-    lifetime: (
-        "How long a drive lasts.",
-        "ssdlab lifetime jobs/randwrite.fio --drive generic-tlc-480 --writes-per-day 500GB",
-    ),
-    drives: ("The drive models, with sources.", "ssdlab drives generic-tlc-480 --op 28%"),
-    price: (
-        "What a usable gigabyte costs.",
-        "ssdlab price --drive agility2-100gb --drive agility2-120gb",
-    ),
-    policies: ("The policies there are.", "ssdlab policies d-choices"),
-    model: (
-        "Write amplification in closed form.",
-        "ssdlab model --op 7% --victim greedy --units-per-erase-unit 256",
-    ),
-}
 
 app = typer.Typer(
     name="ssdlab",
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 
-class _Interrupted(Exception):
-    """Ctrl-C, in a form that typer leaves alone. The message says what was written."""
-
-
-def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(command)
-    def call(*arguments: Any, **options: Any) -> None:
-        try:
-            command(*arguments, **options)
-        except KeyboardInterrupt as interrupt:
-            raise _Interrupted(str(interrupt) or "nothing was written") from None
-
-    return call
-
-
-for _command, (_summary, _example) in _COMMANDS.items():
-    app.command(short_help=_summary, help=f"{inspect.getdoc(_command)}\n\n\b\nExample:\n  {_example}")(
-        _interruptible(_command)
-    )
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
         typer.echo(f"ssdlab {version('ssdlab')}")
         raise typer.Exit
 
@@ -166,6 +68,9 @@ def _options(
 
 def main() -> None:
     """The program `ssdlab`. Ends the process with one of the exit codes; no traceback reaches a user."""
+    warnings.showwarning = _say_note
+    ending = Ending()
+    ending.listen()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -173,15 +78,35 @@ def main() -> None:
         code = _say(str(error), EXIT_INPUT)
     except RunFailed as error:
         code = _say(str(error), EXIT_FAILED)
-    except _Interrupted as interrupted:
-        code = _say(f"interrupted: {interrupted}", EXIT_INTERRUPTED)
+    except Interrupted as interrupted:
+        code = _say(f"{ending.in_words}: {interrupted}", ending.exit_code)
     except BrokenPipeError:
         # The reader has had enough (`| head`). Python would complain once more while closing the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_BROKEN_PIPE
+    except ImportError as error:
+        missing = extras.in_words(error)
+        code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
     except Exception as error:
         code = _unforeseen(error)
     sys.exit(code or 0)
+
+
+def _is_stdout_full() -> bool:
+    """Tried with an end of line, as the error itself does not say. What could not be printed is given up, or Python
+    would try again at its end, and complain."""
+    try:
+        os.write(sys.stdout.fileno(), b"\n")
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
+
+
+def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Notes alone: what libraries warn their callers of is none of a user's business."""
+    if issubclass(category, Note):
+        print(f"note: {message}", file=sys.stderr)
 
 
 def _say(message: str, code: int) -> int:
@@ -189,7 +114,9 @@ def _say(message: str, code: int) -> int:
     label = "error:"
     if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         label = f"\x1b[1;31m{label}\x1b[0m"
-    print(f"{label} {message}", file=sys.stderr)
+    # A terminal that was closed takes no message, and the exit code says the same.
+    with contextlib.suppress(OSError):
+        print(f"{label} {message}", file=sys.stderr)
     return code
 
 
@@ -201,9 +128,11 @@ def _unforeseen(error: Exception) -> int:
         return int(usage_code)
     if os.environ.get(_TRACEBACK_VARIABLE):
         traceback.print_exception(error)
+    if isinstance(error, OSError) and error.errno in NO_ROOM and _is_stdout_full():
+        return _say(f"standard output: {error.strerror}", EXIT_FAILED)
     if isinstance(error, OSError):
         return _say(str(error), EXIT_FAILED)
     return _say(
-        f"{type(error).__name__}: {error}\nThis is a fault of ssdlab. {_TRACEBACK_VARIABLE}=1 shows where it happened.",
+        f"{type(error).__name__}: {error}\nThis is a bug in ssdlab. {_TRACEBACK_VARIABLE}=1 shows where it happened.",
         EXIT_FAILED,
     )

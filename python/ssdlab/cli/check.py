@@ -1,10 +1,16 @@
 """`ssdlab check`: is a file or drive internally fragmented, and are its trims in order? Changes nothing."""
 
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.progress import described
+from ssdlab.diagnosis.check import check as run
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes
+from ssdlab.safety.place import check_platform
 
 if TYPE_CHECKING:
     from ssdlab.diagnosis.check import Checked
@@ -13,28 +19,21 @@ if TYPE_CHECKING:
 def check(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, a folder or a block device.")],
     read_test: Annotated[
-        str, typer.Option("--read-test", metavar="SIZE", help="At most so much of it is read; 0 for nothing.")
+        str, typer.Option("--read-test", metavar="SIZE", help="Maximum amount to read; 0: none.")
     ] = "4GiB",
     best: Annotated[
         str | None,
-        typer.Option("--best", metavar="SIZE", help="What the drive reads a second when fresh, such as 540MB."),
+        typer.Option("--best", metavar="SIZE", help="Read rate per second of the fresh drive, such as 540MB."),
     ] = None,
     output_format: options.TextOrJson = "text",
 ) -> None:
-    """Say whether a file or drive is internally fragmented, and whether trims reach its drive. Changes nothing.
+    """Check whether a file or drive is internally fragmented, and whether trims reach its drive. Changes nothing.
 
-    Reads it in order past the page cache, segment by segment, and compares with the best that the drive does: places
-    all over it, where this user may read it (root may), or --best. Then what is known of TRIM, how much the drive
-    keeps that no file system uses, and what would help. What cannot be known is said to be so.
+    Reads sequentially past the page cache, segment by segment, and compares with the best speed of the drive: samples
+    over the whole drive, if this user may read it (root may), or --best. Also reports the state of TRIM, how much
+    data the drive holds that no file system uses, and remedies. Unknown values are reported as unknown.
     """
-    import json
-
-    from ssdlab.safety.place import check_platform
-
     check_platform()
-    from ssdlab.cli.progress import described
-    from ssdlab.diagnosis.check import check as run
-    from ssdlab.errors import InputError
 
     options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
     best_mb_s = None if best is None else options.size_of("--best", best.removesuffix("/s")) / 1e6
@@ -47,12 +46,10 @@ def check(
 
 
 def _text(found: "Checked") -> str:
-    from ssdlab.quantities import format_bytes
-
     place, lay, trim = found.place, found.lay, found.trim
     lines = [place.in_words]
     if place.disk:
-        names = ", ".join(place.identities) or "none that can be read"
+        names = ", ".join(place.identities) or "none readable"
         lines.append(f"  disk        /dev/{place.disk}; its name for --destroy-data-on: {names}")
     if lay:
         pieces = "1 piece" if lay.pieces == 1 else f"{lay.pieces} pieces"
@@ -73,23 +70,21 @@ def _text(found: "Checked") -> str:
     for finding in found.findings:
         lines.append(f"  {finding.what:<10}  {finding.text}")
         if finding.remedy:
-            lines.append(f"  {'':<10}  what would help: {finding.remedy}")
+            lines.append(f"  {'':<10}  remedy: {finding.remedy}")
     return "\n".join(lines)
 
 
 def _reads(found: "Checked") -> list[str]:
-    from ssdlab.quantities import format_bytes
-
     assert found.reads is not None
     whole = found.reads.to_dict()
     speeds = "  ".join(f"{name} {speed:.0f}" for name, speed in whole["segment_mb_s"].items())
-    clock = ", in the simulated drive's time" if found.reads.clock_is_simulated else ""
-    lines = [f"  reads       {format_bytes(whole['read_bytes'])} in order, MB/s of segments{clock}: {speeds}"]
+    clock = ", in simulated time" if found.reads.clock_is_simulated else ""
+    lines = [f"  reads       {format_bytes(whole['read_bytes'])} sequentially, MB/s of segments{clock}: {speeds}"]
     if found.reads.empty_bytes:
-        lines.append(f"              {format_bytes(found.reads.empty_bytes)} hold zeroes, and were left out")
+        lines.append(f"              {format_bytes(found.reads.empty_bytes)} are zeroes and were omitted")
     slowest = [f"{each['mb_s']:.0f} MB/s at {format_bytes(each['offset'])}" for each in whole["slowest_segments"]]
     lines.append(f"  slowest     {', '.join(slowest)}")
     if found.reads.disk_mb_s:
         low, high = min(found.reads.disk_mb_s), max(found.reads.disk_mb_s)
-        lines.append(f"  over disk   {low:.0f} to {high:.0f} MB/s at {len(found.reads.disk_mb_s)} places with data")
+        lines.append(f"  over disk   {low:.0f} to {high:.0f} MB/s at {len(found.reads.disk_mb_s)} samples with data")
     return lines + [f"  note        {note}" for note in found.reads.notes]

@@ -1,13 +1,19 @@
 """`ssdlab compare`: one workload over several spare areas, drives or policies, to the steady state."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from ssdlab.cli import options
+from ssdlab import workloads
+from ssdlab.cli import compare_targets, comparing, options
+from ssdlab.cli.destination import check_folder
+from ssdlab.cli.progress import shown
+from ssdlab.errors import InputError
+from ssdlab.targets.device.place import Permission
 
-UNTIL = ("steady", "job")
+if TYPE_CHECKING:
+    from ssdlab.workloads.specifying import Beginning, Until
 
 
 def compare(
@@ -19,102 +25,67 @@ def compare(
     targets: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", metavar="KIND:WHAT", help="Instead: simulated:NAME or device:PATH, side by side. Repeatable."
+            "--target", metavar="KIND:WHAT", help="Instead of --drive: simulated:NAME or device:PATH. Repeatable."
         ),
     ] = None,
     op: options.OpList = None,
     settings: options.SetLists = None,
-    until: Annotated[
-        str,
-        typer.Option(metavar="steady|job", help="Repeat the last stage until SNIA's steady state, or do the job once."),
-    ] = "steady",
-    precondition: options.Precondition = "fill",
-    dwpd: options.Dwpd = 1.0,
     scale: options.Scale = None,
     seed: options.Seed = 1,
     untimed: options.Untimed = False,
+    precondition: options.Precondition = "fill",
+    until: Annotated[
+        str,
+        typer.Option(
+            metavar="steady|job", help="Repeat the last stage until SNIA's steady state, or run the job once."
+        ),
+    ] = "steady",
+    dwpd: options.Dwpd = 1.0,
     workers: options.Workers = None,
     size: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="With --target device:FOLDER, the size of the file.")
+        str | None, typer.Option(metavar="SIZE", help="With --target device:FOLDER: size of the file.")
     ] = None,
     destroy_data_on: Annotated[
         str | None, typer.Option("--destroy-data-on", metavar="SERIAL", help="As in `ssdlab measure`.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Where the files go.  [default: out/compare-JOB]")
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/compare-JOB]")
     ] = None,
 ) -> None:
-    """Compare spare areas, drives or policies under one workload: a table, pictures, report.html and all figures.
+    """Compare spare areas, drives or policies under one workload: a table, charts, report.html and all figures.
 
-    With --target the job is done once on each, simulated or real, and its figures are laid side by side.
+    With --target the job runs once on each target, simulated or real, and the results are compared.
     """
-    from tempfile import TemporaryDirectory
+    from ssdlab.comparison.comparing import compare as compared
 
-    from ssdlab import workloads
-    from ssdlab.cli import comparing
-    from ssdlab.errors import InputError
-    from ssdlab.results.files import check_writable
-    from ssdlab.targets.preconditioning import steady_state
-    from ssdlab.targets.simulated import specify
-
-    options.check_word("--until", until, UNTIL)
-    options.check_word("--precondition", precondition, options.PRECONDITIONS)
-    options.check_dwpd(dwpd)
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
-    check_writable(directory)
+    check_folder(directory, "compare")
     if targets:
         _on_targets(job, targets, drives, op, settings, scale, size, destroy_data_on, seed, directory)
         return
     if not drives:
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
     if size or destroy_data_on:
-        raise InputError("--size and --destroy-data-on belong to --target device:PATH")
-
-    from ssdlab.comparison.axes import plan
-
-    job_file = workloads.load(job)
-    planned = plan(drives, op, settings or [], scale=options.scale_of(scale))
-    with TemporaryDirectory(prefix="ssdlab-") as folder:
-        steady = precondition == "steady"
-        specifications = [
-            specify(
-                job_file,
-                variant.drive,
-                seed=seed,
-                until="steady" if until == "steady" else "job",
-                precondition="fill" if precondition == "fill" else "none",
-                timed=not untimed,
-                initial_state=steady_state(job_file, variant.drive, Path(folder), seed=seed) if steady else None,
-            )
-            for variant in planned
-        ]
-        options.print_notes(job_file.notes)
-        results = comparing.run_all([variant.label for variant in planned], specifications, workers)
-
-    from ssdlab.comparison.variant import Variant
-
-    title = workloads.title(job)
-    variants = [Variant(variant, result, dwpd) for variant, result in zip(planned, results, strict=True)]
+        raise InputError("--size and --destroy-data-on require --target device:PATH")
+    comparison = compared(
+        job,
+        drives,
+        op=op,
+        settings=options.settings_of(settings),
+        until=cast("Until", until),
+        precondition=cast("Beginning", precondition),
+        dwpd=dwpd,
+        scale=options.scale_of(scale),
+        seed=seed,
+        timed=not untimed,
+        workers=workers,
+        show_progress=shown,
+    )
     said: dict[str, comparing.Said] = {
         **{"--drive": drives, "--op": op, "--set": settings, "--scale": scale, "--untimed": untimed},
         **{"--until": until, "--precondition": precondition, "--dwpd": f"{dwpd:g}", "--seed": str(seed)},
     }
-    comparing.report(
-        variants,
-        directory,
-        title=title if len(variants) == 1 else f"{title}: {len(variants)} variants compared",
-        subtitle=_subtitle(drives, until, precondition, seed),
-        command_line=comparing.command_line(["ssdlab", "compare", job], said),
-        notes=job_file.notes,
-    )
-
-
-def _subtitle(drives: list[str], until: str, precondition: str, seed: int) -> str:
-    start = {"fill": "filled in sequence first", "steady": "from the steady state of a smaller drive"}.get(
-        precondition, "from a fresh drive"
-    )
-    end = "until the steady state by SNIA's rule" if until == "steady" else "until the job is done"
-    return f"{', '.join(Path(drive).stem for drive in drives)}; {start}, {end}; seed {seed}"
+    comparing.report(comparison, directory, comparing.command_line(["ssdlab", "compare", job], said))
 
 
 def _on_targets(
@@ -129,12 +100,8 @@ def _on_targets(
     seed: int,
     directory: Path,
 ) -> None:
-    from ssdlab.cli import compare_targets, comparing
-    from ssdlab.errors import InputError
-    from ssdlab.targets.device.place import Permission
-
     if drives:
-        raise InputError("--drive and --target exclude each other: --target simulated:NAME stands for a drive")
+        raise InputError("--drive and --target exclude each other: use --target simulated:NAME for a simulated drive")
     said: dict[str, comparing.Said] = {
         **{"--target": targets, "--op": op, "--set": settings, "--scale": scale, "--size": size},
         **{"--destroy-data-on": serial, "--seed": str(seed)},

@@ -6,13 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from ssdlab.cli import options
+from ssdlab.cli import drive_options, options
+from ssdlab.cli.progress import shown
+from ssdlab.comparison import targets
+from ssdlab.errors import RunFailed
+from ssdlab.results.files import check_writable
+from ssdlab.targets import simulated
+from ssdlab.targets.device.opened import opened
+from ssdlab.terminal import show
+from ssdlab.workloads import jobs, specifying
 
 if TYPE_CHECKING:
     from ssdlab.comparison.targets import Figures, Target
-    from ssdlab.jobs import JobFile
     from ssdlab.targets.device.place import Permission
+    from ssdlab.workloads.jobs import JobFile
 
 
 def compare(
@@ -29,13 +39,6 @@ def compare(
     command_line: str,
 ) -> None:
     """Runs the job on every target, one after another, prints the table and writes the files."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from ssdlab import jobs
-    from ssdlab.comparison import targets
-    from ssdlab.results.files import check_writable
-
     chosen = [targets.target(text) for text in texts]
     check_writable(output)
     job_file = jobs.load(job)
@@ -57,7 +60,7 @@ def compare(
         table.add_column(heading, justify="left" if heading in ("job", "figure") else "right", overflow="fold")
     for row in compared:
         table.add_row(row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *targets.cells(row))
-    Console().print(table, markup=False)
+    show(table, Console())
     for what, reason in reasons.items():
         typer.echo(f"{what}: {reason}")
     names = targets.write(
@@ -69,14 +72,8 @@ def compare(
 def _simulated(
     job_file: JobFile, target: Target, op: str | None, settings: list[str] | None, scale: str | None, seed: int
 ) -> tuple[Figures, dict[str, Any]]:
-    from ssdlab.cli import drive_options
-    from ssdlab.cli.progress import shown
-    from ssdlab.comparison import targets
-    from ssdlab.errors import RunFailed
-    from ssdlab.targets import simulated
-
     drive = drive_options.resolved(target.name, op, settings, scale)
-    specification = simulated.specify(job_file, drive, seed=seed)
+    specification = specifying.specify(job_file, drive, seed=seed)
     with shown([target.label]) as tell:
         result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
     if result.failure:
@@ -87,11 +84,7 @@ def _simulated(
 def _measured(
     job_file: JobFile, target: Target, size_bytes: int | None, permission: Permission, seed: int
 ) -> tuple[Figures, dict[str, Any], str | None]:
-    from ssdlab.cli.progress import shown
-    from ssdlab.comparison import targets
-    from ssdlab.errors import RunFailed
     from ssdlab.targets.device import health, run
-    from ssdlab.targets.device.opened import opened
 
     with opened(Path(target.name), job_file, permission, size_bytes=size_bytes, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)

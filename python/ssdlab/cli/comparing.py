@@ -1,64 +1,32 @@
-"""What commands that compare variants have in common: the runs side by side, the table, the files, the failures.
-
-Which variants there are, and what is said of them, is each command's own.
-"""
+"""What commands that compare variants have in common: the table, the files, the failures, the line for the page."""
 
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+
+from ssdlab.errors import RunFailed
 
 if TYPE_CHECKING:
-    from ssdlab.comparison.variant import Variant
-    from ssdlab.results import Result
-    from ssdlab.targets.specification import Specification
+    from ssdlab.comparison.comparing import Comparison
 
 Said = str | list[str] | bool | None
 """What the command line says of an option; nothing is said of those that are None, empty or False."""
 
 
-def run_all(labels: Sequence[str], specifications: "Sequence[Specification]", workers: int | None) -> "list[Result]":
-    """The results in the order of the specifications, with a progress bar for each label."""
-    from ssdlab.cli.progress import shown
-    from ssdlab.runs import run_many
-
-    results = {}
-    with shown(list(labels)) as tell, closing(run_many(specifications, workers, tell)) as finished:
-        for index, result in finished:
-            results[index] = result
-            if tell:
-                tell(index, 1.0, result.ledger.host_written_bytes)
-    return [results[index] for index in range(len(specifications))]
-
-
-def report(
-    variants: "Sequence[Variant]",
-    directory: Path,
-    *,
-    title: str,
-    subtitle: str,
-    command_line: str,
-    notes: Sequence[str],
-    facts: Sequence[str] = (),
-) -> None:
+def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
     """Prints the table and the facts, and writes the report and its files. RunFailed when a drive failed."""
-    from rich.console import Console
-
-    from ssdlab.comparison import output as files
     from ssdlab.comparison.table import print_table
-    from ssdlab.errors import RunFailed
 
-    print_table(variants, Console())
-    for fact in facts:
+    print_table(comparison.variants, Console())
+    for fact in comparison.facts:
         typer.echo(f"{fact}.")
-    names = files.write(
-        variants, directory, title=title, subtitle=subtitle, command_line=command_line, notes=[*notes, *facts]
-    )
+    names = comparison.write(directory, command_line=command_line)
     typer.echo(f"\nreport: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
-    failures = [f"{variant.label}: {variant.result.failure}" for variant in variants if variant.result.failure]
+    failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]
     if failures:
         raise RunFailed("; ".join(failures))
 

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import typer
 
+from ssdlab.cli import options
+from ssdlab.errors import InputError
+from ssdlab.results.files import check_writable, write_text
+
 
 @dataclass(frozen=True)
 class Destination:
@@ -22,20 +26,37 @@ class Destination:
 
     def give(self, text: str) -> None:
         """Prints the text, or writes it into the file."""
-        from ssdlab.results.files import write_text
-
         if self.file:
             write_text(self.file, text)
         else:
             typer.echo(text, nl=False)
 
 
-def destination(output: str | None, output_format: str | None, allowed: Sequence[str]) -> Destination:
-    """A folder if `output` is one, or ends with a slash, or has no suffix; the format that is asked for, or that the
-    file's name says. Raises InputError when there is no such format, or nothing can be written there."""
-    from ssdlab.cli import options
-    from ssdlab.results.files import check_writable
+def check_folder(directory: Path, command: str) -> None:
+    """Raises InputError unless `command` can write its files into this folder. Called before long work begins."""
+    check_writable(directory)
+    check_own(directory, command)
 
+
+def check_own(directory: Path, command: str) -> None:
+    """Raises InputError for a folder that has another command's report: its figures and these would be taken for one.
+
+    A folder of one's own inside it would hide the result where nobody looks for it.
+    """
+    report = directory / "report.html"
+    if not report.is_file():
+        return
+    from ssdlab.report import page
+
+    other = page.made_by(report.read_text(encoding="utf-8", errors="replace"))
+    if other not in (None, command):
+        raise InputError(f"--output {directory}: has the report of `ssdlab {other}`; choose another folder")
+
+
+def destination(output: str | None, output_format: str | None, allowed: Sequence[str], *, command: str) -> Destination:
+    """A folder if `output` is one, or ends with a slash, or has no suffix; the format that is asked for, or that the
+    file's name says. Raises InputError when there is no such format, nothing can be written there, or the folder is of
+    another command."""
     path = Path(output) if output is not None else None
     is_directory = path is not None and (
         path.is_dir() or str(output).endswith("/") or (not path.suffix and not path.exists())
@@ -47,4 +68,6 @@ def destination(output: str | None, output_format: str | None, allowed: Sequence
     found = Destination(directory, file, output_format)
     if path is not None:
         check_writable(found.beside)
+    if directory is not None:
+        check_own(directory, command)
     return found

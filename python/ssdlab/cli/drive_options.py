@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import options
+from ssdlab.drives import load, resolve
+from ssdlab.errors import InputError, near
+from ssdlab.quantities import parse_share
+from ssdlab.results.files import check_writable, write_text
+from ssdlab.serving.drive import ServedDrive
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
-    from ssdlab.serving.drive import ServedDrive
 
 Drive = Annotated[
     str,
@@ -19,7 +23,7 @@ Drive = Annotated[
 Store = Annotated[
     str | None,
     typer.Option(
-        "--store", metavar="FILE", help="Keep the contents in a sparse file, for the next time.  [default: memory]"
+        "--store", metavar="FILE", help="Store the contents in a sparse file and reuse them.  [default: memory]"
     ),
 ]
 QueueDepth = Annotated[
@@ -28,18 +32,19 @@ QueueDepth = Annotated[
         "--queue-depth",
         min=1,
         metavar="N",
-        help="Requests that stand in the queue in simulated time.  [default: as many as are seen to wait]",
+        help="Queue depth in simulated time.  [default: the observed number of waiting requests]",
     ),
 ]
 DoesNothing = Annotated[
-    bool, typer.Option("--null", help="A device of the same size that does nothing: what the way to it costs.")
+    bool,
+    typer.Option("--null", help="A device of the same size that does nothing, to measure the cost of the front end."),
 ]
 Pace = Annotated[
     str,
     typer.Option(
         "--pace",
         metavar="PACE",
-        help="virtual: answer as soon as this machine can; real: when the simulated drive would.",
+        help="virtual: answer as fast as this machine can; real: at the speed of the simulated drive.",
     ),
 ]
 PACES = ("virtual", "real")
@@ -48,21 +53,20 @@ Faults = Annotated[
     typer.Option(
         "--faults",
         metavar="KIND=SHARE",
-        help="Flash operations that fail, such as uncorrectable_reads=0.01%; also program_failures, erase_failures. "
+        help="Share of flash operations that fail, such as uncorrectable_reads=0.01%; also program_failures, "
+        "erase_failures. "
         "Repeatable.",
     ),
 ]
 FAULTS = ("uncorrectable_reads", "program_failures", "erase_failures")
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="Where to write the statistics at the end, as JSON."),
+    typer.Option("--output", metavar="FILE", help="File for the statistics at the end, as JSON."),
 ]
 
 
 def resolved(drive: str, op: str | None, settings: list[str] | None, scale: str | None) -> "ResolvedDrive":
     """The drive that the options name. Raises InputError."""
-    from ssdlab.drives import load, resolve
-
     return resolve(
         load(drive),
         over_provisioning=options.op_of(op),
@@ -80,10 +84,8 @@ def served(
     does_nothing: bool,
     pace: str,
     faults: list[str] | None,
-) -> "ServedDrive":
+) -> ServedDrive:
     """The drive opened as the options say. Raises InputError."""
-    from ssdlab.serving.drive import ServedDrive
-
     return ServedDrive(
         drive,
         seed=seed,
@@ -97,8 +99,6 @@ def served(
 
 def _is_real(pace: str) -> bool:
     """`--pace`. Raises InputError when it is none."""
-    from ssdlab.errors import InputError, near
-
     if pace not in PACES:
         raise InputError(f"--pace is {pace!r}{near(pace, PACES)}; allowed: {', '.join(PACES)}")
     return pace == "real"
@@ -106,9 +106,6 @@ def _is_real(pace: str) -> bool:
 
 def _faults(texts: list[str] | None) -> dict[str, float]:
     """`--faults`: shares of operations by kind. Raises InputError when one is no kind or no share."""
-    from ssdlab.errors import InputError, near
-    from ssdlab.quantities import parse_share
-
     found = {}
     for text in texts or []:
         kind, equals, share = text.partition("=")
@@ -123,17 +120,8 @@ def _faults(texts: list[str] | None) -> dict[str, float]:
 
 def writer_of(output: str | None) -> Callable[[str], None]:
     """What writes the statistics to `--output`, if anything. Raises InputError when that cannot be."""
-    from ssdlab.results.files import check_writable, write_text
-
     if not output:
         return lambda _text: None
     file = Path(output)
     check_writable(file.parent)
     return lambda text: write_text(file, text)
-
-
-def end_politely() -> None:
-    """A polite kill ends the command as Ctrl-C does."""
-    import signal
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)

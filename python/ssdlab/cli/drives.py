@@ -1,24 +1,47 @@
-"""`ssdlab drives`: the catalogue, and one drive with every value, its source, its geometry and its capacities."""
+"""`ssdlab drives`: the catalogue; one drive with every value, its source, its geometry and its capacities; a new file
+for a drive of one's own."""
 
 from __future__ import annotations
 
 import json
+import os.path
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
 from ssdlab.cli.options import Op, Scale, Set, op_of, scale_of, settings_of
+from ssdlab.drives import load, names, new_file, resolve
+from ssdlab.drives.drawing import draw
+from ssdlab.drives.schema import KINDS, POLICY_KINDS
+from ssdlab.engine.types import UNITS
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
+from ssdlab.results.files import write_text
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from ssdlab.drives import DriveFile, ResolvedDrive
+
+_NEW = "new"
+_GROUPS = ("generic drives", "real models", "textbook, tests")
+_FOR_TESTS = ("textbook", "tiny")
 
 
 def drives(
     name: Annotated[
-        str | None, typer.Argument(help="A drive of the catalogue or a drive file (.toml); without: list all.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME|FILE.toml|new]",
+            help="A drive of the catalogue or a drive file; new: write a drive file; without: list all.",
+        ),
+    ] = None,
+    new_file: Annotated[str | None, typer.Argument(metavar="[FILE.toml]", help="With new: the file to write.")] = None,
+    like: Annotated[
+        str | None, typer.Option("--like", metavar="NAME|FILE", help="With new: the drive to start from.")
     ] = None,
     op: Op = None,
     settings: Set = None,
@@ -26,12 +49,16 @@ def drives(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """List the drive models, or show one with the source of every value."""
-    from ssdlab.drives import load, names, resolve
-    from ssdlab.errors import InputError
-
+    if name == _NEW:
+        if op or settings or scale or as_json:
+            raise InputError("drives new takes --like only; change values in the file that it writes")
+        _write_new(like, new_file)
+        return
+    if like or new_file:
+        raise InputError("a second file and --like belong to new: ssdlab drives new --like generic-tlc-480 my.toml")
     if name is None:
         if op or settings or scale:
-            raise InputError("--op, --set and --scale change one drive: name it, such as ssdlab drives tiny --op 60%")
+            raise InputError("--op, --set and --scale apply to one drive: name it, such as ssdlab drives tiny --op 60%")
         all_drives = [resolve(load(each)) for each in names()]
         if as_json:
             typer.echo(json.dumps([_summary(drive) for drive in all_drives], indent=2))
@@ -50,44 +77,63 @@ def drives(
         _print_one(drive)
 
 
+def _write_new(like: str | None, file: str | None) -> None:
+    """A drive file based on another drive. Raises InputError where it cannot be written, or something is there."""
+    if not like or not file:
+        missing = "--like, the drive to start from" if file else "the file to write"
+        raise InputError(f"drives new needs {missing}: ssdlab drives new --like generic-tlc-480 my.toml")
+    path = Path(file)
+    if path.suffix != ".toml":
+        raise InputError(f"{file}: the name of a drive file ends in .toml")
+    if path.exists():
+        raise InputError(f"{file} exists; name a new file")
+    # A file is named from the folder of the one that is based on it.
+    based_on = os.path.relpath(like, path.parent) if like.endswith(".toml") else like
+    write_text(path, new_file(load(like), based_on, path.stem))
+    typer.echo(f"wrote {file}: {like} under a name of its own, its values as comments to change")
+    typer.echo(f"then: ssdlab drives {file}, or --drive {file} in any command")
+
+
 def _print_list(all_drives: list[ResolvedDrive]) -> None:
-    from rich.console import Console
-
-    from ssdlab.drives.schema import KINDS
-    from ssdlab.quantities import format_bytes, format_bytes_binary, format_share
-
-    table = _table("<name", "what", ">flash", ">for host", ">OP", "cell", ">sources")
-    for drive in all_drives:
-        table.add_row(
-            drive.name,
-            drive.file.description,
-            format_bytes_binary(drive.capacity.physical_bytes),
-            format_bytes(drive.capacity.user_bytes),
-            format_share(drive.capacity.over_provisioning),
-            drive.file.nand.cell,
-            "/".join(str(count) for count in _kinds(drive.file).values()),
-        )
     console = Console(highlight=False, markup=False)
-    console.print(table)
+    groups: dict[str, list[ResolvedDrive]] = {}
+    for drive in all_drives:
+        groups.setdefault(_group(drive), []).append(drive)
+    for group in _GROUPS:
+        members = groups[group]
+        table = _table(f"<{group}", ">flash", ">for host", ">OP", "<cell", ">sources")
+        for drive in members:
+            table.add_row(
+                drive.name,
+                format_bytes_binary(drive.capacity.physical_bytes),
+                format_bytes(drive.capacity.user_bytes),
+                format_share(drive.capacity.over_provisioning),
+                drive.file.nand.cell,
+                "/".join(str(count) for count in _kinds(drive.file).values()),
+            )
+        table.columns[0].min_width = max(len(drive.name) for drive in all_drives)
+        show(table, console, ("sources", "flash"))
     console.print("OP = (flash - for host) / for host, in bytes")
-    console.print(f"sources: how many values are {' / '.join(KINDS)}")
-    console.print("ssdlab drives NAME shows one with its geometry and the source of each value")
+    console.print(f"sources: numbers of values that are {' / '.join(KINDS)}")
+    console.print("ssdlab drives NAME shows a drive with its geometry and the source of each value")
+
+
+def _group(drive: ResolvedDrive) -> str:
+    """What a drive of the catalogue stands for."""
+    if drive.name in _FOR_TESTS:
+        return _GROUPS[2]
+    return _GROUPS[0] if drive.name.startswith("generic-") else _GROUPS[1]
 
 
 def _print_one(drive: ResolvedDrive) -> None:
-    from rich.console import Console
-
-    from ssdlab.drives.drawing import draw
-    from ssdlab.quantities import format_scale
-
     console = Console(highlight=False, markup=False)
     console.print(f"{drive.name}: {drive.file.description}", style="bold")
     if drive.scale != 1:
-        console.print(f"made smaller: {format_scale(drive.scale)} of the full drive, same dies, erase units and OP")
+        console.print(f"scaled: {format_scale(drive.scale)} of the full drive, same dies, erase units and OP")
     console.print()
     typer.echo(draw(drive.file, drive.capacity, width=min(80, max(60, console.width))))
     console.print()
-    console.print(_capacity_table(drive))
+    show(_capacity_table(drive), console, ("definition",))
     _print_values(console, drive.file)
 
 
@@ -98,36 +144,33 @@ def _print_values(console: Console, file: DriveFile) -> None:
     for entry in _values(file):
         number = numbers.setdefault((entry["kind"], entry["source"]), len(numbers) + 1)
         table.add_row(entry["key"], _shown(entry["value"]), entry["unit"], entry["kind"], f"[{number}]")
-    console.print(table)
+    show(table, console, ("kind", "unit"))
     notes = _table("", "", show_header=False)
     for (kind, source), number in numbers.items():
         notes.add_row(f"[{number}]", f"{kind}: {source}")
-    console.print(notes)
+    show(notes, console)
 
 
 def _capacity_table(drive: ResolvedDrive) -> Table:
-    from ssdlab.drives.consistency import over_provisioning_min
-    from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
-
     capacity = drive.capacity
     held_back = capacity.reserve_erase_units + capacity.open_erase_units
     held_units = held_back * capacity.data_units_per_erase_unit
-    table = _table("capacity", ">", "how it is counted")
+    table = _table("capacity", ">", "definition")
 
     def both(size: int) -> str:
         return f"{format_bytes_binary(size)} = {format_bytes(size)}"
 
     if capacity.held_out_bytes:
-        table.add_row("all flash", both(capacity.flash_bytes), "T and what is held out of it")
+        table.add_row("all flash", both(capacity.flash_bytes), "T and the flash excluded from it")
         table.add_row("held out", both(capacity.held_out_bytes), "ftl.reserved_bytes, in whole erase units")
-    table.add_row("flash", both(capacity.physical_bytes), "T: everything that can hold data")
+    table.add_row("flash", both(capacity.physical_bytes), "T: all slots that can hold data")
     table.add_row("for the host", both(capacity.user_bytes), "U")
     table.add_row("sold as", format_bytes(capacity.sold_bytes), "S: the capacity on the label")
     table.add_row("spare area", both(capacity.spare_bytes), "T - U")
     table.add_row("over-provisioning", format_share(capacity.over_provisioning), "(T - U) / U")
     table.add_row("spare factor", format_share(capacity.spare_factor), "(T - U) / T")
     table.add_row("hidden OP", format_share(capacity.hidden_over_provisioning), "(T - S) / S")
-    table.add_row("least OP", format_share(over_provisioning_min(capacity)), "one erase unit left for cleaning")
+    table.add_row("least OP", format_share(drive.over_provisioning_min), "one erase unit left for garbage collection")
     table.add_row(
         "held back",
         both(held_units * capacity.mapping_unit_bytes),
@@ -155,28 +198,27 @@ def _values(file: DriveFile) -> list[dict[str, Any]]:
     """Every value that the drive has, defaults too, with unit, kind and source; what it does not say is left out."""
     entries = []
     for table, content in file.tables().items():
-        for name, value in content.model_dump().items():
+        for name in content.__struct_fields__:
+            value = getattr(content, name)
+            if table == "ftl" and name in POLICY_KINDS:
+                value = file.choice(name)
             if value is None:
                 continue
             key = f"{table}.{name}"
             source = file.source_of(key)
             entries.append(
-                {"key": key, "value": value, "unit": content.unit(name), "kind": source.kind, "source": source.source}
+                {"key": key, "value": value, "unit": UNITS.get(key, ""), "kind": source.kind, "source": source.source}
             )
     return entries
 
 
 def _kinds(file: DriveFile) -> dict[str, int]:
     """How many of the values that the file says are of each kind."""
-    from ssdlab.drives.schema import KINDS
-
     said = [entry["kind"] for entry in _values(file) if file.says(entry["key"])]
     return {kind: said.count(kind) for kind in KINDS}
 
 
 def _summary(drive: ResolvedDrive) -> dict[str, Any]:
-    from ssdlab.quantities import format_scale
-
     capacity = drive.capacity
     return {
         "name": drive.name,
@@ -200,8 +242,6 @@ def _summary(drive: ResolvedDrive) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    from ssdlab.quantities import format_count
-
     match value:
         case bool():
             return "true" if value else "false"
@@ -215,9 +255,6 @@ def _shown(value: Any) -> str:
 
 def _table(*columns: str, show_header: bool = True) -> Table:
     """A plain table; columns whose names begin with `>` (set to the right) or `<` are never broken."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_header=show_header)
     for column in columns:
         if column.startswith(">"):

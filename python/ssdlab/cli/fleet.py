@@ -6,8 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
+from ssdlab.advice import limits
+from ssdlab.advice.setting import Setting
 from ssdlab.cli import options
+from ssdlab.cli.fleet_smart import from_reports
+from ssdlab.cli.sweep import carry_out_shown
+from ssdlab.drives import load
+from ssdlab.errors import InputError
+from ssdlab.fleet.packing import PACKS
+from ssdlab.fleet.volumes import found
+from ssdlab.quantities import parse_spare_areas
+from ssdlab.results.files import check_writable
+from ssdlab.sweeps.dataset import Dataset
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,74 +33,83 @@ _HEAVIEST_PRINTED = 8
 
 def fleet(
     traces: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="TRACES...",
+            metavar="[TRACES...]",
             help="Trace files of one volume or many, folders of them, or Parquet data sets of requests.",
             show_default=False,
         ),
-    ],
+    ] = None,
     drive: Annotated[
-        str, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
-    ],
+        str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
+    ] = None,
+    smart: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLACE", help="SMART reports of drives (as for ssdlab health) instead of traces. Repeatable."
+        ),
+    ] = None,
+    left_empty: options.LeftEmpty = "7%,14%,28%",
     op: options.OpList = None,
     pack: Annotated[
         str,
         typer.Option(
             metavar="each|first-fit",
-            help="Every volume on its own drive; or in order on the first drive with room for its address space.",
+            help="Each volume on its own drive; or in order on the first drive with enough address space.",
         ),
     ] = "each",
     format_name: Annotated[
-        str | None, typer.Option("--format", metavar="F", help="The traces' format.  [default: recognised]")
+        str | None, typer.Option("--format", metavar="F", help="Format of the traces.  [default: detected]")
     ] = None,
     skip_bad: Annotated[
-        int, typer.Option("--skip-bad", min=0, metavar="N", help="Pass over up to N malformed lines of a trace.")
+        int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0,
-    life: Annotated[str, typer.Option(metavar="TIME", help="Count the drives that do not last so long.")] = "5y",
+    life: Annotated[str, typer.Option(metavar="TIME", help="Count the drives with a shorter life.")] = "5y",
     drive_price: Annotated[
-        float | None, typer.Option(metavar="N", help="What a drive costs.  [default: the drive file's price]")
+        float | None, typer.Option(metavar="N", help="Price of a drive.  [default: the drive file's price]")
     ] = None,
     settings: options.Set = None,
     scale: Annotated[
         str | None,
-        typer.Option("--scale", metavar="1/N", help="Of the miniatures, with a sample of each trace.  [default: fits]"),
+        typer.Option(
+            "--scale",
+            metavar="1/N",
+            help="Scale of the miniatures, with a sample of each trace.  [default: chosen to fit]",
+        ),
     ] = None,
     seed: options.Seed = 1,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, metavar="N", help="Processes side by side.  [default: as memory allows]"),
+        typer.Option("--jobs", min=1, metavar="N", help="Number of processes.  [default: limited by memory]"),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler, such as tcp://scheduler:8786.")
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://scheduler:8786.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Where results are kept.  [default: out/fleet-NAME]")
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fleet-NAME]")
     ] = None,
 ) -> None:
-    """Say how write amplification, life and cost spread over many volumes, and which of them matter most.
+    """Report the spread of write amplification, life and cost over many volumes, and the most important ones.
 
-    Each trace is repeated until its drive is steady, as `ssdlab advise` does, without a clock. Results are kept under
-    the hash of what is run, so that the same command goes on where it stopped. On a cluster, the traces and --output
-    must lie where all workers see them.
+    Each trace is repeated until its drive is steady, as in `ssdlab advise`, without a clock. Results are stored under
+    the hash of their specification, so the same command resumes an interrupted run. On a cluster all workers need
+    access to the traces and to --output.
+
+    With --smart, the write amplification and write rate of real drives give the effect of leaving a part of each
+    unpartitioned, as a range.
     """
-    from ssdlab.cli.sweep import carry_out_shown
-    from ssdlab.drives import load
-    from ssdlab.errors import InputError
     from ssdlab.fleet import page
-    from ssdlab.fleet.packing import PACKS
     from ssdlab.fleet.plan import plan
     from ssdlab.fleet.summary import summarised
-    from ssdlab.fleet.volumes import found
-    from ssdlab.planning.advice import limits
-    from ssdlab.planning.advice.workload import Setting
-    from ssdlab.quantities import parse_shares
-    from ssdlab.results.files import check_writable
-    from ssdlab.sweeps.dataset import Dataset
     from ssdlab.sweeps.execution import Sweep
 
     options.check_word("--pack", pack, PACKS)
-    years = limits.life(life).bound
+    years = limits.life_limit(life).bound
+    if smart:
+        _of_reports(smart, left_empty, years, output, traces, drive)
+        return
+    if not traces or not drive:
+        raise InputError("give TRACES and --drive, or --smart and the paths of reports")
     if cluster and jobs:
         raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
     directory = Path(output) if output else Path("out") / f"fleet-{Path(traces[0]).stem}"
@@ -93,7 +117,7 @@ def fleet(
     file = load(drive)
     setting = Setting(file, options.settings_of(settings), drive)
     try:
-        shares = list(parse_shares(op)) if op else [None]
+        shares = list(parse_spare_areas(op)) if op else [None]
     except InputError as error:
         raise InputError(f"--op: {error}") from None
     volumes = found(traces, format_name, skip_bad, directory / "requests")
@@ -101,7 +125,7 @@ def fleet(
     whole = Sweep([planned for _, _, planned in made.runs], Dataset(str(directory)))
     missing, total = len(whole.missing()), len(whole.all_keys())
     typer.echo(
-        f"{len(volumes)} volumes on {len(made.drives)} drives: {total} runs, {total - missing} kept in {directory}, "
+        f"{len(volumes)} volumes on {len(made.drives)} drives: {total} runs, {total - missing} stored in {directory}, "
         f"{missing} to run"
     )
     whole.dataset.make()
@@ -131,36 +155,45 @@ def fleet(
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
 
 
+def _of_reports(
+    places: list[str], left_empty: str, years: float, output: str | None, traces: list[str] | None, drive: str | None
+) -> None:
+    if traces or drive:
+        raise InputError("--smart replaces TRACES and --drive; leave them out")
+    shares = options.left_empty_of(left_empty)
+    folder = Path(output) if output else None
+    if folder:
+        check_writable(folder)
+    from_reports(places, shares, years, folder)
+
+
 def _subtitle(pack: str) -> str:
-    placed = "each on its own drive" if pack == "each" else "in order on the first drive with room"
-    return (
-        f"{placed}; traces repeated in changing order until the drive is steady; the drives are full, nothing trimmed"
-    )
+    placed = "each on its own drive" if pack == "each" else "in order on the first drive with enough space"
+    return f"{placed}; traces repeated in changing order until the drive is steady; drives are full and never trimmed"
 
 
-def _notices(runs: "Sequence[tuple[object, float, object]]", kept: "dict[str, dict[str, object]]") -> list[str]:
+def _notices(runs: "Sequence[tuple[object, float, object]]", kept: dict[str, dict[str, object]]) -> list[str]:
     scales = sorted({str(row["scale"]) for row in kept.values() if row["scale"] != "1"})
     notices = []
     if scales:
         notices.append(
-            f"Runs of {', '.join(scales)} of the drive, with as small a sample of each trace; write amplification of "
-            "such samples was within 3 % of whole runs where an erase unit kept 2,048 units, within 6 % at 512 "
+            f"Runs of {', '.join(scales)} of the drive, with a sample of each trace of the same scale; write "
+            "amplification of such "
+            "samples was within 3 % of whole runs where an erase unit kept 2,048 units, within 6 % at 512 "
             "(docs/advice.md)."
         )
     unsteady = sum(row["steady_reached"] is False for row in kept.values())
     if unsteady:
-        notices.append(f"{unsteady} of {len(runs)} runs did not settle by SNIA's rule; take their figures with care.")
+        notices.append(
+            f"{unsteady} of {len(runs)} runs did not reach SNIA's steady state; their figures are less reliable."
+        )
     return notices
 
 
 def _print(rows: "Sequence[Sequence[str]]") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(rows[0]):
         table.add_column(name, justify="right" if index else "left")
     for row in rows[1:]:
         table.add_row(*row)
-    Console().print(table)
+    show(table, Console())

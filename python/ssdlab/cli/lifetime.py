@@ -1,15 +1,29 @@
 """`ssdlab lifetime`: how long a drive lasts, by a workload on a simulated one or two SMART readings of a real one."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
+from ssdlab.advice.setting import Setting, scale_of
+from ssdlab.advice.trials import Demand, Trials
+from ssdlab.advice.workload import daily_writes, workload_of
 from ssdlab.cli import options, workload_options
+from ssdlab.cli.progress import described
+from ssdlab.drives import load, resolve
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes, format_share, parse_spare_areas
+from ssdlab.smart import reading
+from ssdlab.smart.change import change
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
-    from ssdlab.planning.advice.recorded import Trace
-    from ssdlab.planning.advice.workload import Setting, Workload
+    from ssdlab.advice.described import Described
+    from ssdlab.advice.recorded import Trace
     from ssdlab.smart.change import Interval
 
 _UNITS = 1_000_000
@@ -23,18 +37,16 @@ def lifetime(
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
     ] = None,
     writes_per_day: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="What the host writes, such as 2TB.")
+        str | None, typer.Option(metavar="SIZE", help="Host writes per day, such as 2TB.")
     ] = None,
-    op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas beside the drive's own.")] = _OP,
+    op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")] = _OP,
     settings: options.Set = None,
     before: Annotated[
         str | None, typer.Option(metavar="FILE", help="A real drive's first reading: the output of smartctl -j -x.")
     ] = None,
     after: Annotated[str | None, typer.Option(metavar="FILE", help="The second, days later.")] = None,
-    ocp_before: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With it: nvme ocp smart-add-log -o json.")
-    ] = None,
-    ocp_after: Annotated[str | None, typer.Option(metavar="FILE", help="The same of the second reading.")] = None,
+    ocp_before: Annotated[str | None, typer.Option(metavar="FILE", help="Its nvme ocp smart-add-log -o json.")] = None,
+    ocp_after: Annotated[str | None, typer.Option(metavar="FILE", help="The same for the second reading.")] = None,
     rated_tbw: Annotated[float | None, typer.Option(metavar="TB", help="The drive's rated TBW.")] = None,
     format_name: workload_options.Format = None,
     volume: workload_options.Volume = None,
@@ -42,31 +54,26 @@ def lifetime(
     skip_bad: workload_options.SkipBad = 0,
     workers: options.Workers = None,
 ) -> None:
-    """Say how long a drive lasts, and what more spare area would change.
+    """Estimate how long a drive lasts, and the effect of more spare area.
 
-    Either a workload and a drive model (JOB.fio or a trace, --drive, --writes-per-day, which a trace with times knows
-    itself), or two readings of a real drive (--before, --after; with --drive its flash and cycles count too).
+    Give either a workload and a drive model (JOB.fio or a trace, --drive, and --writes-per-day, which a trace with
+    timestamps does not need), or two readings of a real drive (--before, --after; with --drive its flash and cycles
+    are used too).
     """
-    from ssdlab.errors import InputError
-
     if (before is None) != (after is None):
         raise InputError("--before and --after go together: two readings of one drive")
     if before and after:
         if files:
-            raise InputError(f"{files[0]}: a workload and readings exclude each other")
+            raise InputError(f"{files[0]}: a workload excludes --before and --after")
         ocp = None if ocp_before is None and ocp_after is None else (ocp_before, ocp_after)
         _from_readings(before, after, ocp, drive, rated_tbw)
         return
     if not files or not drive:
         raise InputError("give JOB.fio, --drive and --writes-per-day; or --before and --after, two readings of a drive")
-    from contextlib import ExitStack
-
-    from ssdlab.drives import load
-    from ssdlab.planning.advice.workload import Setting
 
     setting = Setting(load(drive), options.settings_of(settings), drive)
     with ExitStack() as stack:
-        workload = workload_options.workload_of(
+        workload = workload_of(
             files,
             setting.user_bytes_least,
             format_name=format_name,
@@ -79,22 +86,13 @@ def lifetime(
 
 
 def _from_workload(
-    workload: "Workload | Trace", setting: "Setting", writes_per_day: str | None, op: str, workers: int | None
+    workload: "Described | Trace", setting: Setting, writes_per_day: str | None, op: str, workers: int | None
 ) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from ssdlab.cli.progress import described
-    from ssdlab.planning.advice.trials import Demand, Trials
-    from ssdlab.planning.advice.workload import scale_of
-    from ssdlab.quantities import format_bytes, format_share, parse_shares
-
-    daily_bytes, assumed = workload_options.daily(writes_per_day, workload)
+    daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     options.print_notes([*workload.notes, *assumed])
     own = setting.at(None, None).capacity.over_provisioning
-    shares = sorted({own, *(share for share in parse_shares(op) if share > own)})
+    shares = sorted({own, *(share for share in parse_spare_areas(op) if share > own)})
     with described() as tell:
         trials = Trials(workload, setting, Demand(daily_bytes, None), [], workers, tell)
         scale = scale_of(workload, setting, _UNITS)
@@ -107,11 +105,11 @@ def _from_workload(
         cells = [_spread([run.figure(name) for run in runs]) for name in ("waf", "years")]
         tbw = _spread([value / 1e12 for run in runs if (value := run.figure("tbw_bytes"))])
         table.add_row(f"{format_share(share)}{' (as sold)' if share == own else ''}", *cells, f"{tbw} TB")
-    Console().print(table)
+    show(table, Console())
     cycles = setting.at(None, None).endurance_cycles
     typer.echo(
-        f"{cycles} cycles of all flash at {format_bytes(round(daily_bytes))} a day, wear spread evenly;"
-        f" least and most over {len(_SEEDS)} seeds" + (f"; runs of {scale} of the drive" if scale else "")
+        f"{cycles} cycles of all flash at {format_bytes(round(daily_bytes))} per day, even wear; minimum and maximum "
+        f"over {len(_SEEDS)} seeds" + (f"; runs of {scale} of the drive" if scale else "")
     )
     for sentence in workload.said(setting.at(None, None).capacity.user_bytes):
         typer.echo(sentence)
@@ -120,12 +118,7 @@ def _from_workload(
 def _from_readings(
     before: str, after: str, ocp: tuple[str | None, str | None] | None, drive: str | None, rated_tbw: float | None
 ) -> None:
-    from ssdlab.drives import load, resolve
-    from ssdlab.errors import InputError
-    from ssdlab.planning.wear_rate import more_spare_area, outlooks
-    from ssdlab.quantities import format_bytes, format_share
-    from ssdlab.smart import reading
-    from ssdlab.smart.change import change
+    from ssdlab.theory.wear_rate import more_spare_area, outlooks
 
     if ocp is not None and None in ocp:
         raise InputError("--ocp-before and --ocp-after go together")
@@ -137,7 +130,7 @@ def _from_readings(
     )
     for name, value in (("host", seen.host_bytes), ("NAND", seen.nand_bytes)):
         typer.echo(f"  {name + ' writes':12} {'not available' if value is None else format_bytes(value)}")
-    waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not stated: {seen.reason}"
+    waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not known: {seen.reason}"
     typer.echo(f"  {'WAF':12} {waf}")
     for assumption in seen.assumed:
         typer.echo(f"  assumed      {assumption}")
@@ -154,15 +147,15 @@ def _from_readings(
     if second.spare_percent is not None:
         typer.echo(f"  spare blocks left: {second.spare_percent} %")
     if second.critical_warning:
-        typer.echo("  the drive itself warns: its SMART status is critical; copy the data elsewhere")
+        typer.echo("  SMART reports a critical warning; copy the data to another drive")
     for more in more_spare_area(seen.waf.value) if seen.waf else ():
         typer.echo(
             f"  with {format_share(more.over_provisioning_added)} more over-provisioning, kept trimmed: WAF about "
-            f"{more.waf:.2f}, life times {more.life_factor:.2f} (closed form, as if writes were uniform)"
+            f"{more.waf:.2f}, life multiplied by {more.life_factor:.2f} (closed form, as if writes were uniform)"
         )
 
 
-def _spread(values: "list[float | None] | list[float]") -> str:
+def _spread(values: list[float | None] | list[float]) -> str:
     known = [value for value in values if value is not None]
     if len(known) < len(values) or not known:
         return "-"

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from rich.console import Console
+
+from ssdlab.cli.progress import shown
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.protocols import output as files
+from ssdlab.protocols import registry, simulated
+from ssdlab.protocols.contract import Setting
+from ssdlab.protocols.estimate import Estimate, of_point
+from ssdlab.protocols.page import Beside
+from ssdlab.protocols.store import Store
+from ssdlab.quantities import format_bytes
+from ssdlab.results.files import check_writable
+from ssdlab.targets.device import health
+from ssdlab.targets.device.place import claimed, is_device
+from ssdlab.targets.device.plan import RATE_MB_S
+from ssdlab.targets.device.volume import isolate_mounts
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
     from ssdlab.protocols.contract import Protocol
     from ssdlab.protocols.figures import Figures
-    from ssdlab.protocols.page import Beside
     from ssdlab.runs import Progress
     from ssdlab.targets.device.place import Permission
 
 
 def print_list() -> None:
     """All protocols with what they ask and what `--quick` gives up."""
-    from ssdlab.protocols import registry
-
     for protocol in registry.protocols():
         needs = " (needs a device)" if protocol.needs_device else ""
-        typer.echo(f"{protocol.name}: {protocol.title}{needs}\n    --quick gives up {protocol.quick_gives_up}")
+        typer.echo(f"{protocol.name}: {protocol.title}{needs}\n    --quick omits {protocol.quick_gives_up}")
+
+
+_COUNTED = ("written_bytes", "read_bytes")
 
 
 def on_drive(name: str, drive: ResolvedDrive, *, quick: bool, seed: int, output: Path, command_line: str) -> None:
     """On a simulated drive."""
-    from ssdlab.protocols import registry, simulated
-    from ssdlab.protocols.contract import Setting
-    from ssdlab.results.files import check_writable
-
     protocol = registry.protocol(name)
     check_writable(output)
     labels = [point.label or name for point in protocol.points(Setting(drive.capacity.user_bytes, quick))]
@@ -58,18 +71,11 @@ def on_path(
     beside: Callable[[list[Figures]], Beside] | None = None,
 ) -> list[Figures] | None:
     """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `beside` joins the files."""
-    from ssdlab.errors import InputError
     from ssdlab.protocols import device
-    from ssdlab.protocols.contract import Setting
-    from ssdlab.protocols.store import Store
-    from ssdlab.results.files import check_writable
-    from ssdlab.targets.device import health
-    from ssdlab.targets.device.place import claimed, is_device
-    from ssdlab.targets.device.volume import isolate_mounts
 
     name = protocol.name
     if size_bytes is None and not is_device(path):
-        raise InputError(f"{name} works on as much as there is; give --size, such as 4GiB, of the file in {path}")
+        raise InputError(f"{name} uses all available space; give --size, such as 4GiB, for the file in {path}")
     check_writable(output)
     with claimed(path, size_bytes, permission) as place:
         points = protocol.points(Setting(place.size_bytes, quick))
@@ -82,22 +88,51 @@ def on_path(
         store = Store(output, identity, resume=resume)
         source = health.of(place.claim.place, smart)
         with _shown([point.label or name for point in points]) as tell:
+            end: RunFailed | KeyboardInterrupt | None = None
             try:
                 figures = device.run_protocol(protocol, place, source, store, quick=quick, seed=seed, tell=tell)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(f"finished steps are in {output}; --resume goes on after them") from None
+            except (RunFailed, KeyboardInterrupt) as ended:
+                figures, end = [each for index in range(len(points)) for each in store.finished(index)], ended
         target = {
             "kind": "device", "path": str(place.path), "what": place.what, "size_bytes": place.size_bytes,
             "disk": place.claim.place.disk, "model": place.claim.place.model, "smart": source.source,
         }  # fmt: skip
+    if end is not None:
+        steps = sum(len(point.steps) for point in points)
+        _end_early(end, protocol, figures, target, output, quick=quick, seed=seed, steps=steps)
     joined = beside(figures) if beside else None
     _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line, beside=joined)
     return figures
 
 
-def _shown(labels: list[str]) -> AbstractContextManager[Progress | None]:
-    from ssdlab.cli.progress import shown
+def _end_early(
+    end: RunFailed | KeyboardInterrupt,
+    protocol: Protocol,
+    figures: list[Figures],
+    target: Mapping[str, Any],
+    output: Path,
+    *,
+    quick: bool,
+    seed: int,
+    steps: int,
+) -> NoReturn:
+    """Keeps the steps that are done in `result.json`, where it is said that others are missing; raises `end` again."""
+    if not figures:
+        raise end
+    failure = f"{len(figures)} of {steps} steps are complete: {str(end) or 'the run was interrupted'}"
+    interrupted = isinstance(end, KeyboardInterrupt)
+    files.write_incomplete(
+        protocol, figures, target, output, quick=quick, seed=seed, failure=failure, interrupted=interrupted
+    )
+    with contextlib.suppress(OSError):
+        # Not on a terminal that was closed.
+        typer.echo(f"{protocol.name}: {protocol.title}")
+        files.print_table(protocol, figures, Console())
+        typer.echo(f"INCOMPLETE: {failure}")
+    raise type(end)(f"{failure}; they are in {output}, and --resume continues after them") from None
 
+
+def _shown(labels: list[str]) -> AbstractContextManager[Progress | None]:
     return shown(labels)
 
 
@@ -112,14 +147,9 @@ def _report(
     command_line: str,
     beside: Beside | None = None,
 ) -> None:
-    from rich.console import Console
-
-    from ssdlab.protocols import output as files
-    from ssdlab.protocols.page import Beside
-
     typer.echo(f"{protocol.name}: {protocol.title}")
     if quick:
-        typer.echo(f"quick: gives up {protocol.quick_gives_up}")
+        typer.echo(f"quick: omits {protocol.quick_gives_up}")
     files.print_table(protocol, figures, Console())
     names = files.write(
         protocol, figures, target, output, quick=quick, seed=seed, beside=beside or Beside(), command_line=command_line
@@ -128,27 +158,24 @@ def _report(
 
 
 def _print_plan(protocol: Protocol, size_bytes: int, *, quick: bool, seed: int) -> None:
-    from ssdlab.protocols.contract import Setting
-    from ssdlab.protocols.steps import Engine
-    from ssdlab.quantities import format_bytes
-    from ssdlab.targets.device.plan import RATE_MB_S, write_share
-
-    whole = 0.0
+    whole: list[Estimate] = []
     for point in protocol.points(Setting(size_bytes, quick)):
-        workload = Engine(point, len(point.steps), {})
-        jobs = workload.resolve(size_bytes, seed=seed)
-        typer.echo(f"# {point.label or protocol.name}: all of it is trimmed first")
-        for number, step in enumerate(point.steps):
-            own = [job for job in jobs if workload.step_of_stage[job["stage"]] == number]
-            written = sum(job["io_bytes"] * write_share(job) for job in own)
-            if any(job.get("time_based") for job in own):
-                written = sum(job["runtime_ns"] / 1e9 * RATE_MB_S * 1e6 * write_share(job) for job in own)
-            rounds = ""
-            if step.end == "steady":
-                written, rounds = 5.0 * size_bytes, " or more, until it is steady"
-            whole += written
-            typer.echo(f"# {step.name}: writes {format_bytes(int(written))}{rounds}")
+        typer.echo(f"# {point.label or protocol.name}: the whole target is trimmed first")
+        for step, estimate in zip(point.steps, of_point(point, size_bytes, seed=seed), strict=True):
+            whole.append(estimate)
+            waits = f"waits {estimate.idle_seconds / 60:.3g} min, " if estimate.idle_seconds else ""
+            does = [
+                f"{verb} {format_bytes(int(count))}"
+                for verb, count in (("writes", estimate.written_bytes), ("reads", estimate.read_bytes))
+                if count
+            ]
+            rounds = " or more, until steady" if step.end == "steady" else ""
+            typer.echo(f"# {step.name}: {waits}{', '.join(does) or 'writes nothing'}{rounds}")
             for line in step.text.splitlines():
                 typer.echo(f"    {line}")
-    minutes = whole / RATE_MB_S / 6e7
-    typer.echo(f"# in all: {format_bytes(int(whole))} written or more, about {minutes:.0f} min at {RATE_MB_S:g} MB/s")
+    written, read = (format_bytes(int(sum(getattr(each, name) for each in whole))) for name in _COUNTED)
+    minutes, idle = sum(each.seconds for each in whole) / 60, sum(each.idle_seconds for each in whole) / 60
+    waiting = f", {idle:.3g} min of it waiting" if idle else ""
+    typer.echo(
+        f"# total: {written} written or more, {read} read, about {minutes:.0f} min at {RATE_MB_S:g} MB/s{waiting}"
+    )

@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from ssdlab.errors import InputError, near
+from ssdlab.quantities import format_share, parse_share, parse_spare_areas
+from ssdlab.report import drawing
+from ssdlab.results.files import staged
+from ssdlab.terminal import show
 
 VICTIMS = ("fifo", "greedy", "d-choices", "random")
 OUTPUT_FORMATS = ("text", "json")
@@ -20,7 +29,7 @@ class _Row:
     over_provisioning: float
     spare_factor: float
     alpha: float
-    """What goes into the formula: 1 + OP, over the live share when units are trimmed."""
+    """The alpha of the formula: 1 + OP, divided by the live share if units are trimmed."""
     write_amplification: float
 
 
@@ -28,26 +37,27 @@ def model(
     op: Annotated[str, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")],
     victim: Annotated[str, typer.Option(help=f"Victim policy: {', '.join(VICTIMS)}.")] = "greedy",
     units_per_erase_unit: Annotated[
-        int, typer.Option(help="Mapping units in an erase unit; FIFO and random do not depend on it.")
+        int, typer.Option(help="Mapping units per erase unit; no effect for FIFO and random.")
     ] = 256,
-    d: Annotated[int | None, typer.Option("--d", help="Erase units drawn by d-choices (default: 10).")] = None,
-    hot_writes: Annotated[str | None, typer.Option(help="Share of the writes that go to the hot part.")] = None,
-    hot_space: Annotated[str | None, typer.Option(help="Share of the space that the hot part takes.")] = None,
-    separate: Annotated[bool, typer.Option("--separate", help="Hot and cold have a spare area each.")] = False,
+    d: Annotated[int | None, typer.Option("--d", help="Erase units that d-choices draws (default: 10).")] = None,
+    hot_writes: Annotated[str | None, typer.Option(help="Share of writes to the hot part.")] = None,
+    hot_space: Annotated[str | None, typer.Option(help="Share of the space of the hot part.")] = None,
+    separate: Annotated[bool, typer.Option("--separate", help="Separate spare areas for hot and cold data.")] = False,
     hot_spare: Annotated[
-        str | None, typer.Option(help="With --separate: the hot part's share of the spare area (default: the best).")
+        str | None, typer.Option(help="With --separate: the hot part's share of the spare area (default: the optimum).")
     ] = None,
-    trim: Annotated[str | None, typer.Option(help="Share of the requests that trim a live unit.")] = None,
+    trim: Annotated[str | None, typer.Option(help="Share of requests that trim a live unit.")] = None,
     output_format: Annotated[str, typer.Option(help=f"{' or '.join(OUTPUT_FORMATS)}.")] = "text",
-    output: Annotated[Path | None, typer.Option(help="Draw WAF against OP to a .png, .svg or .html file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write a chart of WAF against OP to a .png, .svg or .html file.")
+    ] = None,
 ) -> None:
-    """Write amplification in closed form: steady state, random writes of one mapping unit, many erase units.
+    """Compute write amplification in closed form: steady state, random writes of one mapping unit, many erase units.
 
-    OP is what cleaning really has: without reserve, parity, bad blocks and the unwritten part of open erase units.
+    OP is the effective over-provisioning: without reserve, parity, bad blocks and the unwritten part of open erase
+    units.
     """
-    from ssdlab.errors import InputError, near
-    from ssdlab.planning import closed_forms
-    from ssdlab.quantities import parse_share, parse_shares
+    from ssdlab.theory import closed_forms
 
     for option, value, allowed in (
         ("--victim", victim, VICTIMS),
@@ -57,7 +67,7 @@ def model(
         if value not in allowed:
             raise InputError(f"{option} is {value!r}; allowed: {', '.join(allowed)}{near(value, allowed)}")
     if d is not None and victim != "d-choices":
-        raise InputError(f"--d is {d}, but the victim policy is {victim!r}; it belongs to --victim d-choices")
+        raise InputError(f"--d is {d}, but the victim policy is {victim!r}; it requires --victim d-choices")
     if (hot_writes is None) != (hot_space is None):
         raise InputError("--hot-writes and --hot-space go together")
     if separate and hot_writes is None:
@@ -68,7 +78,7 @@ def model(
         raise InputError("--trim is for uniform writes; no closed form combines it with --hot-writes")
     if hot_writes is not None and not separate and victim != "fifo":
         raise InputError(
-            f"no closed form for hot and cold writes through one frontier under {victim!r}; "
+            f"no closed form for hot and cold writes to one open erase unit under {victim!r}; "
             "use --victim fifo, or --separate"
         )
 
@@ -79,7 +89,7 @@ def model(
         if hot_writes is not None and hot_space is not None:
             whole, formula = _skewed(hot_writes, hot_space, separate, hot_spare, pool, formula)
         rows = []
-        for over_provisioning in parse_shares(op):
+        for over_provisioning in parse_spare_areas(op):
             effective = closed_forms.with_live_share(over_provisioning, live)
             factor = closed_forms.spare_factor(over_provisioning)
             rows.append(_Row(over_provisioning, factor, 1 + effective, whole(effective)))
@@ -105,7 +115,7 @@ def _in_options(message: str) -> str:
 
 def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callable[[float], float], str]:
     """Write amplification by OP under uniform writes, and what to call it."""
-    from ssdlab.planning import closed_forms
+    from ssdlab.theory import closed_forms
 
     drawn = 10 if d is None else d
     return {
@@ -113,11 +123,11 @@ def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callab
         "random": (closed_forms.random_victim, "random victim"),
         "greedy": (
             lambda op: closed_forms.greedy(op, units_per_erase_unit),
-            f"greedy, {units_per_erase_unit} units an erase unit",
+            f"greedy, {units_per_erase_unit} units per erase unit",
         ),
         "d-choices": (
             lambda op: closed_forms.d_choices(op, units_per_erase_unit, drawn),
-            f"d-choices, d = {drawn}, {units_per_erase_unit} units an erase unit",
+            f"d-choices, d = {drawn}, {units_per_erase_unit} units per erase unit",
         ),
     }[victim]
 
@@ -131,17 +141,16 @@ def _skewed(
     pool_formula: str,
 ) -> tuple[Callable[[float], float], str]:
     """The same for hot and cold: through one frontier, or separated."""
-    from ssdlab.planning import closed_forms
-    from ssdlab.quantities import format_share
+    from ssdlab.theory import closed_forms
 
     r, f = _inner_share("--hot-writes", hot_writes), _inner_share("--hot-space", hot_space)
     writes, space = (r, 1 - r), (f, 1 - f)
     words = f"{format_share(r)} of the writes on {format_share(f)} of the space"
     if not separate:
-        return lambda op: closed_forms.fifo_classes(op, writes, space), f"FIFO, one frontier, {words}"
+        return lambda op: closed_forms.fifo_classes(op, writes, space), f"FIFO, one open erase unit, {words}"
     if hot_spare is None:
         hot = closed_forms.square_root_split(writes, space)[0]
-        split = f"{format_share(hot)} of the spare area (the best split)"
+        split = f"{format_share(hot)} of the spare area (optimal split)"
     else:
         hot = _inner_share("--hot-spare", hot_spare)
         split = f"{format_share(hot)} of the spare area"
@@ -154,9 +163,6 @@ def _skewed(
 
 def _inner_share(option: str, text: str) -> float:
     """A share that leaves something on both sides."""
-    from ssdlab.errors import InputError
-    from ssdlab.quantities import parse_share
-
     share = parse_share(text)
     if not 0 < share < 1:
         raise InputError(f"{option} is {text!r}; allowed: above 0% and below 100%")
@@ -164,12 +170,6 @@ def _inner_share(option: str, text: str) -> float:
 
 
 def _print_table(rows: list[_Row], formula: str, live: float) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    from ssdlab.quantities import format_share
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in ("OP", "spare factor", "alpha", "WAF"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -183,16 +183,14 @@ def _print_table(rows: list[_Row], formula: str, live: float) -> None:
     console = Console(highlight=False, markup=False)
     console.print(f"Write amplification: {formula}")
     if live < 1:
-        console.print(f"{format_share(live)} of the units are live; alpha counts only those")
-    console.print(table)
+        console.print(f"{format_share(live)} of the units are live; alpha refers to those")
+    show(table, console)
 
 
 def _draw(rows: list[_Row], formula: str, curve: Callable[[float], float], output: Path) -> None:
     """The curve around the asked spare areas, with those as points. A drawing that fails leaves no file behind."""
     import altair as alt
     import polars as pl
-
-    from ssdlab.errors import InputError
 
     asked = [row.over_provisioning for row in rows]
     low, high = max(0.5 * min(asked), 0.01 * max(asked)), max(1.5 * max(asked), 0.3)
@@ -207,10 +205,12 @@ def _draw(rows: list[_Row], formula: str, curve: Callable[[float], float], outpu
         alt.Chart(curve_points).mark_line().encode(axis_x, axis_y),
         alt.Chart(row_points).mark_point(filled=True, size=60).encode(axis_x, axis_y, tooltip=tooltip),
     ).properties(width=560, height=320, title=f"Closed form: {formula}")
+    drawing.check()
     try:
-        if output.suffix.lower() == ".html":
-            chart.save(output, inline=True)
-        else:
-            chart.save(output, scale_factor=2)
+        with staged(output.parent) as place:
+            if output.suffix.lower() == ".html":
+                chart.save(place / output.name, inline=True)
+            else:
+                chart.save(place / output.name, scale_factor=2)
     except OSError as error:
         raise InputError(f"--output {output}: {error.strerror or error}") from error

@@ -6,10 +6,15 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
+from ssdlab.quantities import format_bytes
+from ssdlab.serving.mounting import mounted
+from ssdlab.serving.watching import watchable
 
 
 def mount(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="An empty folder; made if missing.", show_default=False)],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="An empty folder; created if missing.", show_default=False)
+    ],
     drive: drive_options.Drive,
     op: options.Op = None,
     settings: options.Set = None,
@@ -17,7 +22,7 @@ def mount(
     seed: options.Seed = 1,
     store: drive_options.Store = None,
     loop: Annotated[
-        bool, typer.Option("--loop", help="As root: attach a loop device too, for mkfs and mount, and print its name.")
+        bool, typer.Option("--loop", help="As root: also attach a loop device, for mkfs and mount, and print its name.")
     ] = False,
     queue_depth: drive_options.QueueDepth = None,
     pace: drive_options.Pace = "virtual",
@@ -27,26 +32,24 @@ def mount(
             "--threads",
             min=1,
             metavar="N",
-            help="Requests served side by side; real pace wants as many as the queue is deep.",
+            help="Concurrent requests; real pace needs as many as the queue depth.",
         ),
     ] = 4,
     faults: drive_options.Faults = None,
     does_nothing: drive_options.DoesNothing = False,
     output: drive_options.Output = None,
 ) -> None:
-    """Mount a simulated drive, until DIR is unmounted or Ctrl-C.
+    """Mount a simulated drive until DIR is unmounted or Ctrl-C.
 
-    DIR/drive is the drive: direct I/O, mmap; fsync flushes, punching a hole trims. DIR/stats.json has the result so
-    far, with its write amplification and SMART. DIR/control takes lines: mark NAME begins a phase with counters of its
-    own, reset starts the counters anew, idle 1h lets simulated time pass, power-cut takes the power away and back.
+    DIR/drive is the drive: direct I/O and mmap work; fsync is a flush, punching a hole is a trim. DIR/stats.json has
+    the result so far, with write amplification and SMART. DIR/control accepts lines: mark NAME starts a phase with
+    its own counters, reset resets the counters, idle 1h advances simulated time, power-cut cuts the power and
+    restores it.
 
-    The simulated clock advances by what the drive would have taken; programs are served as fast as this machine can, or
-    with --pace real when the drive would: what was intended and achieved is in the statistics.
+    Requests are served as fast as this machine can, and the simulated clock advances by the time that the drive would
+    have taken. With --pace real they are served at the speed of the drive; the statistics report intended and
+    achieved times.
     """
-    from ssdlab.quantities import format_bytes
-    from ssdlab.serving.mounting import mounted
-    from ssdlab.serving.watching import watchable
-
     write = drive_options.writer_of(output)
     resolved = drive_options.resolved(drive, op, settings, scale)
     served = drive_options.served(
@@ -58,7 +61,6 @@ def mount(
         pace=pace,
         faults=faults,
     )
-    drive_options.end_politely()
     with (
         mounted(served, Path(folder), threads=threads, with_loop=loop) as place,
         watchable(served, str(place.folder)) as unseen,

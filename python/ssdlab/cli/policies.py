@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from ssdlab.drives.policies import known
+from ssdlab.errors import InputError, near
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
     from ssdlab.drives.policies import Policy
@@ -16,20 +23,15 @@ def policies(
     name: Annotated[str | None, typer.Argument(help="A policy; without: list all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
-    """List the policies of the simulated drive, or show one and how to choose it."""
-    from ssdlab.drives.policies import known
-    from ssdlab.errors import InputError, RunFailed, near
-
-    by_kind = known()
-    if by_kind is None:
-        raise RunFailed("the policies are in the native module ssdlab._engine, which is not built")
-    everything = [policy for of_kind in by_kind.values() for policy in of_kind.values()]
+    """List the policies of the simulated drive, or show one and how to select it."""
+    everything = [policy for of_kind in known().values() for policy in of_kind.values()]
     chosen = [policy for policy in everything if policy.name == name]
     if name is not None and not chosen:
         names = list(dict.fromkeys(policy.name for policy in everything))
         raise InputError(f"no policy {name!r}{near(name, names)} (known: {', '.join(names)})")
     if as_json:
-        typer.echo(json.dumps([asdict(policy) for policy in (chosen if name else everything)], indent=2))
+        listed = [msgspec.structs.asdict(policy) for policy in (chosen if name else everything)]
+        typer.echo(json.dumps(listed, indent=2))
     elif name is None:
         _print_list(everything)
     else:
@@ -38,35 +40,29 @@ def policies(
 
 
 def _print_list(everything: list[Policy]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in ("kind", "name"):
         table.add_column(column, no_wrap=True)
-    for column in ("what it does", "parameters"):
+    for column in ("description", "parameters"):
         table.add_column(column, overflow="fold")
     kind_before = None
     for policy in everything:
         if kind_before not in (None, policy.kind):
             table.add_section()
         parameters = "\n".join(_parameters(policy)) or "-"
-        table.add_row("" if policy.kind == kind_before else policy.kind, policy.name, policy.summary, parameters)
+        table.add_row(policy.kind, policy.name, policy.summary, parameters)
         kind_before = policy.kind
     console = Console(highlight=False, markup=False)
-    console.print(table)
-    console.print("choose one with --set ftl.KIND=NAME; ssdlab policies NAME shows one with its source")
+    show(table, console)
+    console.print("select one with --set ftl.KIND=NAME; ssdlab policies NAME shows a policy with its source")
 
 
 def _print_one(policy: Policy) -> None:
-    from rich.console import Console
-
     console = Console(highlight=False, markup=False)
     console.print(f"{policy.name} ({policy.kind}): {policy.summary}", style="bold")
     console.print(f"\nsource:     {policy.source or '-'}")
     console.print(f"parameters: {', '.join(_parameters(policy)) or 'none'}")
-    console.print("\nto choose it")
+    console.print("\nto select it")
     console.print(f"  on the command line:  --set ftl.{policy.kind}={policy.name}")
     for key, value in list(policy.parameters.items())[:1]:
         console.print(f"  and its parameters:   --set ftl.{policy.kind}.{key}={json.dumps(value)}")

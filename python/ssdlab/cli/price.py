@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from fractions import Fraction
+from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
 from ssdlab.cli import options
-
-if TYPE_CHECKING:
-    from ssdlab.planning.price import Offer
+from ssdlab.drives import load, resolve
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_share, parse_bytes, parse_spare_areas
+from ssdlab.terminal import show
+from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_LIFE, Offer, rounded
 
 
 def price(
@@ -20,36 +27,50 @@ def price(
     op: Annotated[
         str | None, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")
     ] = None,
-    flash: Annotated[str | None, typer.Option(help="Instead of a drive: all of its flash, such as 128GiB.")] = None,
-    user: Annotated[str | None, typer.Option(help="With --flash: what the host may use, such as 100GB.")] = None,
-    usd: Annotated[float | None, typer.Option("--price", help="The price, instead of the drive file's.")] = None,
-    cycles: Annotated[int | None, typer.Option(help="P/E cycles of the flash, instead of the drive file's.")] = None,
+    flash: Annotated[str | None, typer.Option(help="Instead of a drive: its flash, such as 128GiB.")] = None,
+    user: Annotated[str | None, typer.Option(help="With --flash: the capacity for the host, such as 100GB.")] = None,
+    usd: Annotated[float | None, typer.Option("--price", help="Price; default: that of the drive file.")] = None,
+    cycles: Annotated[
+        int | None, typer.Option(help="P/E cycles of the flash; default: those of the drive file.")
+    ] = None,
     waf: Annotated[
-        float | None, typer.Option(help="Write amplification for life; without: uniform writes, greedy, closed form.")
+        float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
+    ] = None,
+    writes_per_day: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
     ] = None,
     output_format: options.TextOrJson = "text",
 ) -> None:
-    """Cost per gigabyte of flash, per usable gigabyte, per terabyte written; with the definition of each column."""
-    from ssdlab.errors import InputError
+    """Compute the cost per gigabyte of flash, per usable gigabyte and per terabyte written; define each column.
 
+    With --writes-per-day also the cost per usable gigabyte and year.
+    """
     options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
     for option, value in (("--price", usd), ("--cycles", cycles), ("--waf", waf)):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{option} is {value}; allowed: a number above 0")
+    daily_bytes = options.bytes_of("--writes-per-day", writes_per_day)
+    if daily_bytes == 0:
+        raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
     if bool(drive) == (flash is not None):
         raise InputError("give either --drive or --flash (with --user or --op)")
     if user is not None and (flash is None or op is not None):
-        raise InputError("--user goes with --flash, and instead of --op")
+        raise InputError("--user requires --flash and excludes --op")
     if flash is not None and user is None and op is None:
-        raise InputError("--flash needs --user, what the host may use, or --op")
+        raise InputError("--flash needs --user, the capacity for the host, or --op")
     if flash is not None:
         offers = _of_flash(flash, user, op, usd, cycles, waf)
     else:
         offers = _of_drives(drive or [], op, usd, cycles, waf)
+    offers = [replace(offer, written_bytes_per_day=daily_bytes) for offer in offers]
     if output_format == "json":
-        from ssdlab.planning.price import DEFINITIONS
-
-        typer.echo(json.dumps({"definitions": DEFINITIONS, "rows": [offer.to_dict() for offer in offers]}, indent=2))
+        typer.echo(
+            json.dumps(
+                {"definitions": DEFINITIONS | DEFINITIONS_OF_LIFE, "rows": [offer.to_dict() for offer in offers]},
+                indent=2,
+            )
+        )
     else:
         _print(offers)
 
@@ -57,15 +78,9 @@ def price(
 def _of_flash(
     flash: str, user: str | None, op: str | None, usd: float | None, cycles: int | None, waf: float | None
 ) -> list[Offer]:
-    from fractions import Fraction
-
-    from ssdlab.errors import InputError
-    from ssdlab.planning.price import Offer
-    from ssdlab.quantities import format_share, parse_bytes, parse_shares
-
     flash_bytes = parse_bytes(flash)
     sizes = {flash: parse_bytes(user)} if user else {}
-    for share in parse_shares(op) if op else []:
+    for share in parse_spare_areas(op) if op else []:
         sizes[f"{flash}, OP {format_share(share)}"] = int(flash_bytes / (1 + Fraction(str(share))))
     for name, size in sizes.items():
         if not 0 < size <= flash_bytes:
@@ -78,14 +93,10 @@ def _of_flash(
 def _of_drives(
     names: list[str], op: str | None, usd: float | None, cycles: int | None, waf: float | None
 ) -> list[Offer]:
-    from ssdlab.drives import load, resolve
-    from ssdlab.planning.price import Offer
-    from ssdlab.quantities import format_share, parse_shares
-
     offers = []
     for name in names:
         file = load(name)
-        for share in parse_shares(op) if op else [None]:
+        for share in parse_spare_areas(op) if op else [None]:
             capacity = resolve(file, over_provisioning=share).capacity
             offers.append(
                 Offer(
@@ -103,20 +114,21 @@ def _of_drives(
 
 
 def _uniform_waf(over_provisioning: float, units_per_erase_unit: int) -> float | None:
-    from ssdlab.planning.closed_forms import greedy
+    from ssdlab.theory.closed_forms import greedy
 
     return greedy(over_provisioning, units_per_erase_unit) if over_provisioning > 0 else None
 
 
 def _print(offers: list[Offer]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    from ssdlab.planning.price import DEFINITIONS, rounded
-
     digits = {"over_provisioning": 1, "spare_factor": 1, "nominal_over_provisioning": 1, "lifetime_tb": 0}
-    digits |= {"flash_gib": 0, "sold_gb": 0, "formatted_gib": 1, "per_tb_written": 3}
+    digits |= {
+        "flash_gib": 0,
+        "sold_gb": 0,
+        "formatted_gib": 1,
+        "per_tb_written": 3,
+        "life_years": 1,
+        "per_usable_gb_year": 4,
+    }
     headings = {
         "flash_gib": "flash GiB",
         "sold_gb": "sold GB",
@@ -129,7 +141,11 @@ def _print(offers: list[Offer]) -> None:
         "per_sold_gb": "$/sold GB",
         "lifetime_tb": "life TB",
         "per_tb_written": "$/TB written",
+        "life_years": "years",
+        "per_usable_gb_year": "$/usable GB and year",
     }
+    if all(offer.life_years is None for offer in offers):
+        headings = {key: heading for key, heading in headings.items() if key in DEFINITIONS}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("drive", overflow="fold")
     for key in headings:
@@ -143,10 +159,11 @@ def _print(offers: list[Offer]) -> None:
             cells.append("-" if number is None else f"{number} %" if is_share else f"{number}")
         table.add_row(offer.name, *cells)
     console = Console(highlight=False, markup=False)
-    console.print(table)
-    for key, definition in DEFINITIONS.items():
-        console.print(f"{headings[key]}: {definition}")
+    show(table, console)
+    for key, definition in (DEFINITIONS | DEFINITIONS_OF_LIFE).items():
+        if key in headings:
+            console.print(f"{headings[key]}: {definition}")
     wafs = {offer.write_amplification for offer in offers if offer.write_amplification is not None}
     if wafs:
         shown = ", ".join(f"{waf:.3g}" for waf in sorted(wafs))
-        console.print(f"life is at a write amplification of {shown}; --waf gives another")
+        console.print(f"life assumes a write amplification of {shown}; set another with --waf")

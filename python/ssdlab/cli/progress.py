@@ -1,28 +1,70 @@
-"""Progress of long work: one bar a run, on stderr, and on a terminal only."""
+"""Progress of long work on stderr: one bar a run on a terminal, elsewhere a line a minute."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bars
+
+from ssdlab.quantities import format_bytes
 
 if TYPE_CHECKING:
     from ssdlab.runs import Progress
 
+_SECONDS_BETWEEN_LINES = 60
+
+
+class Lines:
+    """Lines on stderr where there is no terminal: one a minute at most, and none of short work."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next = clock() + _SECONDS_BETWEEN_LINES
+
+    def say(self, line: Callable[[], str]) -> None:
+        """Prints what `line` gives if a minute has passed since the last one."""
+        now = self._clock()
+        if now < self._next:
+            return
+        self._next = now + _SECONDS_BETWEEN_LINES
+        with suppress(OSError):
+            print(f"progress: {line()}", file=sys.stderr, flush=True)
+
+
+def _of_runs(labels: Sequence[str], lines: Lines) -> "Progress":
+    shares = dict.fromkeys(range(len(labels)), 0.0)
+
+    def tell(index: int, share: float, _host_bytes: int) -> None:
+        shares[index] = share
+        done = sum(each >= 1 for each in shares.values())
+        mean = f"{sum(shares.values()) / len(shares) * 100:.0f} %"
+        lines.say(lambda: f"{done} of {len(shares)} runs done, {mean} of all; now {labels[index]}")
+
+    return tell
+
 
 @contextmanager
 def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
-    """What to call with (index, share done, host bytes) while bars are on the screen; None where there is no terminal.
+    """What to call with (index, share done, host bytes) while bars are on the screen; elsewhere a line a minute.
 
     Each bar has its label, percent, host bytes written, their rate on the wall clock, and the time left.
     """
-    from rich.console import Console
-
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield None
+        yield _of_runs(labels, Lines())
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    bars = Progress(
+    bars = Bars(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TaskProgressColumn(),
@@ -34,8 +76,6 @@ def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
     tasks = [bars.add_task(label, total=1.0, start=False, written="") for label in labels]
 
     def tell(index: int, share: float, host_bytes: int) -> None:
-        from ssdlab.quantities import format_bytes
-
         task = bars.tasks[index]
         if task.start_time is None:
             bars.start_task(tasks[index])
@@ -43,22 +83,22 @@ def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
         rate = f", {format_bytes(int(host_bytes / elapsed))}/s" if elapsed > 0.2 else ""
         bars.update(tasks[index], completed=share, written=f"{format_bytes(host_bytes)}{rate}")
 
-    with bars:
+    with _on_screen(bars):
         yield tell
 
 
 @contextmanager
-def counted(what: str, total: int) -> "Iterator[Callable[[float], None] | None]":
-    """What to call with how many of `total` are done, parts of them included; None where there is no terminal."""
-    from rich.console import Console
-
+def counted(what: str, total: int) -> Iterator[Callable[[float], None] | None]:
+    """What to call with how many of `total` are done, parts of them included; None where there is nothing to do."""
     console = Console(stderr=True)
-    if not console.is_terminal or not total:
+    if not total:
         yield None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
+    if not console.is_terminal:
+        lines = Lines()
+        yield lambda count: lines.say(lambda: f"{int(count)} of {total} {what} done")
+        return
+    bar = Bars(
         TextColumn("{task.fields[done]} of {task.total:.0f} {task.description}"),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
@@ -71,22 +111,19 @@ def counted(what: str, total: int) -> "Iterator[Callable[[float], None] | None]"
     def tell(count: float) -> None:
         bar.update(task, completed=count, done=int(count))
 
-    with bar:
+    with _on_screen(bar):
         yield tell
 
 
 @contextmanager
-def described() -> "Iterator[Callable[[str, float], None] | None]":
-    """What to call with what is being done and the share of it that is done; None where there is no terminal."""
-    from rich.console import Console
-
+def described() -> Iterator[Callable[[str, float], None] | None]:
+    """What to call with what is being done and the share of it that is done."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield None
+        lines = Lines()
+        yield lambda what, share: lines.say(lambda: f"{what}: {share:.0%} done".replace("%", " %"))
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
+    bar = Bars(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
@@ -95,5 +132,41 @@ def described() -> "Iterator[Callable[[str, float], None] | None]":
         transient=True,
     )
     task = bar.add_task("reading", total=1.0)
-    with bar:
+    with _on_screen(bar):
         yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+@contextmanager
+def _on_screen(bars: Bars) -> Iterator[None]:
+    """Shows bars while this lasts. A terminal that is closed meanwhile takes nothing more, and the work goes on."""
+    bars.start()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            bars.stop()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int], None] | None]:
+    """What to call with how many are done, of a number that nobody knows yet."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        lines = Lines()
+        yield lambda count: lines.say(lambda: f"{count:,} {what}")
+        return
+    bar = Bars(
+        SpinnerColumn(),
+        TextColumn("{task.completed:,.0f} {task.description}, {task.fields[rate]} per second"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task(what, total=None, rate="-")
+
+    def tell(count: int) -> None:
+        elapsed = bar.tasks[task].elapsed or 0
+        bar.update(task, completed=count, rate=f"{count / elapsed:,.0f}" if elapsed > 0.2 else "-")
+
+    with bar:
+        yield tell

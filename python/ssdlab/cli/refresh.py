@@ -1,10 +1,17 @@
 """`ssdlab refresh`: rewrites a file, or what a device holds, in place and in order."""
 
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.progress import described
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes, format_share
+from ssdlab.refresh.refreshing import Choices
+from ssdlab.refresh.refreshing import refresh as run
+from ssdlab.safety.place import check_platform
 
 if TYPE_CHECKING:
     from ssdlab.refresh.refreshing import Refreshed
@@ -12,40 +19,33 @@ if TYPE_CHECKING:
 
 def refresh(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a block device.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be rewritten; change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be rewritten; change nothing.")] = False,
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="SIZE", help="At most so much a second, such as 50MB.")
+        str | None, typer.Option("--rate", metavar="SIZE", help="Maximum rate per second, such as 50MB.")
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Read each block back and compare.")] = False,
     read_test: Annotated[
-        str, typer.Option("--read-test", metavar="SIZE", help="How much is read before and after; 0 for nothing.")
+        str, typer.Option("--read-test", metavar="SIZE", help="Amount to read before and after; 0: none.")
     ] = "1GiB",
     rated_tbw: Annotated[
         float | None,
-        typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to say what this takes of it."),
+        typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to print the share that this uses."),
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Begin anew, where one was cut off.")] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start again instead of resuming an interrupted refresh.")
+    ] = False,
     output_format: options.TextOrJson = "text",
 ) -> None:
-    """Rewrite a file, or what a device holds, in place and in order: the remedy for internal fragmentation.
+    """Rewrite a file, or the data of a device, in place and in order, to remove internal fragmentation.
 
-    What was read is what is written, to the same place, so that a loss of power loses nothing. A file is under a lease
-    meanwhile: nobody else may have it open, and who comes to open it ends the work, which the same command then goes on
-    with. A mounted ext4 or XFS device is frozen for a second at a time, an unmounted one held exclusively. Holes, free
-    space and what reads as zeroes on a device are left alone.
+    The bytes written are the bytes read, at the same address, so a loss of power loses no data. A file is protected
+    by a lease: nobody else may have it open. If another process opens it, the refresh ends; the same command resumes
+    it. A mounted ext4 or XFS device is frozen for a second at a time, an unmounted one is opened exclusively. Holes,
+    free space and, on a device, blocks of zeroes are not rewritten.
 
-    Not on file systems that copy on write, not for compressed or shared files. It wears the flash by what it writes.
+    Not available on copy-on-write file systems or for compressed or shared files. The rewrite wears the flash.
     """
-    import json
-
-    from ssdlab.safety.place import check_platform
-
     check_platform()
-    from ssdlab.cli.drive_options import end_politely
-    from ssdlab.cli.progress import described
-    from ssdlab.errors import InputError
-    from ssdlab.refresh.refreshing import Choices
-    from ssdlab.refresh.refreshing import refresh as run
 
     options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
     rate_bytes_s = None if rate is None else options.size_of("--rate", rate.removesuffix("/s"))
@@ -61,41 +61,38 @@ def refresh(
         restart=restart,
         dry_run=dry_run,
     )
-    end_politely()
     try:
         with described() as shown:
             done = run(path, choices, shown or (lambda what, share: None))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("what was rewritten is whole; the same command goes on from there") from None
+        raise KeyboardInterrupt("the rewritten part is complete; the same command resumes") from None
     typer.echo(json.dumps(done.to_dict(), indent=2) if output_format == "json" else _text(done))
 
 
 def _text(done: "Refreshed") -> str:
-    from ssdlab.quantities import format_bytes, format_share
-
     plan = done.plan
     lines = [done.place.in_words]
     pieces = "1 piece" if len(plan.pieces) == 1 else f"{len(plan.pieces)} pieces"
     lines.append(f"  to be rewritten   {format_bytes(plan.rewrite_bytes)} in {pieces}")
-    lines += [f"  left alone        {format_bytes(size)}, {why}" for why, size in plan.skipped_bytes.items()]
+    lines += [f"  not rewritten        {format_bytes(size)}, {why}" for why, size in plan.skipped_bytes.items()]
     if done.share_of_tbw is not None:
         lines.append(f"  endurance         {format_share(done.share_of_tbw)} of the rated TBW")
     else:
-        lines.append("  endurance         as much as is rewritten; --rated-tbw says which share of the rating that is")
+        lines.append("  endurance         equal to the rewritten bytes; give --rated-tbw for the share of the rating")
     if done.host_written_bytes is not None:
-        lines.append(f"  written so far    {format_bytes(done.host_written_bytes)} over the drive's life, by its SMART")
+        lines.append(f"  written so far    {format_bytes(done.host_written_bytes)} over the drive's life, from SMART")
     lines += [f"  note              {note}" for note in (*plan.notes, *done.notes)]
     if done.is_dry_run:
         return "\n".join([*lines, "nothing was changed (--dry-run)"])
     if done.resumed_at:
-        lines.append(f"  gone on from      byte {done.resumed_at}")
-    zeroes = f"; {format_bytes(done.zero_bytes)} read as zeroes and were left alone" if done.zero_bytes else ""
+        lines.append(f"  resumed from      byte {done.resumed_at}")
+    zeroes = f"; {format_bytes(done.zero_bytes)} of zeroes were not rewritten" if done.zero_bytes else ""
     lines.append(f"  rewritten         {format_bytes(done.rewritten_bytes)} in {done.wall_seconds:.1f} s{zeroes}")
-    clock = " in the simulated drive's time" if done.clock_is_simulated else ""
+    clock = " in simulated time" if done.clock_is_simulated else ""
     if done.before_mb_s and done.after_mb_s:
         gain = done.after_mb_s / done.before_mb_s
         lines.append(
-            f"  reading in order  {done.before_mb_s:.1f} MB/s before, {done.after_mb_s:.1f} MB/s after{clock}: "
+            f"  sequential read  {done.before_mb_s:.1f} MB/s before, {done.after_mb_s:.1f} MB/s after{clock}: "
             f"{gain:.2f} times"
         )
     return "\n".join(lines)

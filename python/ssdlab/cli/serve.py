@@ -1,6 +1,8 @@
 """`ssdlab serve`: a simulated drive over NBD, for programs that speak it, or as a block device of the kernel's own."""
 
 import contextlib
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
+from ssdlab.errors import InputError
+from ssdlab.quantities import format_bytes
+from ssdlab.serving import nbd
+from ssdlab.serving.ublk import attached
+from ssdlab.serving.watching import watchable
 
 if TYPE_CHECKING:
     from ssdlab.serving.drive import ServedDrive
@@ -26,12 +33,23 @@ def serve(
         int | None, typer.Option("--port", min=0, max=65535, metavar="N", help="A TCP port instead; NBD's is 10809.")
     ] = None,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="NAME", help="Where to listen, with --port.  [default: localhost]")
+        str | None,
+        typer.Option("--host", metavar="NAME", help="Address to listen on, with --port.  [default: localhost]"),
+    ] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option(
+            "--connections",
+            min=1,
+            max=1024,
+            metavar="N",
+            help="Maximum NBD clients; further ones are rejected.  [default: 64]",
+        ),
     ] = None,
     ublk: Annotated[
         bool,
         typer.Option(
-            "--ublk", help="As root: a block device instead, /dev/ublkbN. Takes a build with ublk, and Linux 6.0."
+            "--ublk", help="As root: a block device instead, /dev/ublkbN. Requires a build with ublk, and Linux 6.0."
         ),
     ] = False,
     store: drive_options.Store = None,
@@ -43,25 +61,24 @@ def serve(
 ) -> None:
     """Serve a simulated drive over NBD, until Ctrl-C.
 
-    For qemu, nbdcopy, fio's nbd engine and others: reads, writes, trims, zeroes, flushes, forced unit access, several
-    connections. The address is printed. SIGUSR1 writes the statistics to --output at any time.
+    For qemu, nbdcopy, fio's nbd engine and others: reads, writes, trims, zeroes, flushes, forced unit access, block
+    status, several connections. The address is printed. SIGUSR1 writes the statistics to --output at any time.
 
-    Whoever reaches the address can read and write the drive: only this machine, unless --host says otherwise. For TLS
-    put nbdkit's nbd plugin before the socket.
+    Ranges that were never written or were trimmed are holes, which clients skip. With --socket drive.sock:
+
+    \b
+      qemu-img map -f raw 'nbd+unix:///?socket=drive.sock'
+      nbdcopy image.raw 'nbd+unix:///?socket=drive.sock'
+
+    Any process that can reach the address can read and write the drive: only processes on this machine, unless --host
+    is given. For TLS, put nbdkit's nbd plugin in front of the socket.
     """
-    import signal
-    import threading
-
-    from ssdlab.errors import InputError
-    from ssdlab.quantities import format_bytes
-    from ssdlab.serving.watching import watchable
-
     if port is not None and socket is not None:
-        raise InputError("--socket and --port are two places; give one of them")
+        raise InputError("--socket and --port exclude each other")
     if port is None and host is not None:
-        raise InputError("--host goes with --port")
-    if ublk and (port is not None or socket is not None):
-        raise InputError("--ublk makes a block device; --socket and --port are places for NBD")
+        raise InputError("--host requires --port")
+    if ublk and any(given is not None for given in (port, socket, connections)):
+        raise InputError("--ublk creates a block device; --socket, --port and --connections are for NBD")
     write = drive_options.writer_of(output)
     resolved = drive_options.resolved(drive, op, settings, scale)
     served = drive_options.served(
@@ -73,9 +90,8 @@ def serve(
         pace=pace,
         faults=faults,
     )
-    drive_options.end_politely()
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
-    with _place(served, socket, host, port, ublk) as place, watchable(served, place) as unseen:
+    with _place(served, socket, host, port, connections, ublk) as place, watchable(served, place) as unseen:
         typer.echo(place)
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
@@ -91,17 +107,21 @@ def serve(
 
 
 @contextlib.contextmanager
-def _place(served: "ServedDrive", socket: str | None, host: str | None, port: int | None, ublk: bool) -> Iterator[str]:
+def _place(
+    served: "ServedDrive", socket: str | None, host: str | None, port: int | None, connections: int | None, ublk: bool
+) -> Iterator[str]:
     """Where programs find the drive."""
-    from ssdlab.serving import nbd
-    from ssdlab.serving.ublk import attached
-
     if ublk:
         with attached(served) as path:
             yield str(path)
-    elif port is None:
-        with nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute()) as at:
-            yield at.uri
+        return
+    connections = connections or nbd.CONNECTIONS
+    if port is None:
+        place = nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute(), connections)
     else:
-        with nbd.at_port(served, host or nbd.LOCALHOST, port) as at:
-            yield at.uri
+        place = nbd.at_port(served, host or nbd.LOCALHOST, port, connections)
+    with place as at:
+        yield at.uri
+        if at.refused:
+            note = f"note: {at.refused} clients were rejected, because {connections} were connected (--connections)"
+            typer.echo(note, err=True)

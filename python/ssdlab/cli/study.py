@@ -1,63 +1,83 @@
-"""`ssdlab study`: the published experiments, listed, or repeated and laid beside what was published."""
+"""`ssdlab study`: the published experiments, listed, or repeated and compared with what was published."""
 
 from __future__ import annotations
 
-import shlex
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from ssdlab.cli import options
+from ssdlab.cli import comparing, options, study_on
+from ssdlab.cli.progress import shown
+from ssdlab.errors import InputError
+from ssdlab.results.files import check_writable
+from ssdlab.studies import registry
+from ssdlab.studies.real_drives import asked
+from ssdlab.studies.table import print_rows
 
 if TYPE_CHECKING:
-    from ssdlab.studies import Context, Study, StudyResult
+    from ssdlab.studies import Study
+    from ssdlab.studies.studying import Studied
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list them.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Run all, and end with one page for all.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="At full capacity, where a study is scaled otherwise.")] = False,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list all.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all studies and write one page for all.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Full capacity for studies that are scaled by default.")] = False,
     seed: options.Seed = 1,
     workers: options.Workers = None,
     on: Annotated[
         str | None,
         typer.Option("--on", metavar="PATH", help="On a real drive: a folder, the name of a new file, or a device."),
     ] = None,
-    size: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on a folder: the file's size.")] = None,
+    size: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on a folder: size of the file.")] = None,
     destroy_data_on: options.DestroyDataOn = None,
     discard_signatures: options.DiscardSignatures = False,
-    max_write: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on: write no more than this.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="With --on: shorter; it says what it gives up.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="With --on: go on after the last finished step.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: say what would be written.")] = False,
-    smart: Annotated[str | None, typer.Option(metavar="FILE", help="With --on: read health from FILE.")] = None,
+    max_write: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on: maximum amount to write.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="With --on: a shorter run; reports what it omits.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="With --on: resume after the last completed step.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: print what would be written.")] = False,
+    smart: Annotated[str | None, typer.Option(metavar="FILE", help="With --on: read SMART data from FILE.")] = None,
+    drive: Annotated[str | None, typer.Option(metavar="NAME", help="With real-drives: one run, of this drive.")] = None,
+    workload: Annotated[
+        str | None, typer.Option(metavar="TEXT", help='With --drive: such as "zipf 0.8" or "latency 50000".')
+    ] = None,
+    in_use: Annotated[
+        str | None, typer.Option("--in-use", metavar="SIZE", help="With --drive: addresses in use.  [default: all]")
+    ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="DIR", help="Where the files go.  [default: out/study-NAME, out/studies]"),
+        typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/studies]"),
     ] = None,
 ) -> None:
-    """Repeat a published experiment on simulated drives: published, simulated and deviation, row by row.
+    """Repeat a published experiment on simulated drives: published figure, simulated figure and deviation, row by row.
 
-    With --on PATH its steps are carried out on a real drive, scaled to its size, through fio, sysbench, cp and fstrim;
-    --destroy-data-on, --max-write and --dry-run are as in `ssdlab measure`.
+    With --on PATH its steps run on a real drive, scaled to its size, through fio, sysbench, cp and fstrim;
+    --destroy-data-on, --max-write and --dry-run work as in `ssdlab measure`.
     """
-    from ssdlab.errors import InputError
-    from ssdlab.studies import registry
-
     if name is not None and every:
         raise InputError("give the name of a study or --all, not both")
+    if drive or workload or in_use:
+        if name != "real-drives" or drive is None or workload is None:
+            raise InputError(
+                "--drive, --workload and --in-use ask for one run:"
+                " ssdlab study real-drives --drive NAME --workload WORKLOAD"
+            )
+        _run_one(drive, workload, in_use, seed=seed, full=full, output=Path(output or "out/study-real-drives"))
+        return
     if name is None and not every:
         _print_list(registry.studies())
         return
-    if on is not None:
+    path = options.place_of("--on", on)
+    if path is not None:
         if name is None:
-            raise InputError("--on takes one study: ssdlab study NAME --on PATH")
-        from ssdlab.cli import comparing, study_on
+            raise InputError("--on needs one study: ssdlab study NAME --on PATH")
 
         study_on.run(
             registry.study(name),
-            Path(on),
+            path,
             size=size,
             serial=destroy_data_on,
             discard_signatures=discard_signatures,
@@ -79,47 +99,51 @@ def study(
         )
         return
     if quick or resume or dry_run or destroy_data_on:
-        raise InputError("--quick, --resume, --dry-run and --destroy-data-on belong to --on PATH")
+        raise InputError("--quick, --resume, --dry-run and --destroy-data-on require --on PATH")
     chosen = registry.studies() if name is None else [registry.study(name)]
     directory = Path(output) if output else Path("out") / ("studies" if every else f"study-{name}")
-    from ssdlab.results.files import check_writable
 
     check_writable(directory)
     done = []
     for each in chosen:
         place = directory / each.name if every else directory
-        done.append((each, *_run(each, place, seed=seed, full=full, workers=workers)))
+        done.append(_run(each, place, seed=seed, full=full, workers=workers))
     if every:
         from ssdlab.studies import output as files
+        from ssdlab.studies.studying import command_line
 
-        files.write_all(done, directory, _command_line("--all", full, seed))
+        whole = [(each.study, each.result, each.context) for each in done]
+        files.write_all(whole, directory, command_line("--all", full=full, seed=seed))
         typer.echo(f"\nall studies: {directory / 'report.html'}")
 
 
-def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None) -> tuple[StudyResult, Context]:
-    from rich.console import Console
+def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None) -> Studied:
+    from ssdlab.studies import studying
 
-    from ssdlab.cli.progress import shown
-    from ssdlab.studies import Context
-    from ssdlab.studies import output as files
-    from ssdlab.studies.table import print_rows
-
-    context = Context(seed=seed, full=full, workers=workers, show_progress=shown)
     typer.echo(f"{study.name}: {study.title}\n", err=True)
-    result = study.run(context)
+    studied = studying.study(study.name, seed=seed, full=full, workers=workers, show_progress=shown)
     console = Console()
-    print_rows(result.rows, console)
-    console.print(f"\n{result.finding}", highlight=False, markup=False, width=80)
-    names = files.write(study, result, context, place, _command_line(study.name, full, seed))
+    print_rows(studied.result.rows, console)
+    console.print(f"\n{studied.finding}", highlight=False, markup=False, width=80)
+    names = studied.write(place)
     typer.echo(f"\nreport: {place / names[-1]}\nfiles:  {len(names)} in {place}\n")
-    return result, context
+    return studied
 
 
-def _command_line(what: str, full: bool, seed: int) -> str:
-    return shlex.join(["ssdlab", "study", what, *(["--full"] if full else []), "--seed", str(seed)])
+def _run_one(drive: str, workload: str, in_use: str | None, *, seed: int, full: bool, output: Path) -> None:
+    """One run of a drive under one of the real drives' workloads."""
+    row = asked.run(drive, workload, in_use, seed=seed, scale=Fraction(1) if full else None, output=output)
+    typer.echo(f"{row['drive']}, {row['in_use_gib']:.4g} GiB in use, {row['workload']}")
+    typer.echo(f"  host writes {row['host_write_mib_s']:,.1f} MiB/s, write amplification {row['waf']:.3f}")
+    for direction in ("read", "write"):
+        ranks = {rank: value for rank, value in row[f"{direction}_us"].items() if value is not None}
+        if ranks:
+            shown = ", ".join(f"{rank.replace('_', '.')} {value:,.1f}" for rank, value in ranks.items())
+            typer.echo(f"  {direction}s, us: {shown}")
+    typer.echo(f"\nfiles:  {output / 'result.json'}")
 
 
 def _print_list(studies: list[Study]) -> None:
     for each in studies:
         typer.echo(f"{each.name}\n  {each.title}\n  {each.source}")
-    typer.echo("\nssdlab study NAME runs one, --all all of them")
+    typer.echo("\nssdlab study NAME runs a study, --all runs all")

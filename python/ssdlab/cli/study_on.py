@@ -1,4 +1,4 @@
-"""`ssdlab study NAME --on PATH`: a published experiment on a real drive, published figures beside what was measured."""
+"""`ssdlab study NAME --on PATH`: a published experiment on a real drive, published figures next to those measured."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+from rich.table import Table
+
+from ssdlab.cli import measure_protocol, options
+from ssdlab.studies import wording
+from ssdlab.studies.measured import beside
+from ssdlab.studies.real import real
+from ssdlab.targets.device.place import Permission
+from ssdlab.terminal import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +39,6 @@ def run(
     command_line: str,
 ) -> None:
     """Carries the steps out, prints rows and steps, writes `result.json`, pictures and the page."""
-    from rich.console import Console
-
-    from ssdlab.cli import measure_protocol, options
-    from ssdlab.studies.measured import beside
-    from ssdlab.studies.real import real
-    from ssdlab.targets.device.place import Permission
-
     found = real(study)
     permission = Permission(serial, discard_signatures, options.bytes_of("--max-write", max_write))
     figures = measure_protocol.on_path(
@@ -59,11 +61,6 @@ def run(
 
 
 def _print_rows(rows: Sequence[Row], console: object) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from ssdlab.studies import wording
-
     assert isinstance(console, Console)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("", "published", "measured", "note"):
@@ -71,4 +68,4 @@ def _print_rows(rows: Sequence[Row], console: object) -> None:
     for row in rows:
         what = f"{row.what}, {row.unit}" if row.unit else row.what
         table.add_row(what, wording.published(row), wording.simulated(row), row.note)
-    console.print(table, markup=False)
+    show(table, console, ("note",))

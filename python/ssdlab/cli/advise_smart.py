@@ -1,0 +1,89 @@
+"""`ssdlab advise --smart`: a drive's own reports instead of a workload."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ssdlab.errors import InputError
+from ssdlab.health.concerns import duration
+from ssdlab.health.table import name_of
+from ssdlab.quantities import format_bytes, format_share
+
+if TYPE_CHECKING:
+    from ssdlab.advice.setting import Setting
+
+_COLUMNS = 79
+
+
+@dataclass(frozen=True)
+class OwnWorkload:
+    """What a drive's reports say of its workload, as options of `ssdlab advise` would."""
+
+    skew: str
+    writes_per_day: str | None
+
+
+def own_workload(path: str, setting: "Setting | None", left_empty: Sequence[float]) -> OwnWorkload:
+    """Says what is inferred, and gives what goes on as the workload. InputError where the reports tell no WAF."""
+    from ssdlab.health import what_if
+
+    row = _row(path)
+    waf = row["recent_waf"] or row["waf"]
+    if waf is None:
+        raise InputError(f"--smart {path}: no write amplification: {row['waf_reason']}")
+    own = setting.at(None, None).capacity.over_provisioning if setting else None
+    found = what_if.of(row, own, left_empty)
+    said = [
+        f"{name_of(row)}: write amplification {waf:.2f}" + (" lately" if row["recent_waf"] else " since it was new")
+    ]
+    if row["host_bytes_per_day"]:
+        said.append(f"{format_bytes(round(row['host_bytes_per_day']))} a day from the host")
+    if row["years_left"] is not None:
+        said.append(f"{duration(row['years_left'])} left at its current write rate")
+    _say(f"{', '.join(said)}.")
+    for each in found:
+        _say(f"- {each.sentence()}")
+    if not found:
+        reason = (
+            "the drive reduces data"
+            if row["reduces_data"]
+            else "write amplification is close to 1, or no model explains it"
+        )
+        _say(f"The effect of more spare area cannot be inferred: {reason}.")
+    else:
+        _say(_inference(row, found[0].zipf_theta, own))
+    theta = found[0].zipf_theta if found else None
+    pace = row["host_bytes_per_day"]
+    return OwnWorkload(f"zipf:{theta:.2f}" if theta else "uniform", f"{round(pace)}B" if pace else None)
+
+
+def _inference(row: dict[str, Any], theta: float | None, own: float | None) -> str:
+    from ssdlab.health.what_if import over_provisioning_of
+
+    share = over_provisioning_of(row["capacity_bytes"]) if own is None else own
+    taken = f"{format_share(share)} of spare area" + (
+        "" if own is not None else " (flash assumed to be a power of two)"
+    )
+    skew = f"a skew of zipf {theta:.2f} explains it" if theta else "no skew of random writes explains it"
+    return (
+        f"This is an inference: counters do not show why a drive amplifies. At {taken}, {skew}; the range covers "
+        "that, uniform writes with a different effective spare area, and partly sequential writes."
+    )
+
+
+def _row(path: str) -> dict[str, Any]:
+    from ssdlab.health.survey import surveyed
+
+    with surveyed([path], workers=1) as spool:
+        rows = spool.drives().head(2).collect().to_dicts()
+    if len(rows) > 1:
+        raise InputError(f"--smart {path}: contains reports of several drives; use ssdlab fleet --smart")
+    row: dict[str, Any] = rows[0]
+    return row
+
+
+def _say(text: str) -> None:
+    typer.echo("\n".join(textwrap.wrap(text, _COLUMNS, subsequent_indent="  " if text.startswith("- ") else "")))

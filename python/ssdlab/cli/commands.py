@@ -1,0 +1,141 @@
+"""The list of commands, and the group that loads the module of a command when it is called.
+
+`--help` loads none of them, so their modules import what they need at the top.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A command as the overview has it."""
+
+    summary: str
+    example: str
+
+
+# Each command with its line in the overview and an example for its own help. Its function has the name of the command
+# and of its module.
+COMMANDS = {
+    "demo": Listed("Compare two spare areas in under half a minute, without any file.", "ssdlab demo"),
+    "compare": Listed(
+        "Compare spare areas, drives or policies under one workload.",
+        "ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --scale 1/64 --set ftl.victim=greedy,fifo",
+    ),
+    "run": Listed(
+        "Run a fio job on a simulated drive.",
+        "ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --scale 1/16 --output out/first/",
+    ),
+    "replay": Listed(
+        "Replay a recorded block trace on simulated drives.",
+        "ssdlab replay examples/traces/database.csv.gz --drive generic-tlc-480 --scale 1/64 --op 7%,28%",
+    ),
+    "measure": Listed(
+        "Run a fio job on a real drive or file, with SMART.",
+        "ssdlab measure jobs/mixed.fio --on . --size 1GiB --output out/measured/",
+    ),
+    "study": Listed("Repeat published experiments.", "ssdlab study pny-over-provisioning"),
+    "fleet": Listed(
+        "Simulate wear and life of many volumes.",
+        "ssdlab fleet examples/traces/ --drive generic-nvme-tlc-1000 --op 7%,28%",
+    ),
+    "sweep": Listed(
+        "Run a grid or sample of a parameter space, resumably.", "ssdlab sweep sweeps/spare-area.toml --jobs 2"
+    ),
+    "live": Listed("Show a running drive in the browser.", "ssdlab live --drive generic-tlc-480 --scale 1/64"),
+    "mount": Listed(
+        "Mount a simulated drive as a file for real programs.",
+        "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256",
+    ),
+    "serve": Listed(
+        "Serve a simulated drive over NBD.",
+        "ssdlab serve --drive generic-tlc-480 --op 7% --scale 1/256 --socket drive.sock",
+    ),
+    "health": Listed(
+        "Report the health of drives from their SMART reports.",
+        "ssdlab health examples/monday.json examples/friday.json --fail-on attention",
+    ),
+    "export": Listed("Serve metrics of drives to Prometheus.", "ssdlab export --listen 127.0.0.1:9779"),
+    "atlas": Listed("Show statistics of drives in the field, by model.", "ssdlab atlas --output out/atlas"),
+    "check": Listed(
+        "Check a file or drive for internal fragmentation and working TRIM.",
+        "ssdlab check examples/traces/database.csv.gz",
+    ),
+    "refresh": Listed(
+        "Rewrite a file or device in order to restore its read speed.",
+        "ssdlab refresh examples/traces/database.csv.gz --dry-run",
+    ),
+    "identify": Listed(
+        "Infer a drive file from outside, by experiments.",
+        "ssdlab identify --drive generic-tlc-480 --scale 1/8 --output out/identified",
+    ),
+    "fit": Listed(
+        "Fit values of a drive file to measured points.",
+        "ssdlab fit examples/points.csv --drive textbook --free nand.program_us=100..2000 --scale 1/16",
+    ),
+    "advise": Listed(
+        "Find the least spare area that meets given limits.",
+        "ssdlab advise jobs/randwrite.fio --drive generic-tlc-480 --life 5y --writes-per-day 500GB",
+    ),
+    "lifetime": Listed(
+        "Estimate the life of a drive.",
+        "ssdlab lifetime jobs/randwrite.fio --drive generic-tlc-480 --writes-per-day 500GB",
+    ),
+    "drives": Listed("List the drive models, with sources.", "ssdlab drives generic-tlc-480 --op 28%"),
+    "price": Listed(
+        "Compute the cost per usable gigabyte.",
+        "ssdlab price --drive agility2-100gb --drive agility2-120gb",
+    ),
+    "policies": Listed("List the policies.", "ssdlab policies d-choices"),
+    "model": Listed(
+        "Compute write amplification in closed form.",
+        "ssdlab model --op 7% --victim greedy --units-per-erase-unit 256",
+    ),
+}
+
+
+class Interrupted(Exception):
+    """Ctrl-C and its like, in a form that typer leaves alone. The message says what was written."""
+
+
+class Commands(TyperGroup):
+    """The commands; those that are only listed are not loaded."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, listed in COMMANDS.items():
+            self.add_command(TyperCommand(name, short_help=listed.summary))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name, loaded; its name; the rest of the arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else loaded(name), rest
+
+
+def loaded(name: str) -> Any:
+    """The command of that name, with its module."""
+    function = getattr(import_module(f"ssdlab.cli.{name}"), name)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(
+        _interruptible(function)
+    )
+    return typer.main.get_command(alone)
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(command)
+    def call(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(str(interrupt) or "nothing was written") from None
+
+    return call

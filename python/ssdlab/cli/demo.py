@@ -1,0 +1,51 @@
+"""`ssdlab demo`: the main comparison, small enough for a first look, with what came of it as a picture."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ssdlab.cli.compare import compare
+from ssdlab.errors import naming
+from ssdlab.results.files import check_writable
+
+_JOB = "randwrite"
+_DRIVE = "generic-tlc-480"
+_OP = "7%,28%"
+_SCALE = "1/128"
+_PICTURE = "waf-over-host-writes-light.png"
+_BAR_CELLS = 48
+
+
+def demo(
+    output: Annotated[str, typer.Option("--output", metavar="DIR", help="Output folder.")] = "ssdlab-demo",
+) -> None:
+    """Compare two spare areas of a small drive under random writes, in under half a minute.
+
+    Needs no file: the job, the drive and the report's parts come with ssdlab. Writes the report, its pictures and the
+    job file, so that the printed command can be repeated and changed.
+    """
+    directory = Path(output)
+    check_writable(directory)
+    job = directory / f"{_JOB}.fio"
+    with naming(job):
+        directory.mkdir(parents=True, exist_ok=True)
+        job.write_bytes(files("ssdlab.live").joinpath("jobs", job.name).read_bytes())
+    typer.echo(f"ssdlab compare {job} --drive {_DRIVE} --op {_OP} --scale {_SCALE} --output {directory}\n")
+    compare(str(job), drives=[_DRIVE], op=_OP, scale=_SCALE, output=str(directory))
+    typer.echo(f"\n{_bars(directory)}\n")
+    picture = next(directory.rglob(_PICTURE))
+    typer.echo(f"The same over time:            {picture.resolve()}")
+    typer.echo(f"All of it, in a browser:       {(directory / 'report.html').resolve()}")
+
+
+def _bars(directory: Path) -> str:
+    """Write amplification of the variants in the steady state, as bars."""
+    results: list[dict[str, Any]] = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+    steady = [result["ssdlab"]["steady_state"]["waf"] for result in results]
+    wafs = dict(zip(_OP.replace("%", " %").split(","), steady, strict=True))
+    cells = _BAR_CELLS / max(wafs.values())
+    lines = [f"{label:>6} spare  {'█' * round(waf * cells)} {waf:.2f}" for label, waf in wafs.items()]
+    return "\n".join(["Bytes written to flash for each byte that the host writes:", *lines])

@@ -1,0 +1,46 @@
+"""How a command ends at a signal: SIGTERM and SIGHUP as tidily as Ctrl-C, with the status that shells expect of each.
+
+One mechanism for all commands: the signal becomes KeyboardInterrupt, as Ctrl-C is in Python, and what is tidied up then
+is tidied up always. Worker processes never see these signals (`ssdlab.runs`), other programs that a command starts are
+ended by it.
+"""
+
+import signal
+import time
+from types import FrameType
+
+_SECONDS_TOGETHER = 2.0
+"""A terminal that closes and a service manager that stops a service send signals twice, or two at once: those that come
+so soon after the first must not interrupt the tidying up. Later ones mean that it takes too long."""
+
+
+class Ending:
+    """The signal that ends this process."""
+
+    def __init__(self) -> None:
+        self._number = signal.SIGINT
+        self._came_at: float | None = None
+
+    def listen(self) -> None:
+        """From here on. What is ignored stays so, as `nohup` wants."""
+        # Other systems have no SIGHUP.
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, self._interrupt)
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + self._number
+
+    @property
+    def in_words(self) -> str:
+        return "interrupted" if self._number == signal.SIGINT else f"ended by {self._number.name}"
+
+    def _interrupt(self, number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self._came_at is not None and now - self._came_at < _SECONDS_TOGETHER:
+            return
+        self._came_at = now
+        self._number = signal.Signals(number)
+        raise KeyboardInterrupt

@@ -1,0 +1,253 @@
+"""`ssdlab identify`: a drive file inferred from outside, by experiments on a simulated or a real drive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ssdlab.cli import comparing, drive_options, options
+from ssdlab.cli.progress import shown
+from ssdlab.errors import InputError
+from ssdlab.identification import choices
+from ssdlab.identification import identify as carrying_out
+from ssdlab.identification.bench import Limits
+from ssdlab.identification.boxes.simulated import SimulatedBox
+from ssdlab.identification.drive import model_of
+from ssdlab.identification.store import Store
+from ssdlab.quantities import format_bytes
+from ssdlab.results.files import check_writable
+from ssdlab.safety.place import check_platform
+from ssdlab.targets.device import health, programs, purging
+from ssdlab.targets.device.place import Permission, claimed, is_device
+from ssdlab.targets.device.plan import RATE_MB_S
+
+_BUDGET_MAX = 2
+_SIZE_BYTES_MIN = 64 << 20
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ssdlab.drives import ResolvedDrive
+    from ssdlab.identification.box import Box
+    from ssdlab.identification.identify import Planned
+
+
+def identify(
+    drive: Annotated[
+        str | None,
+        typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive, treated as a black box."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", metavar="PATH", help="A real device, or a folder or new file, which shows less."),
+    ] = None,
+    size: Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the file, such as 4GiB.")] = None,
+    op: options.Op = None,
+    settings: options.Set = None,
+    scale: options.Scale = None,
+    budget: Annotated[
+        str, typer.Option(metavar="Nx", help="The most to write, in drive capacities, such as 0.5x.")
+    ] = "2x",
+    minutes: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=0.01, help="Begin no experiment after this many minutes of the drive's time."),
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing; reads existing data.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume after the last completed experiment in --output.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")] = False,
+    seed: options.Seed = 1,
+    smart: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Read SMART data from FILE (smartctl -j, or a served drive's stats.json)."),
+    ] = None,
+    max_write: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Maximum amount to write, such as 100GB.")
+    ] = None,
+    destroy_data_on: options.DestroyDataOn = None,
+    discard_signatures: options.DiscardSignatures = False,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/identify-NAME]")
+    ] = None,
+) -> None:
+    """Infer a drive file from outside: experiments on a drive of which only completed requests are seen.
+
+    DIR gets drive.toml, for `ssdlab run --drive`; result.json with each inferred value, its 90 % interval and the
+    experiment that shows it; report.html with the evidence and what could not be told.
+    """
+    path = options.place_of("--on", on)
+    if (drive is None) == (path is None):
+        raise InputError("give either --drive NAME, a simulated drive, or --on PATH, a real one")
+    command_line = comparing.command_line(
+        ["ssdlab", "identify"],
+        {
+            **{"--drive": drive, "--on": on, "--size": size, "--op": op, "--set": settings, "--scale": scale},
+            **{"--budget": budget, "--minutes": None if minutes is None else f"{minutes:g}", "--read-only": read_only},
+            **{"--smart": smart, "--destroy-data-on": destroy_data_on, "--discard-signatures": discard_signatures},
+            **{"--max-write": max_write, "--seed": str(seed)},
+        },
+    )
+    how = _How(_share(budget), minutes, read_only, seed, resume, dry_run, command_line)
+    if path is not None:
+        if op or settings or scale:
+            raise InputError("--op, --set and --scale apply to simulated drives; give --drive")
+        permission = Permission(destroy_data_on, discard_signatures, options.bytes_of("--max-write", max_write))
+        _on_path(path, options.bytes_of("--size", size), permission, smart, how, output)
+        return
+    assert drive is not None
+    if size or smart or destroy_data_on or max_write:
+        raise InputError("--size, --smart, --destroy-data-on and --max-write apply to real drives; give --on")
+    resolved = drive_options.resolved(drive, op, settings, scale)
+    _on_drive(resolved, how, Path(output) if output else Path("out") / f"identify-{resolved.name}")
+
+
+@dataclass(frozen=True)
+class _How:
+    """What the options say of any drive."""
+
+    budget: float
+    """In capacities."""
+    minutes: float | None
+    read_only: bool
+    seed: int
+    resume: bool
+    dry_run: bool
+    command_line: str
+
+    def limits(self, capacity_bytes: int) -> Limits:
+        """In bytes and seconds."""
+        seconds = None if self.minutes is None else 60 * self.minutes
+        return Limits(int(self.budget * capacity_bytes), seconds, self.read_only)
+
+    def identity(self, target: Mapping[str, Any]) -> dict[str, Any]:
+        """What must be the same for a run to go on."""
+        return {**target, "seed": self.seed, "budget": self.budget, "read_only": self.read_only}
+
+
+def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
+    """On a simulated drive, which goes on from the state that the last finished experiment left."""
+    planned = carrying_out.plan(drive.capacity.user_bytes, how.limits(drive.capacity.user_bytes))
+    _print_plan(planned, drive.capacity.user_bytes)
+    if how.dry_run:
+        return
+    check_writable(output)
+    # The whole drive, so that a run is not resumed on another one.
+    store = Store(output, how.identity({"drive": drive.specification()}), resume=how.resume)
+    last = next((each.experiment.name for each in reversed(planned) if store.finished(each.experiment.name)), None)
+    state = store.folder / f"{last}.state" if last else None
+    box = SimulatedBox(drive, store.folder, seed=how.seed, state=state if state and state.exists() else None)
+    target = {"kind": "simulated", "name": drive.name, "scale": str(drive.scale)}
+    _carry_out(box, planned, store, how, target, output, kept=box.keep)
+    box.remove()
+
+
+def _on_path(
+    path: Path, size_bytes: int | None, permission: Permission, smart: str | None, how: _How, output: str | None
+) -> None:
+    """On a device, which is trimmed first unless nothing may be written; or on a file, which is made and removed."""
+    from ssdlab.identification.boxes.device import DeviceBox
+
+    check_platform()
+    on_device = is_device(path)
+    _check_file(path, on_device, size_bytes, how)
+    folder = Path(output) if output else Path("out") / f"identify-{path.name or 'folder'}"
+    check_writable(folder)
+    with claimed(path, size_bytes, permission) as place:
+        source = health.of(place.claim.place, Path(smart) if smart else None)
+        box = DeviceBox(place, source, seed=how.seed)
+        if box.capacity_bytes < _SIZE_BYTES_MIN:
+            raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to tell anything")
+        planned = carrying_out.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
+        _print_plan(planned, box.capacity_bytes)
+        if how.dry_run:
+            return
+        programs.check("fio")
+        store = Store(folder, how.identity({"path": str(path), "size_bytes": place.size_bytes}), resume=how.resume)
+        begun = any(store.finished(each.experiment.name) for each in planned)
+        if on_device and not how.read_only and not begun:
+            purging.purge(place)
+        disk = place.claim.place
+        target = {
+            "kind": "device", "name": disk.model or path.name or "the drive", "path": str(path), "what": place.what,
+            "size_bytes": place.size_bytes, "disk": disk.disk, "smart": source.source,
+        }  # fmt: skip
+        _carry_out(box, planned, store, how, target, folder, kept=lambda _name: None)
+
+
+def _check_file(path: Path, on_device: bool, size_bytes: int | None, how: _How) -> None:
+    """InputError where a file cannot be what is asked for."""
+    if on_device:
+        if size_bytes is not None:
+            raise InputError(f"--size: {path} is a device with a fixed size")
+        return
+    if size_bytes is None:
+        raise InputError(f"give --size, such as 4GiB, for the file in {path}")
+    if how.read_only:
+        raise InputError("--read-only: a file has to be written before it can be read; name a device")
+    if how.resume:
+        raise InputError(f"--resume: the file in {path} does not survive an interrupted run; run without --resume")
+
+
+def _carry_out(
+    box: Box,
+    planned: Sequence[Planned],
+    store: Store,
+    how: _How,
+    target: Mapping[str, Any],
+    output: Path,
+    *,
+    kept: Callable[[str], object],
+) -> None:
+    from ssdlab.identification import output as files
+
+    try:
+        with shown([each.experiment.title for each in planned]) as tell:
+            found = carrying_out.identify(
+                box, planned, store, kept=kept, tell=tell, seconds_max=how.limits(box.capacity_bytes).seconds
+            )
+    except KeyboardInterrupt:
+        done = sum(store.finished(each.experiment.name) is not None for each in planned)
+        raise KeyboardInterrupt(
+            f"{done} of {len(planned)} experiments are complete; they are in {output}, and "
+            "--resume continues after them"
+        ) from None
+    # Simulations alone: nothing more is asked of the drive.
+    found.add(choices.NAME, choices.choose(found))
+    model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])))
+    files.print_table(found, Console())
+    names = files.write(found, model, target, output, seed=how.seed, line=how.command_line)
+    typer.echo(f"\ndrive:  {output / files.DRIVE_FILE}\nreport: {output / names[-1]}")
+
+
+def _name(target: str) -> str:
+    """Of the drive file: letters and digits of the target's name."""
+    plain = "".join(letter if letter.isalnum() else "-" for letter in target.lower()).strip("-")
+    return f"identified-{plain}"
+
+
+def _share(budget: str) -> float:
+    """`--budget`. InputError unless it is a number of capacities."""
+    try:
+        share = float(budget.removesuffix("x"))
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= _BUDGET_MAX:
+        raise InputError(f"--budget is {budget!r}; allowed: above 0x, up to {_BUDGET_MAX}x, such as 0.5x")
+    return share
+
+
+def _print_plan(planned: Sequence[Planned], capacity_bytes: int) -> None:
+    written = sum(each.write_bytes for each in planned)
+    for each in planned:
+        typer.echo(
+            f"# {each.experiment.name}: {each.experiment.title}; writes {format_bytes(each.write_bytes)} or less"
+        )
+    typer.echo(
+        f"# total: {format_bytes(written)} written or less, {written / capacity_bytes:.3g} x the capacity; about "
+        f"{written / RATE_MB_S / 6e7:.1f} min at {RATE_MB_S:g} MB/s"
+    )

@@ -1,0 +1,37 @@
+"""Values that are slips of the hand: are they refused, with what is allowed, before anything is done?"""
+
+import re
+
+import pytest
+
+from small_drives import Program
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("run uniform.fio --drive small.toml --op 99999%", "--op: '99999%' is out of range; allowed .* 0% to 1000%"),
+        ("compare uniform.fio --drive small.toml --op 7%,1001%", "--op: '1001%' is out of range"),
+        ("model --op 99999% --victim greedy --units-per-erase-unit 256", "'99999%' is out of range"),
+        (
+            "lifetime uniform.fio --drive small.toml --writes-per-day 500",
+            "--writes-per-day: '500' has no unit; write 500GB, or 500B if bytes are meant",
+        ),
+        ("advise uniform.fio --drive small.toml --life 5y --writes-per-day 500", "'500' has no unit"),
+        ("lifetime uniform.fio --drive small.toml --writes-per-day 11PB", "11PB; allowed: up to 10 PB"),
+        ("run uniform.fio --drive small.toml --set ftl.victim=fifo --op 20000%", "out of range"),
+        ("compare uniform.fio --drive small.toml --dwpd 1e9", "--dwpd is 1e[+]09; allowed: above 0, up to 10000"),
+    ],
+)
+def test_a_slip_is_refused(ssdlab: Program, call: str, said: str) -> None:
+    """`--op 99999%` simulated a drive of a few units; `--writes-per-day 500` promised a life of a billion years."""
+    ended = ssdlab(*call.split())
+    assert ended.returncode == 2
+    assert re.search(said, ended.stderr), ended.stderr
+
+
+@pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])
+def test_an_empty_place_is_no_place(ssdlab: Program, call: str) -> None:
+    """A variable of a script that was not set, `--on "$DISK"`, meant the working folder."""
+    ended = ssdlab(*call.split(), "--on", "", "--dry-run")
+    assert (ended.returncode, "--on is empty; allowed: a folder" in ended.stderr) == (2, True), ended.stderr

@@ -1,0 +1,25 @@
+"""The examples in `--help` work as they stand: options that exist, and files that are shipped."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ssdlab.cli.commands import COMMANDS, loaded
+
+ROOT = Path(__file__).parents[2]
+_SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".db"}
+# Outputs and mount points are made.
+_MADE = ("--output", "--socket")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_of_a_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, command, *words = shlex.split(COMMANDS[name].example)
+    assert (program, command) == ("ssdlab", name)
+    monkeypatch.chdir(ROOT)
+    loaded(name).make_context(name, list(words))
+    read = [word for before, word in zip(["", *words], words, strict=False) if before not in _MADE]
+    named = [word for word in read if Path(word).suffix in _SUFFIXES or (word.endswith("/") and name != "mount")]
+    assert [word for word in named if not Path(word).exists()] == []
+    assert not any(word.startswith("/") for word in words)

@@ -1,0 +1,89 @@
+"""The examples of README.md work as they stand: each is a command with options that exist, and each file that one names
+is in the repository or made by a line above it."""
+
+import itertools
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ssdlab.advice.fit_drive import read_points
+from ssdlab.cli import app
+
+ROOT = Path(__file__).parents[2]
+_BLOCK = ROOT.joinpath("README.md").read_text().partition("## Examples\n\n```\n")[2].partition("\n```")[0]
+LINES = [words for line in _BLOCK.splitlines() if (words := shlex.split(line, comments=True))]
+COMMANDS = [words for words in LINES if words[0] == "ssdlab"]
+_SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".txt", ".db", ".files"}
+# What these options name is written, not read.
+_WRITTEN = ("--output", "--socket", "--save-state")
+
+
+def _made(words: list[str]) -> list[str]:
+    """The files that a line leaves behind."""
+    if words[0] == "ssdlab":
+        outputs = [value for option, value in itertools.pairwise(words) if option in _WRITTEN]
+        return [*outputs, words[-1]] if words[1:3] == ["drives", "new"] else outputs
+    return [word for word in words[1:] if not word.startswith("-")]
+
+
+def _named(words: list[str]) -> list[str]:
+    """The files that a line of ssdlab reads."""
+    read = [word for before, word in itertools.pairwise(words) if before not in _WRITTEN]
+    return [word for word in read if Path(word).suffix in _SUFFIXES or word.endswith("/")]
+
+
+def test_there_are_examples() -> None:
+    assert len(COMMANDS) > 25
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_an_example_is_a_command_with_options_that_exist(words: list[str]) -> None:
+    group: Any = typer.main.get_command(app)
+    _, command, _ = group.resolve_command(group.make_context("ssdlab", ["drives"]), words[1:])
+    assert command, f"no command {words[1]}"
+    # Parses the line and converts its values; raises a usage error for what is wrong.
+    command.make_context(words[1], words[2:])
+
+
+def test_every_file_in_an_example_is_shipped_or_made_above() -> None:
+    made: set[str] = set()
+    for words in LINES:
+        if words[0] == "ssdlab":
+            new = _made(words)
+            missing = [name for name in _named(words) if not ROOT.joinpath(name).exists() and name not in made]
+            assert [name for name in missing if name not in new and name.rstrip("/") not in made] == [], words
+        made.update(name.rstrip("/") for name in _made(words))
+        made.update(_made(words))
+
+
+def test_shipped_files_are_those_that_the_tool_writes(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, str(ROOT / "tools" / "example_files.py"), str(tmp_path)], check=True)
+    shipped = sorted(path.relative_to(ROOT / "examples") for path in (ROOT / "examples").rglob("*") if path.is_file())
+    assert shipped == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    for name in shipped:
+        assert (tmp_path / name).read_bytes() == (ROOT / "examples" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    "words", [w for w in COMMANDS if w[1] in ("lifetime", "health") or "--smart" in w], ids=" ".join
+)
+def test_reports_in_examples_are_read(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    if "--before" not in words and words[1] == "lifetime":
+        pytest.skip("runs a job")
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, words[1:], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+
+
+def test_traces_and_points_in_examples_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert read_points(Path("examples/points.csv"))
+    for path in Path("examples/traces").iterdir():
+        result = CliRunner().invoke(app, ["replay", str(path), "--profile"], catch_exceptions=False)
+        assert (result.exit_code, "6,00" in result.output) == (0, True), result.output
