@@ -19,7 +19,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
-.PHONY: help setup demo test check format docs gallery bench ublk fuzz lock clean
+.PHONY: help setup demo test check format docs man site wheel gallery bench blind ublk fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -69,11 +69,27 @@ format: setup ## puts all sources into their form
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format
 
-docs: setup ## writes the generated pages, and the package's copies of the job files, anew
+docs: setup ## writes the generated pages and types, and the package's copies of the job files, anew
 	cp jobs/*.fio python/ssdlab/live/jobs/
+	$(PYTHON) tools/engine_types.py python/ssdlab/engine/types.py
+	$(PYTHON) -m ruff format --quiet python/ssdlab/engine/types.py
 	$(PYTHON) tools/jobs_page.py docs/jobs.md
+	$(PYTHON) tools/drive_file_page.py docs/drive-file.md
 	$(PYTHON) tools/policies_page.py docs/policies.md
 	$(PYTHON) tools/traces_page.py docs/traces.md
+
+man: setup ## man pages from the help, into out/man
+	$(PYTHON) tools/man_pages.py out/man
+
+site: setup ## the documentation as static pages with a search, and the live page in the browser, into out/site
+	tools/bootstrap group site
+	$(PYTHON) tools/website.py
+	$(PYTHON) tools/try_site.py
+
+wheel: setup ## wheels for x86-64 and aarch64 and the source distribution, into out/dist; installs and tries one
+	tools/bootstrap group wheel
+	tools/wheels
+	tools/try_wheel out/dist/ssdlab-*$$(uname -m).whl
 
 gallery: setup ## the studies' pages, a tour as an animation, pictures of the live page, from runs; takes a while
 	tools/bootstrap programs
@@ -86,6 +102,10 @@ bench: setup ## speed, as JSON, a line a benchmark
 	$(PYTHON) benches/cluster_overhead.py 200 20
 	$(PYTHON) benches/advice.py
 
+BLIND_DRIVES ?= 100
+blind: setup ## identifies random simulated drives from outside, BLIND_DRIVES=100; prints how far values are off
+	nice $(PYTHON) tools/blind.py $(BLIND_DRIVES) --policies
+
 # The bindings of the feature take libclang, here that of the development packages, and the C headers of the system.
 ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of the two above
 	export LIBCLANG_PATH="$${LIBCLANG_PATH:-$$(echo $(CURDIR)/.venv/lib/python3*/site-packages/clang/native)}"; \
@@ -93,8 +113,8 @@ ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of 
 	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 
 FUZZ_SECONDS ?= 600
-fuzz: setup ## fuzzes trace readers and parsers, FUZZ_SECONDS=600 each; see fuzz/README.md
-	tools/bootstrap fuzzers
+fuzz: setup ## fuzzes trace readers, parsers and NBD connections, FUZZ_SECONDS=600 each; see fuzz/README.md
+	tools/bootstrap group fuzz
 	$(PYTHON) tools/fuzz.py $(FUZZ_SECONDS)
 
 lock: $(PACKAGES) ## resolves the lock files anew, after a change of the dependencies

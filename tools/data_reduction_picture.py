@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ssdlab
-from ssdlab import jobs
 from ssdlab.drives import ResolvedDrive
-from ssdlab.planning import closed_forms
 from ssdlab.report.charts.published import Line, Marks, published_lines
+from ssdlab.theory import closed_forms
+from ssdlab.workloads import jobs
 
 DRIVE = "textbook"
 SCALE = Fraction(1, 4)

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ssdlab.advice.fit import Fit, fit
 from ssdlab.drives import DriveFile, Source, load, to_toml
 from ssdlab.drives import settings as drive_settings
-from ssdlab.planning.fit import Fit, fit
-from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, EXTENTS, SEGMENT_BYTES, WINDOW_BYTES, Fragmented
+from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, EXTENTS, SEGMENT_BYTES, Fragmented
 from ssdlab.studies.internal_fragmentation.fitting import model
 
 CATALOGUE = Path(__file__).parent.parent / "python/ssdlab/drives/catalogue"
@@ -36,7 +36,7 @@ def prepared(each: Fragmented) -> DriveFile:
     settings: dict[str, str] = {"read_ahead.window_bytes": window, "read_ahead.segment_bytes": str(SEGMENT_BYTES)}
     settings |= {key: f'"{value}"' if isinstance(value, str) else str(value) for key, value in _extents(each).items()}
     changed = drive_settings.apply(load(each.drive), settings)
-    chosen = each.window_bytes != WINDOW_BYTES or each.choices > int(each.has_extents)
+    chosen = "read_ahead.window_bytes" in each.choices
     said = f"one of 512, 768 and 1024 KiB, whichever came nearest to the times in {SOURCE}"
     usual = "a read buffer of some hundred KiB a stream; makers do not publish theirs"
     sources = {
@@ -52,7 +52,7 @@ def prepared(each: Fragmented) -> DriveFile:
             ),
             "map_cache.entries_per_map_page": Source(kind="assumed", source="segments of 256 KiB"),
         }
-    return changed.model_copy(update={"sources": changed.sources | sources})
+    return changed.with_sources(sources)
 
 
 def fitted(begun: DriveFile, each: Fragmented, found: Fit, points: Sequence[float]) -> DriveFile:
@@ -61,9 +61,7 @@ def fitted(begun: DriveFile, each: Fragmented, found: Fit, points: Sequence[floa
     result = drive_settings.apply(begun, values)
     cells = ", ".join(f"{cell} {point:g} s" for cell, point in zip(each.cells, points, strict=True))
     said = f"least squares, {len(values)} free, {len(points)} points of {SOURCE}: {cells}"
-    return result.model_copy(
-        update={"sources": begun.sources | {key: Source(kind="fitted", source=said) for key in values}}
-    )
+    return result.with_sources({key: Source(kind="fitted", source=said) for key in values})
 
 
 def _extents(each: Fragmented) -> dict[str, object]:

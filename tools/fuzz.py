@@ -1,8 +1,9 @@
-"""Runs the fuzzers one after the other: libFuzzer on the trace readers, atheris on the parsers of jobs and of scripts.
+"""Runs the fuzzers one after the other: libFuzzer on the trace readers and on NBD connections, atheris on what reads
+jobs, scripts and reports.
 
 usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target: the name of a trace format for its reader,
-recognised, compressed-traces, jobs, scripts. What is found lies in out/fuzz/, a failing input as crash-TARGET-...; with
-SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
+recognised, compressed-traces, nbd, jobs, scripts, reports. What is found lies in out/fuzz/, a failing input as
+crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
 """
 
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ssdlab.traces.recording import formats
+from ssdlab.workloads.traces.recording import formats
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "fuzz/corpus"
@@ -21,9 +22,14 @@ READERS = tuple(format["name"] for format in formats())
 RECOGNISED = "recognised"
 COMPRESSED = "compressed-traces"
 TRACES = (*READERS, RECOGNISED, COMPRESSED)
-TEXTS = ("jobs", "scripts")
+NBD = "nbd"
+RUST = (*TRACES, NBD)
+TEXTS = ("jobs", "scripts", "reports")
+TARGETS = (*RUST, *TEXTS)
 SECONDS = 600
 INPUT_BYTES_MAX = 2048
+# A report of smartctl is long before it says anything of writes.
+REPORT_BYTES_MAX = 16384
 # Only short inputs are kept: the corpus is part of the repository.
 KEPT_BYTES_MAX = 600
 # What a nightly compiler's -Z sanitizer would switch on, but for the sanitizer: a stable compiler takes these too.
@@ -51,7 +57,7 @@ def command_of(target: str, triple: str) -> list[str]:
         program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")
         program.chmod(0o755)
         return [str(program)]
-    return [str(PROGRAMS / triple / "release" / (COMPRESSED if target == COMPRESSED else "traces"))]
+    return [str(PROGRAMS / triple / "release" / (target if target in (COMPRESSED, NBD) else "traces"))]
 
 
 def environment_of(target: str) -> dict[str, str]:
@@ -62,8 +68,8 @@ def environment_of(target: str) -> dict[str, str]:
 def dictionary(target: str) -> Path:
     """Words of the target's language, for libFuzzer to put in."""
     if target != "jobs":
-        return ROOT / "fuzz" / ("scripts.dict" if target == "scripts" else "traces.dict")
-    from ssdlab.jobs import OPTIONS
+        return ROOT / "fuzz" / (f"{target}.dict" if target in ("scripts", "reports", NBD) else "traces.dict")
+    from ssdlab.workloads.jobs import OPTIONS
 
     path = OUT / "jobs.dict"
     path.write_text("".join(f'"{name}="\n' for option in OPTIONS for name in option.names))
@@ -82,9 +88,9 @@ def unpack(target: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     inputs = kept(target)
     if target in TEXTS:
-        suffix = {"jobs": "fio", "scripts": "files"}[target]
-        inputs += [path.read_bytes() for path in sorted(ROOT.glob(f"*/**/*.{suffix}")) if "out" not in path.parts]
-    else:
+        places = {"jobs": "*/**/*.fio", "scripts": "*/**/*.files", "reports": "tests/smart/field_sample/reports/*"}
+        inputs += [path.read_bytes() for path in sorted(ROOT.glob(places[target])) if "out" not in path.parts]
+    elif target in TRACES:
         # What is to be recognised is an input of each reader too, a good one or a bad one.
         inputs += kept(RECOGNISED) if target in READERS else []
         inputs += [b"?" + path.read_bytes() for path in sorted((ROOT / "crates/traces/tests/fixtures").iterdir())]
@@ -118,7 +124,12 @@ def fuzz(target: str, seconds: int, triple: str) -> bool:
     found.mkdir(parents=True, exist_ok=True)
     seeds = unpack(target)
     command = command_of(target, triple)
-    limits = [f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES_MAX}", "-timeout=20", "-rss_limit_mb=1500"]
+    limits = [
+        f"-max_total_time={seconds}",
+        f"-max_len={REPORT_BYTES_MAX if target == 'reports' else INPUT_BYTES_MAX}",
+        "-timeout=20",
+        "-rss_limit_mb=1500",
+    ]
     options = [f"-dict={dictionary(target)}", f"-artifact_prefix={OUT}/crash-{target}-", "-print_final_stats=1"]
     log = OUT / f"{target}.log"
     with log.open("w") as output:
@@ -139,13 +150,13 @@ def main() -> None:
     """Builds what is needed and runs the targets; ends with 1 when an input broke one."""
     words = sys.argv[1:]
     seconds = int(words.pop(0)) if words and words[0].isdigit() else SECONDS
-    targets = words or [*TRACES, *TEXTS]
-    unknown = [target for target in targets if target not in (*TRACES, *TEXTS)]
+    targets = words or list(TARGETS)
+    unknown = [target for target in targets if target not in TARGETS]
     if unknown:
-        sys.exit(f"{', '.join(unknown)}: no such target; there are {', '.join((*TRACES, *TEXTS))}")
+        sys.exit(f"{', '.join(unknown)}: no such target; there are {', '.join(TARGETS)}")
     OUT.mkdir(parents=True, exist_ok=True)
     triple = host()
-    if any(target in TRACES for target in targets):
+    if any(target in RUST for target in targets):
         build = ["cargo", "build", "--release", "--locked", "--target", triple]
         flags = {"RUSTFLAGS": COVERAGE, "CARGO_TARGET_DIR": str(PROGRAMS)}
         subprocess.run(build, cwd=ROOT / "fuzz", check=True, env=os.environ | flags)

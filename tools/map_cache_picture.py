@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ssdlab
-from ssdlab import jobs
+from ssdlab.drives.schema import mean_us
 from ssdlab.report.charts.published import Line, Marks, published_lines
+from ssdlab.workloads import jobs
 
 DRIVE = "generic-nvme-960"
 SCALE = Fraction(1, 64)
@@ -67,7 +68,7 @@ def main(folder: Path) -> None:
         for place, label in enumerate(drives)
     ]
     nand = whole.file.nand
-    read_us = nand.read_us + UNIT_BYTES / nand.channel_mb_s
+    read_us = mean_us(nand.read_us) + UNIT_BYTES / nand.channel_mb_s
     in_memory_gib = float(ROOM) * full_gib
     expected = [(gib, 1e6 / (read_us * (2 - min(1.0, in_memory_gib / gib)))) for gib in at_gib]
     figure = published_lines(

@@ -8,9 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ssdlab
-from ssdlab import jobs
+from ssdlab.drives.schema import mean_us
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.results import Result
+from ssdlab.workloads import jobs
 
 DRIVE = "generic-tlc-480"
 SCALE = Fraction(1, 16)
@@ -44,6 +45,7 @@ def main(folder: Path) -> None:
     results = dict(ssdlab.run_many(specifications))
     lines = [Line(label, _speeds(results[index])) for index, label in enumerate(drives)]
     nand = drives["no cache"].file.nand
+    program_us = mean_us(nand.program_us)
     planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
     transfer_us = nand.planes_per_die * nand.page_bytes / nand.channel_mb_s
 
@@ -56,9 +58,9 @@ def main(folder: Path) -> None:
         name="slc-cache",
         title="An SLC cache is fast until it is full; folding as one writes is slower than no cache",
         caption=f"Sequential writes of 128 KiB, 64 at a time, to a fresh {DRIVE} (simulated at 1/16), by what has been "
-        f"written. In SLC mode a page is programmed in {SLC_PROGRAM_US:.0f} us instead of {nand.program_us:.0f}.",
+        f"written. In SLC mode a page is programmed in {SLC_PROGRAM_US:.0f} us instead of {program_us:.0f}.",
         lines=lines,
-        marks=[Marks("closed form", [(2, closed_form(SLC_PROGRAM_US)), (50, closed_form(nand.program_us))])],
+        marks=[Marks("closed form", [(2, closed_form(SLC_PROGRAM_US)), (50, closed_form(program_us))])],
         x_title="written, GiB",
         y_title="sequential writes, MB/s",
         number_format=",.0f",

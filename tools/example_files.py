@@ -1,0 +1,106 @@
+"""Writes the files that the examples of README.md read, into a folder. usage: example_files.py FOLDER
+
+All of it is made up: two volumes of a host for an hour, what a drive reports on a Monday and on a Friday, two points to
+fit a drive to.
+"""
+
+import gzip
+import json
+import random
+import sys
+from pathlib import Path
+
+_BLOCK_BYTES = 4096
+# The format counts in 100 ns since 1601; any day will do.
+_START = 133_500_000_000_000_000
+_TICKS_PER_S = 10_000_000
+_SECONDS = 3600
+_GIB = 2**30
+
+Request = tuple[float, str, int, int]
+"""When in seconds, what, where and how much in bytes."""
+
+
+def database(source: random.Random, requests: int) -> list[Request]:
+    """Pages of 8 KiB, a tenth of them hot, read and written at random; a log that is written in sequence."""
+    found, log_end = [], 0
+    pages = 24 * _GIB // 8192
+    for _ in range(requests):
+        at = source.uniform(0, _SECONDS)
+        if source.random() < 0.2:
+            found.append((at, "Write", log_end, 16384))
+            log_end = (log_end + 16384) % _GIB
+            continue
+        place = source.randrange(pages // 10) if source.random() < 0.8 else source.randrange(pages)
+        found.append((at, "Read" if source.random() < 0.55 else "Write", _GIB + place * 8192, 8192))
+    return sorted(found)
+
+
+def mail(source: random.Random, requests: int) -> list[Request]:
+    """Files of some hundred KiB written once in a free place, read a few times."""
+    found: list[Request] = []
+    while len(found) < requests:
+        at, place = source.uniform(0, _SECONDS), source.randrange(12 * _GIB // _BLOCK_BYTES) * _BLOCK_BYTES
+        blocks = min(256, 4 + int(source.paretovariate(1.1) * 8))
+        for first in range(0, blocks, 32):
+            kind = "Write" if source.random() < 0.6 else "Read"
+            found.append(
+                (at + first * 1e-4, kind, place + first * _BLOCK_BYTES, min(32, blocks - first) * _BLOCK_BYTES)
+            )
+    return sorted(found)
+
+
+def trace(requests: list[Request], host: str) -> str:
+    """As Microsoft Research Cambridge published its traces: timestamp, host, disk, type, offset, size, response."""
+    lines = (
+        f"{_START + round(at * _TICKS_PER_S)},{host},0,{kind},{offset},{size},{500 + size // 64}"
+        for at, kind, offset, size in requests
+    )
+    return "\n".join(lines) + "\n"
+
+
+def report(day: int, written_gb: int, used_percent: int) -> dict[str, object]:
+    """What `smartctl --json -x` says of an NVMe drive of 480 GB, cut down to what ssdlab reads."""
+    return {
+        "smartctl": {"version": [7, 3]},
+        "model_name": "EXAMPLE 480",
+        "serial_number": "EXAMPLE-1",
+        "local_time": {"time_t": 1_731_916_800 + day * 86400},
+        "power_on_time": {"hours": 9000 + day * 24},
+        "user_capacity": {"bytes": 480103981056},
+        "smart_status": {"passed": True},
+        "nvme_smart_health_information_log": {
+            "critical_warning": 0,
+            "temperature": 38,
+            "available_spare": 100,
+            "available_spare_threshold": 10,
+            "percentage_used": used_percent,
+            "data_units_read": 2 * written_gb * 10**9 // 512_000,
+            "data_units_written": written_gb * 10**9 // 512_000,
+            "power_on_hours": 9000 + day * 24,
+            "media_errors": 0,
+        },
+        # The log C0h of Open Compute, which tells what the flash took.
+        "ocp_smart_log": {"physical_media_units_written_bytes": round(2.9 * written_gb * 10**9)},
+    }
+
+
+POINTS = """# What a drive was measured at in its steady state; workloads are named from the folder of this file.
+workload,space_in_use,metric,value
+../jobs/randwrite.fio,,write_mib_s,60
+"""
+
+
+def write_all(folder: Path) -> None:
+    """All files; the same bytes each time."""
+    (folder / "traces").mkdir(parents=True, exist_ok=True)
+    for name, make in (("database", database), ("mail", mail)):
+        text = trace(make(random.Random(name), 6000), name)
+        (folder / "traces" / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    for name, day, written_gb in (("monday", 0, 41_300), ("friday", 4, 41_580)):
+        (folder / f"{name}.json").write_text(json.dumps(report(day, written_gb, 15), indent=2) + "\n")
+    (folder / "points.csv").write_text(POINTS)
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))
