@@ -1,7 +1,8 @@
-"""Coverage-guided fuzzing of the parsers of job files and of file-system scripts, by atheris.
+"""Coverage-guided fuzzing of the parsers of job files, of file-system scripts and of drives' reports, by atheris.
 
-Called by `make fuzz` with `jobs` or `scripts`, a name and libFuzzer's own arguments. Whatever text comes in, it gives
-the engine's jobs or an InputError; anything else is a finding. Not for the tests: these have tests/jobs/test_fuzz.py.
+Called by `make fuzz` with `jobs`, `scripts` or `reports`, a name and libFuzzer's own arguments. Whatever text comes in,
+it gives the engine's jobs, or readings, or an InputError; anything else is a finding. Not for the tests: these have
+tests/workloads/jobs/test_fuzz.py and tests/smart/test_field_sample.py.
 """
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
@@ -11,10 +12,20 @@ from collections.abc import Callable
 
 import atheris
 
-with atheris.instrument_imports(include=["ssdlab.jobs", "ssdlab.filesystem", "ssdlab.quantities"]):
-    from ssdlab import filesystem, jobs
-    from ssdlab.filesystem import session  # noqa: F401
-    from ssdlab.jobs import resolve  # noqa: F401
+with atheris.instrument_imports(
+    include=[
+        "ssdlab.workloads.jobs",
+        "ssdlab.workloads.filesystem",
+        "ssdlab.quantities",
+        "ssdlab.smart",
+        "ssdlab.health",
+    ]
+):
+    from ssdlab.health.drive import row_of
+    from ssdlab.smart import formats, reading
+    from ssdlab.workloads import filesystem, jobs
+    from ssdlab.workloads.filesystem import session  # noqa: F401
+    from ssdlab.workloads.jobs import resolve  # noqa: F401
 
 from ssdlab.errors import InputError
 from ssdlab.workloads import Workload
@@ -40,11 +51,20 @@ def one_input(parse: Callable[[str, str], Workload]) -> Callable[[bytes], None]:
     return run
 
 
+def one_report(data: bytes) -> None:
+    """What is called with every input that may be a report."""
+    try:
+        for report in formats.recognised(data, "input"):
+            row_of(reading.parse(report, "input"), "input")
+    except InputError as error:
+        assert str(error).startswith("input")
+
+
 def main() -> None:
     """The first argument says which parser, the second how this was called; all others are libFuzzer's."""
     _, kind, called, *arguments = sys.argv
-    parse = {"jobs": jobs.parse, "scripts": filesystem.parse}[kind]
-    atheris.Setup([called, *arguments], one_input(parse))
+    targets = {"jobs": one_input(jobs.parse), "scripts": one_input(filesystem.parse), "reports": one_report}
+    atheris.Setup([called, *arguments], targets[kind])
     atheris.Fuzz()
 
 

@@ -59,18 +59,21 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serv
     )
     first = out / "steps/point-00-step-00.json"
     wait_for("a step is finished", first.exists)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     _, said = process.communicate()
-    assert process.returncode == 130, said
+    assert process.returncode == 128 + signal.SIGTERM, said
     assert "--resume" in said
-    assert not (out / "result.json").exists()
+    incomplete = result_in(out)
+    assert incomplete["ssdlab"]["interrupted"] is True
+    assert f"{len(incomplete['steps'])} of 3 steps are complete" in incomplete["ssdlab"]["failure"]
     kept = first.read_text()
     done = len(list((out / "steps").glob("point-*.json")))
     written = mounted.statistics()["ssdlab"]["host"]["written_bytes"]
-    assert "holds the steps of another run" in ssdlab(*command, "--resume", "--seed", "7", code=2).stderr
+    assert "contains the steps of another run" in ssdlab(*command, "--resume", "--seed", "7", code=2).stderr
     ssdlab(*command, "--resume")
     steps = result_in(out)["steps"]
     assert len(steps) == 3
+    assert result_in(out)["ssdlab"]["failure"] is None
     assert first.read_text() == kept
     # Only the steps that were missing were carried out.
     more = mounted.statistics()["ssdlab"]["host"]["written_bytes"] - written

@@ -51,8 +51,8 @@ def replayed(folder: Path) -> Callable[..., Any]:
     """
     from ssdlab import drive
     from ssdlab.runs import run_many
-    from ssdlab.traces.recording import opened
-    from ssdlab.traces.specification import specify
+    from ssdlab.workloads.traces.recording import opened
+    from ssdlab.workloads.traces.specification import specify
 
     def call(
         *names: str,

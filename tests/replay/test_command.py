@@ -54,8 +54,8 @@ def test_the_same_bytes_however_often_and_from_wherever(
 ) -> None:
     from ssdlab import drive
     from ssdlab.runs import run_many
-    from ssdlab.traces.recording import opened
-    from ssdlab.traces.specification import specify
+    from ssdlab.workloads.traces.recording import opened
+    from ssdlab.workloads.traces.specification import specify
 
     once = replayed("t.log", until_steady=True).to_json()
     trace.rename(folder / "other name.log")
@@ -77,7 +77,7 @@ def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
         replayed("t.log")
     assert str(refused.value) == (
         f"{trace}: line 1001 of the fio-iolog-v3 trace: expected an offset in bytes (column 4 of 5), "
-        "found `9 /dev/sdb write here 4096`; --skip-bad N passes over up to N malformed ones and counts them"
+        "found `9 /dev/sdb write here 4096`; --skip-bad N skips up to N malformed ones and counts them"
     )
     assert replayed("t.log", skip_bad=1).ledger == expected
 
@@ -98,7 +98,7 @@ def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
         (("t.log", "--drive", "tiny.toml", "--each-volume", "--merge-volumes"), "exclude each other"),
         (("t.log", "t.log", "--drive", "tiny.toml"), "t.log is named twice"),
         (("t.log",), "--drive is missing"),
-        (("t.log", "--profile", "--drive", "tiny.toml"), "leave --drive out"),
+        (("t.log", "--profile", "--drive", "tiny.toml"), "leave out --drive"),
         (("t.log", "--profile", "--op", "0%"), "above 0%"),
         (("-", "--drive", "tiny.toml"), "standard input: the trace is empty"),
     ],

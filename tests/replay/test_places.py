@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ssdlab.errors import InputError
-from ssdlab.traces.plan import volumes_of
-from ssdlab.traces.recording import opened
-from ssdlab.traces.specification import DriveWrites
+from ssdlab.replays.plan import volumes_of
+from ssdlab.workloads.traces.recording import opened
+from ssdlab.workloads.traces.specification import DriveWrites
 
 # What `tiny.toml` offers.
 TINY_BYTES = 1 << 20

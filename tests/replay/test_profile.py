@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ssdlab.planning import closed_forms
-from ssdlab.traces.profile import Profile, profile_of
-from ssdlab.traces.recording import opened
-from ssdlab.traces.theory import departures, expectations
+from ssdlab.replays.theory import departures, expectations
+from ssdlab.theory import closed_forms
+from ssdlab.workloads.traces.profile import Profile, profile_of
+from ssdlab.workloads.traces.recording import opened
 
 UNIT = 4096
 # A drive of this many units is `small.toml`.
@@ -52,7 +52,7 @@ def test_counts_by_hand(write_trace: Any) -> None:
 
 def test_uniform_writes_get_the_uniform_forms(write_trace: Any) -> None:
     forms = expectations(profiled(write_trace("uniform.log", uniform(60_000))), OPS)
-    assert [form.name for form in forms if form.values] == ["FIFO", "greedy, 256 units an erase unit"]
+    assert [form.name for form in forms if form.values] == ["FIFO", "greedy, 256 units per erase unit"]
     assert forms[0].values == [closed_forms.fifo(op) for op in OPS]
 
 
@@ -82,7 +82,10 @@ def test_theory_agrees_with_the_replay(replayed: Any, write_trace: Any) -> None:
             [("write", at * 2 * UNIT, 2 * UNIT) for at in random.Random(1).choices(range(50), k=1000)],
             "one aligned unit",
         ),
-        ([("write", unit * UNIT, UNIT) for _ in range(6) for unit in range(500)], "go on where the one before ended"),
+        (
+            [("write", unit * UNIT, UNIT) for _ in range(6) for unit in range(500)],
+            "continue where the previous one ended",
+        ),
         (uniform(3000, 2000), "frequencies show from 5 times on"),
         (writes([unit for seed in range(8) for unit in random.Random(seed).sample(range(500), 500)]), "more evenly"),
         ([r for w in uniform(3000, 100) for r in (w, ("trim", w[1], UNIT))], "trimmed again"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab.traces.specification import DriveWrites
+from ssdlab.workloads.traces.specification import DriveWrites
 
 Request = tuple[str, int, int]
 UNIT = 4096

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab.jobs import parse
+from ssdlab.replays.plan import Choices, steady_state
 from ssdlab.targets import simulated
 from ssdlab.targets.preconditioning import saved_state
-from ssdlab.traces.plan import Choices, steady_state
-from ssdlab.traces.recording import opened
-from ssdlab.traces.specification import DriveWrites, specify
+from ssdlab.workloads import specifying
+from ssdlab.workloads.jobs import parse
+from ssdlab.workloads.traces.recording import opened
+from ssdlab.workloads.traces.specification import DriveWrites, specify
 
 FILL = "[fill]\nrw=write\nbs=128k\n"
 
@@ -29,7 +30,7 @@ def trace(write_trace: Any) -> Path:
 def test_a_replay_from_a_state_is_the_replay_after_what_left_it(timed: bool, folder: Path, trace: Path) -> None:
     drive = ssdlab.drive(folder / "small.toml")
     state = folder / "filled.state"
-    simulated.run(simulated.specify(parse(FILL), drive, timed=timed), save_state=state)
+    simulated.run(specifying.specify(parse(FILL), drive, timed=timed), save_state=state)
     with opened([str(trace)], None, 0) as recording:
         how: dict[str, Any] = {"volume": None, "timed": timed, "arrival": "closed"}
         at_once = simulated.run(specify(recording, drive, **how)).jobs[-1]
@@ -42,7 +43,7 @@ def test_a_trace_begins_in_the_state_that_it_settles_in(ssdlab: Any, folder: Pat
     drive = ("--drive", "small.toml", "--untimed", "--output", "begun")
     ended = ssdlab("replay", trace, "--precondition", "steady", *drive)
     assert ended.returncode == 0, ended.stderr
-    assert "the state that the trace settles in" in (folder / "begun/report.html").read_text()
+    assert "the steady state of the trace" in (folder / "begun/report.html").read_text()
     assert '"initial_state"' in (folder / "begun/result.json").read_text()
 
 

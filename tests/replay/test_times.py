@@ -39,7 +39,7 @@ def test_passes_follow_each_other_at_the_recorded_distance(
     write_trace: Callable[..., Path], replayed: Callable[..., Any]
 ) -> None:
     # A write every microsecond: ten passes of 100 are a thousand writes, 1 us apart.
-    from ssdlab.traces.specification import DriveWrites
+    from ssdlab.workloads.traces.specification import DriveWrites
 
     write_trace("once.log", [("write", number * UNIT, UNIT) for number in range(100)])
     result = replayed("once.log", timed=True, time_scale=10_000.0, loop_until=DriveWrites(None, 1000 * UNIT))

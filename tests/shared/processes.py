@@ -17,6 +17,13 @@ def of_group(group: int) -> list[int]:
     return found
 
 
+def children_of(parent: int) -> list[int]:
+    """The living processes that a process has started, from /proc."""
+    numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    found = [(number, _fields(number)) for number in numbers]
+    return [number for number, fields in found if fields and int(fields[1]) == parent and fields[0] != "Z"]
+
+
 def cpu_seconds(process: int) -> float:
     """What it has computed so far; 0 when it is gone."""
     fields = _fields(process)

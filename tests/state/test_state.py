@@ -12,10 +12,11 @@ import pytest
 
 import ssdlab
 from small_drives import Program, drive_file, program_in
-from ssdlab.jobs import parse
 from ssdlab.results.result import Result
 from ssdlab.targets import simulated
 from ssdlab.targets.preconditioning import saved_state, steady_state
+from ssdlab.workloads import specifying
+from ssdlab.workloads.jobs import parse
 
 HOT_COLD = "rw=randwrite\nrandom_distribution=zoned:90/10:10/90\nnorandommap\n"
 UNIFORM = "rw=randwrite\nnorandommap\n"
@@ -112,7 +113,7 @@ def test_a_drive_with_a_clock_is_saved_at_rest(program: Program, tmp_path: Path)
 
 
 def run(text: str, drive: Any, **how: Any) -> Result:
-    return simulated.run(simulated.specify(parse(text), drive, seed=3, timed=False, **how))
+    return simulated.run(specifying.specify(parse(text), drive, seed=3, timed=False, **how))
 
 
 @pytest.mark.parametrize("victim", ["greedy", "fifo", "d-choices"])
@@ -142,11 +143,10 @@ def test_a_run_needs_the_state_that_it_begins_with(tmp_path: Path) -> None:
 
     drive = ssdlab.drive("tiny")
     text = "[a]\nrw=randwrite\nloops=2\n"
-    simulated.run(simulated.specify(parse(text), drive, timed=False), save_state=tmp_path / "tiny.state")
+    simulated.run(specifying.specify(parse(text), drive, timed=False), save_state=tmp_path / "tiny.state")
     result = run(text, drive, initial_state=saved_state(tmp_path / "tiny.state"))
     again = specification_of(result.to_dict())
-    assert (
-        again.hash() == result.specification.hash() != simulated.specify(parse(text), drive, seed=3, timed=False).hash()
-    )
+    from_new = specifying.specify(parse(text), drive, seed=3, timed=False)
+    assert again.hash() == result.specification.hash() != from_new.hash()
     with pytest.raises(InputError, match="begins from a saved state"):
         simulated.run(again)

@@ -1,0 +1,19 @@
+"""What axe-core finds wrong on a page for people with a screen reader, a keyboard or weak sight: rules of WCAG 2."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+_GRAVE = ("serious", "critical")
+
+
+def grave_findings(page: Page) -> list[str]:
+    """The serious and critical findings, a line each with the first elements concerned."""
+    found = Axe().run(page).response["violations"]
+    return [_in_a_line(rule) for rule in found if rule["impact"] in _GRAVE]
+
+
+def _in_a_line(rule: dict[str, Any]) -> str:
+    places = [f"{node['html'][:120]} [{node['failureSummary'].splitlines()[-1].strip()}]" for node in rule["nodes"][:3]]
+    return f"{rule['id']} ({len(rule['nodes'])}): {rule['help']}: {'; '.join(places)}"
