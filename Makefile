@@ -19,6 +19,9 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
+# Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test check format docs man site wheel gallery bench blind ublk fuzz lock clean
 
 help: ## this list
