@@ -77,6 +77,31 @@ fn an_slc_cache_before_flash_that_is_programmed_in_one_shot() {
     assert!(seen.erased > 3000 && seen.power_cycles > 300 && seen.torn_units > 100, "{seen:?}");
 }
 
+/// What one device of a stripe loses or refuses, the others do not know of.
+#[test]
+fn stripes_with_losses_of_power_and_faults() {
+    let plain = Tiny::striped();
+    let tinies = [
+        plain,
+        Tiny { devices: 3, chunk_units: 1, user_units: 480, buffer_units: 0, ..plain },
+        Tiny { units_per_stripe: 8, user_units: 260, ..plain },
+        Tiny { devices: 2, user_units: 500, ..Tiny::reducing(Reduction::Both) },
+    ];
+    let seen = run_all((0..48).map(|seed| Scenario {
+        tiny: tinies[(seed % 4) as usize],
+        power_loss_protection: seed / 4 % 2 == 0,
+        faults: match seed / 8 % 3 {
+            0 => FlashFaults::default(),
+            1 => FlashFaults { program_failures: 0.0005, erase_failures: 0.002, ..FlashFaults::default() },
+            _ => FlashFaults { uncorrectable_reads: 0.0005, ..FlashFaults::default() },
+        },
+        seed,
+        forgets_after: None,
+    }));
+    assert!(seen.erased > 3000 && seen.power_cycles > 300 && seen.failures > 10, "{seen:?}");
+    assert!(seen.rebuilt > 5 && seen.read_only > 0 && seen.torn_units > 100, "{seen:?}");
+}
+
 #[test]
 fn a_forgotten_move_is_found_and_its_sequence_shrinks() {
     let scenario = Scenario {

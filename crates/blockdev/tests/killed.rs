@@ -19,8 +19,8 @@ const KILLS: u64 = 100;
 const REQUESTS_MAX: u64 = 200_000;
 
 /// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map, such
-/// that reduce data.
-const DRIVES: u64 = 12;
+/// that reduce data, stripes.
+const DRIVES: u64 = 14;
 
 /// The one whose turn it is.
 fn tiny_of(seed: u64) -> Tiny {
@@ -34,6 +34,7 @@ fn tiny_of(seed: u64) -> Tiny {
         9 => Tiny { user_units: 320, ..Tiny::reducing(Reduction::Compresses) },
         // Protected: padding at every flush would use up the spare area of so small a drive.
         10 => Tiny { pages_per_program: 2, ..Tiny::with_slc_cache(SlcCache::Fold) },
+        12 | 13 => Tiny::striped(),
         _ => Tiny::default(),
     }
 }
@@ -160,7 +161,7 @@ fn check(path: &Path, seed: u64, flushes: usize, model: &mut Model) {
     assert_eq!(left, [0u64; 0], "kill {seed}: units that are neither old nor new");
     *model = Model::default();
     model.write(0, &found);
-    let core = device.core();
+    let mut core = device.core();
     core.ftl().check_accounts().unwrap();
     core.ftl().check_map().unwrap();
 }

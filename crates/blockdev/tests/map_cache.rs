@@ -36,7 +36,7 @@ fn read(device: &SimulatedDevice, number: u64) -> Vec<u8> {
 }
 
 fn check(device: &SimulatedDevice) {
-    let core = device.core();
+    let mut core = device.core();
     core.ftl().check_accounts().unwrap();
     core.ftl().check_map().unwrap();
 }

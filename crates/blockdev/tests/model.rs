@@ -53,7 +53,7 @@ fn compare(tiny: &Tiny, device: &SimulatedDevice, seed: u64, requests: u64) -> R
         }
     }
     compared(&model, 0, size_bytes, requests)?;
-    let core = device.core();
+    let mut core = device.core();
     core.ftl().check_accounts().map_err(|broken| failed("accounts", &broken))?;
     core.ftl().check_map().map_err(|broken| failed("map", &broken))
 }
@@ -117,6 +117,9 @@ fn drives() -> Vec<Tiny> {
         Tiny { units_per_stripe: 8, user_units: 220, ..Tiny::reducing(Reduction::Both) },
         Tiny { placement: "single", victim: "fifo", ..Tiny::reducing(Reduction::Compresses) },
         Tiny { erase_unit: "block", user_units: 440, ..Tiny::reducing(Reduction::Both) },
+        Tiny::striped(),
+        Tiny { devices: 3, chunk_units: 1, user_units: 480, buffer_units: 0, ..Tiny::striped() },
+        Tiny { devices: 2, user_units: 500, ..Tiny::reducing(Reduction::Both) },
     ]
 }
 
@@ -127,12 +130,12 @@ fn what_is_read_is_what_was_written() {
             let options = Options { power_loss_protection: Some(power_loss_protection), ..Options::default() };
             let device = SimulatedDevice::new(&tiny.drive(), &options).map_err(|error| format!("{error:?}")).unwrap();
             compare(&tiny, &device, index as u64, 5_000).unwrap_or_else(|wrong| panic!("{tiny:?} {wrong}"));
-            let core = device.core();
-            let ledger = core.ftl().ledger();
+            let mut core = device.core();
+            let ledger = *core.ftl().ledger();
             assert!(ledger.erased_erase_units > 100, "{tiny:?}: cleaning ran");
             // Only requests of more than half an erase unit, on drives as small as these, leave no better way. In SLC mode
             // they often are larger than a whole one.
-            let early_programs = core.nand().events().early_programs;
+            let early_programs = core.events().early_programs;
             let is_rare = early_programs * 10 < ledger.erased_erase_units;
             assert!(is_rare || !matches!(tiny.slc_cache, SlcCache::None), "{tiny:?}: {early_programs}");
         }
@@ -142,7 +145,7 @@ fn what_is_read_is_what_was_written() {
 #[test]
 fn an_engine_that_forgets_one_move_is_found_out() {
     for moves in [2, 7, 100, 1000] {
-        for tiny in [Tiny::default(), Tiny::reducing(Reduction::Both)] {
+        for tiny in [Tiny::default(), Tiny::reducing(Reduction::Both), Tiny::striped()] {
             let device = SimulatedDevice::new(&tiny.drive(), &Options::default()).ok().unwrap();
             device.core().forget_a_move(moves);
             // The engine's own identities may break first; that is found out as well.

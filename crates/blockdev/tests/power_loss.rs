@@ -19,7 +19,7 @@ fn a_scan_costs_what_a_run_says() {
         device.write(0, &vec![7; (units * UNIT) as usize], Durability::Cached).unwrap();
         device.flush().unwrap();
         let said = {
-            let core = device.core();
+            let mut core = device.core();
             PowerLoss::of(&drive, &core.ftl().capacity(), core.ftl().ledger(), 0)
         };
         device.core().cut_power();
@@ -46,7 +46,7 @@ fn a_checkpoint_makes_the_scan_shorter_as_a_run_says() {
     device.core().checkpoint().unwrap();
     write(160, 96);
     let said = {
-        let core = device.core();
+        let mut core = device.core();
         PowerLoss::of(&drive, &core.ftl().capacity(), core.ftl().ledger(), 0)
     };
     device.core().cut_power();

@@ -83,7 +83,7 @@ fn what_is_read_is_what_was_written_with_little_to_spare() {
         let mut read = vec![0; (tiny.user_units * UNIT) as usize];
         device.read(0, &mut read).unwrap();
         assert_eq!(read, model.read(0, tiny.user_units * UNIT), "{kind}");
-        let core = device.core();
+        let mut core = device.core();
         assert!(core.ftl().ledger().erased_erase_units > 50, "{kind}: cleaning ran");
         core.ftl().check_accounts().unwrap();
         core.ftl().check_map().unwrap();

@@ -38,7 +38,7 @@ fn check(device: &SimulatedDevice, units: u64) {
         device.read(number * UNIT, &mut read).unwrap();
         assert_eq!(read, unit(number), "unit {number}");
     }
-    let core = device.core();
+    let mut core = device.core();
     core.ftl().check_accounts().unwrap();
     core.ftl().check_map().unwrap();
 }

@@ -4,6 +4,18 @@
 
 use crate::request::{Operation, Request};
 use crate::specification::drive::Stripe;
+use std::ops::Range;
+
+/// A part of a range of the drive that lies within one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub device: usize,
+    /// On the device.
+    pub offset_bytes: u64,
+    /// In the range.
+    pub at_bytes: u64,
+    pub length_bytes: u64,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
@@ -12,8 +24,10 @@ pub struct Chunks {
 }
 
 impl Chunks {
+    /// Those of a drive of one device are one chunk.
     pub fn new(stripe: &Stripe) -> Self {
-        Self { chunk_bytes: stripe.chunk_bytes, row_bytes: stripe.chunk_bytes * u64::from(stripe.devices) }
+        let chunk_bytes = if stripe.is_on() { stripe.chunk_bytes } else { u64::MAX };
+        Self { chunk_bytes, row_bytes: chunk_bytes * u64::from(stripe.devices) }
     }
 
     /// How many of the drive's first bytes lie on a device.
@@ -23,15 +37,47 @@ impl Chunks {
         first_bytes / self.row_bytes * self.chunk_bytes + in_last_row.min(self.chunk_bytes)
     }
 
+    /// What a range of the drive is on a device; empty where none of it lies there.
+    #[inline]
+    pub fn range_on(&self, device: usize, range: &Range<u64>) -> Range<u64> {
+        self.bytes_on(device, range.start)..self.bytes_on(device, range.end)
+    }
+
+    /// The pieces of a range, in its order.
+    pub fn pieces(self, range: Range<u64>) -> impl Iterator<Item = Piece> {
+        let mut from = range.start;
+        std::iter::from_fn(move || {
+            if from >= range.end {
+                return None;
+            }
+            let in_row = from % self.row_bytes;
+            let (device, in_chunk) = (in_row / self.chunk_bytes, in_row % self.chunk_bytes);
+            let piece = Piece {
+                device: device as usize,
+                offset_bytes: from / self.row_bytes * self.chunk_bytes + in_chunk,
+                at_bytes: from - range.start,
+                length_bytes: (self.chunk_bytes - in_chunk).min(range.end - from),
+            };
+            from += piece.length_bytes;
+            Some(piece)
+        })
+    }
+
+    /// The byte of the drive that lies at a byte of a device.
+    pub fn address_of(&self, device: usize, offset_bytes: u64) -> u64 {
+        let (row, in_chunk) = (offset_bytes / self.chunk_bytes, offset_bytes % self.chunk_bytes);
+        row * self.row_bytes + device as u64 * self.chunk_bytes + in_chunk
+    }
+
     /// What a device does of a request; nothing where none of its bytes lie there. A flush is for all of them.
     #[inline]
     pub fn part(&self, request: &Request, device: usize) -> Option<Request> {
         if request.operation == Operation::Flush {
             return Some(*request);
         }
-        let offset_bytes = self.bytes_on(device, request.offset_bytes);
-        let end_bytes = self.bytes_on(device, request.offset_bytes + u64::from(request.length_bytes));
-        let length_bytes = (end_bytes - offset_bytes) as u32;
+        let end_bytes = request.offset_bytes + u64::from(request.length_bytes);
+        let Range { start: offset_bytes, end } = self.range_on(device, &(request.offset_bytes..end_bytes));
+        let length_bytes = (end - offset_bytes) as u32;
         (length_bytes > 0).then_some(Request { offset_bytes, length_bytes, ..*request })
     }
 }
@@ -61,6 +107,16 @@ mod tests {
                 let first = (0..offset).map(place).filter(|&(on, _)| on == device).count() as u64;
                 prop_assert_eq!(chunks.bytes_on(device, offset), first);
             }
+            let mut bytes = offset..offset + u64::from(length);
+            for piece in chunks.pieces(bytes.clone()) {
+                prop_assert_eq!(piece.at_bytes, bytes.start - offset);
+                for own in piece.offset_bytes..piece.offset_bytes + piece.length_bytes {
+                    let byte = bytes.next();
+                    prop_assert_eq!(byte.map(place), Some((piece.device, own)));
+                    prop_assert_eq!(Some(chunks.address_of(piece.device, own)), byte);
+                }
+            }
+            prop_assert!(bytes.is_empty());
         }
     }
 

@@ -169,11 +169,11 @@ fn state(device: &SimulatedDevice) -> State {
     let mut core = device.core();
     State {
         outcome: core.outcome(),
-        events: core.nand().events(),
+        events: core.events(),
         power_cycles: core.power_cycles(),
         recovery: core.recovery(),
         erase_units_needed: core.erase_units_needed(),
-        erase_units_when_new: core.nand().medium().shape().erase_units,
+        erase_units_when_new: core.erase_units_when_new(),
         free_erase_units: core.ftl().free_erase_units(),
         real_pace: device.achieved(),
     }

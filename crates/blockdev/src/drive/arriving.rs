@@ -18,7 +18,9 @@ pub enum Data {
 
 #[derive(Debug)]
 pub struct Arrival {
+    /// The request's, and under which the front has the drive decide on it.
     tag: u32,
+    tag_of_part: u32,
     range: Range<u64>,
     data: Data,
     /// Whether the host believes that it was carried out.
@@ -32,6 +34,10 @@ impl Arrival {
             Data::Bytes(data) => Transfer::Write { offset_bytes, data },
             Data::Zeroes | Data::Trimmed { .. } => Transfer::Zero { offset_bytes, length_bytes: end - offset_bytes },
         }
+    }
+
+    fn overlaps(&self, range: &Range<u64>) -> bool {
+        !range.is_empty() && self.range.start < range.end && range.start < self.range.end
     }
 
     /// What a read of `into`, which begins at `offset_bytes`, gets from it.
@@ -74,13 +80,13 @@ impl Arriving {
         self.arrivals.is_empty()
     }
 
-    pub fn push(&mut self, tag: u32, range: Range<u64>, data: Data) {
-        self.arrivals.push_back(Arrival { tag, range, data, is_answered: false });
+    pub fn push(&mut self, tag: u32, tag_of_part: u32, range: Range<u64>, data: Data) {
+        self.arrivals.push_back(Arrival { tag, tag_of_part, range, data, is_answered: false });
     }
 
-    /// Takes what came under a tag, which is now decided on.
-    pub fn take(&mut self, tag: u32) -> Option<Arrival> {
-        let place = self.arrivals.iter().position(|arrival| arrival.tag == tag)?;
+    /// Takes what is now decided on.
+    pub fn take(&mut self, tag_of_part: u32) -> Option<Arrival> {
+        let place = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
         self.arrivals.remove(place)
     }
 
@@ -119,14 +125,14 @@ impl Arriving {
         }
     }
 
+    /// Whether anything of the range is on its way.
     pub fn overlaps(&self, range: &Range<u64>) -> bool {
-        self.arrivals.iter().any(|arrival| arrival.range.start < range.end && range.start < arrival.range.end)
+        self.arrivals.iter().any(|arrival| arrival.overlaps(range))
     }
 
     /// Whether anything of the range is here: on its way, or kept because it could not be carried out.
     pub fn holds(&self, range: &Range<u64>) -> bool {
-        let overlaps = |arrival: &Arrival| arrival.range.start < range.end && range.start < arrival.range.end;
-        self.stranded.iter().chain(&self.arrivals).any(overlaps)
+        self.stranded.iter().chain(&self.arrivals).any(|arrival| arrival.overlaps(range))
     }
 
     /// Puts what is here over what was read from flash.
@@ -149,9 +155,9 @@ mod tests {
     #[test]
     fn what_is_on_its_way_lies_over_what_is_in_flash_in_the_order_in_which_it_came() {
         let mut arriving = Arriving::default();
-        arriving.push(1, 2..6, Data::Bytes(vec![1, 2, 3, 4]));
-        arriving.push(2, 5..7, Data::Zeroes);
-        arriving.push(3, 7..13, Data::Trimmed { unit_bytes: 4 });
+        arriving.push(1, 7, 2..6, Data::Bytes(vec![1, 2, 3, 4]));
+        arriving.push(2, 8, 5..7, Data::Zeroes);
+        arriving.push(3, 9, 7..13, Data::Trimmed { unit_bytes: 4 });
         let read = |arriving: &Arriving, offset_bytes| {
             let mut into = [9; 6];
             arriving.lay_over(offset_bytes, &mut into);
@@ -160,15 +166,16 @@ mod tests {
         assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 0]);
         assert_eq!(read(&arriving, 4), [3, 0, 0, 9, 0, 0]);
         assert!(arriving.overlaps(&(12..20)) && !arriving.overlaps(&(13..20)));
-        assert!(arriving.take(2).is_some() && arriving.take(2).is_none());
+        assert!(arriving.is_here(2) && arriving.take(2).is_none());
+        assert!(arriving.take(8).is_some() && arriving.take(8).is_none() && !arriving.is_here(2));
         assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 4]);
     }
 
     #[test]
     fn what_fails_after_its_answer_stays_readable_and_is_told_later() {
         let mut arriving = Arriving::default();
-        arriving.push(1, 0..2, Data::Bytes(vec![1, 2]));
-        arriving.push(2, 2..4, Data::Bytes(vec![3, 4]));
+        arriving.push(1, 1, 0..2, Data::Bytes(vec![1, 2]));
+        arriving.push(2, 2, 2..4, Data::Bytes(vec![3, 4]));
         arriving.answer(1);
         for tag in [1, 2] {
             let arrival = arriving.take(tag).unwrap();

@@ -1,26 +1,28 @@
 //! The drive itself: requests are pushed into the engine's front, below which a translation layer decides and the flash
-//! array carries it out on data (`stored`); time goes on as its pace lets it. How a drive begins, and what a loss of power
-//! does to it, is in `opening`.
+//! array carries it out on data (`stored`), of each device of a stripe; time goes on as its pace lets it. How a drive
+//! begins, and what a loss of power does to it, is in `opening`.
 
 use super::arriving::Data;
+use super::fronts::{Devices, ServedFront};
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::Stored;
 use crate::device::{Capabilities, DeviceError};
-use crate::nand::{Nand, Recovery, Transfer};
+use crate::nand::{Events, Recovery, Transfer};
+use ssdlab_engine::chunks::Chunks;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
-use ssdlab_engine::simulation::{Outcome, SimulatedDrive};
-use ssdlab_engine::timing::drive::TimedDrive;
-use ssdlab_engine::timing::front::{Completion, Front, Intake, Stepped, Submission};
+use ssdlab_engine::simulation::{Outcome, SimulatedDrive, StripeDevice};
+use ssdlab_engine::timing::front::{Completion, Stepped, Submission};
+use std::ops::Range;
 
 /// The phase that no one has marked.
 pub(super) const FIRST_PHASE: &str = "mounted";
 
 pub struct Core {
-    pub(super) front: Front,
-    pub(super) stored: Stored,
+    pub(super) front: ServedFront,
+    pub(super) devices: Devices,
     pub(super) served: Served,
     pub(super) phases: Phases,
     pub(super) seed: u64,
@@ -39,21 +41,60 @@ pub struct Core {
 
 impl Core {
     pub fn capabilities(&self) -> Capabilities {
-        let unit_bytes = self.stored.capacity.mapping_unit_bytes;
+        let unit_bytes = self.unit_bytes() as u32;
+        let user_units: u64 = self.each().map(|device| device.capacity.user_units).sum();
         Capabilities {
-            size_bytes: self.stored.capacity.user_units * u64::from(unit_bytes),
+            size_bytes: user_units * u64::from(unit_bytes),
             unit_bytes,
             trims: true,
-            has_volatile_cache: !self.nand().has_power_loss_protection(),
+            has_volatile_cache: !self.has_power_loss_protection(),
         }
     }
 
-    pub fn ftl(&self) -> &dyn SimulatedDrive {
-        self.stored.simulated()
+    fn each(&self) -> impl Iterator<Item = &Stored> {
+        self.devices.devices().iter().map(|device| &**device)
     }
 
-    pub fn nand(&self) -> &Nand {
-        &self.stored.nand
+    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut Stored> {
+        self.devices.devices_mut().iter_mut().map(|device| &mut **device)
+    }
+
+    /// All devices are alike, but for what the host may use of them.
+    fn first(&self) -> &Stored {
+        &self.devices.devices()[0]
+    }
+
+    fn chunks(&self) -> Chunks {
+        self.devices.chunks()
+    }
+
+    fn unit_bytes(&self) -> u64 {
+        u64::from(self.first().capacity.mapping_unit_bytes)
+    }
+
+    pub(super) fn has_power_loss_protection(&self) -> bool {
+        self.first().nand.has_power_loss_protection()
+    }
+
+    /// The translation layer, or those of a stripe as one, with what they have counted up to now.
+    pub fn ftl(&mut self) -> &dyn SimulatedDrive {
+        self.devices.note();
+        self.whole()
+    }
+
+    /// The same, where a stripe's counts are those of the last `note`.
+    pub(super) fn whole(&self) -> &dyn SimulatedDrive {
+        match self.devices.devices() {
+            [device] => device.layer(),
+            _ => &self.devices,
+        }
+    }
+
+    /// What happened to the flash.
+    pub fn events(&self) -> Events {
+        let mut events = Events::default();
+        self.each().for_each(|device| events += device.nand.events());
+        events
     }
 
     pub fn now_ns(&self) -> u64 {
@@ -62,11 +103,11 @@ impl Core {
 
     /// The share of the time since the beginning in which the dies were at work, on average.
     pub fn die_utilization(&self) -> f64 {
-        self.front.flash().utilization(self.now_ns())
+        self.front.die_utilization()
     }
 
     pub fn power_cycles(&self) -> u64 {
-        self.stored.counters.power_cycles
+        self.first().counters.power_cycles
     }
 
     /// What came of the last recovery, if there was one.
@@ -76,17 +117,22 @@ impl Core {
 
     /// Erase units beyond which none may be lost.
     pub fn erase_units_needed(&self) -> u32 {
-        self.stored.ftl.erase_units_needed()
+        self.each().map(|device| device.ftl.erase_units_needed()).sum()
+    }
+
+    pub fn erase_units_when_new(&self) -> u32 {
+        self.each().map(|device| device.nand.medium().shape().erase_units).sum()
     }
 
     /// Why the drive takes no more writes, if it does not.
     pub fn read_only_reason(&self) -> Option<String> {
-        self.stored.read_only_reason.clone()
+        self.each().find_map(|device| device.read_only_reason.clone())
     }
 
     /// What a run would give that ended now: phases are its jobs. What the host has its answer of is counted.
     pub fn outcome(&mut self) -> Outcome {
         self.bring_in_answered();
+        self.devices.note();
         self.phases.outcome(self)
     }
 
@@ -95,8 +141,8 @@ impl Core {
         self.served.take_completions()
     }
 
-    pub(super) fn ledger(&self) -> &Ledger {
-        TimedDrive::ledger(&self.stored)
+    fn ledger(&mut self) -> Ledger {
+        *self.ftl().ledger()
     }
 
     /// One request of at most a gibibyte, within the drive. In simulated time it comes when fewer than `depth` are
@@ -114,26 +160,28 @@ impl Core {
         }
         let request = Request::new(operation, transfer.offset_bytes(), length_bytes);
         if let Transfer::Read { offset_bytes, into } = transfer {
-            let answer = self.stored.read(offset_bytes, into);
+            let answer = self.read(offset_bytes, into);
             self.submit(request, false);
             return answer;
         }
-        if let Some(reason) = self.stored.ftl.read_only() {
-            return Err(self.stored.refuse(reason));
+        // A stripe takes no more writes as soon as one of its devices does not.
+        if let Some(refused) = self.each_mut().find_map(Stored::refusal) {
+            return Err(refused);
         }
         let range = request.offset_bytes..request.offset_bytes + u64::from(length_bytes);
         if operation == Operation::Trim {
-            self.bring_in(|core| core.stored.arriving.overlaps(&range));
+            self.bring_in(|core| core.is_arriving(&range));
         }
         let tag = self.next_tag;
-        self.stored.arriving.push(tag, range, self.data_of(operation, &transfer));
+        self.take_in(tag, operation, &range, &transfer);
         self.submit(request, is_through);
         if self.is_real_pace {
             return Ok(());
         }
         if self.answers_late {
-            self.bring_in(|core| core.stored.arriving.is_here(tag));
-            if self.stored.arriving.is_here(tag) {
+            let is_here = |core: &Self| core.each().any(|device| device.arriving.is_here(tag));
+            self.bring_in(is_here);
+            if is_here(self) {
                 return Err(DeviceError::Stalled);
             }
         }
@@ -141,18 +189,74 @@ impl Core {
             self.wait_for(tag)?;
             self.note_what_is_safe()?;
         }
-        self.stored.arriving.answer(tag);
-        self.stored.arriving.outcome(tag)
+        self.each_mut().for_each(|device| device.arriving.answer(tag));
+        self.outcome_of(tag)
     }
 
-    fn data_of(&self, operation: Operation, transfer: &Transfer<'_>) -> Data {
-        match transfer {
-            Transfer::Write { data, .. } => Data::Bytes(data.to_vec()),
-            _ if operation == Operation::Trim => {
-                Data::Trimmed { unit_bytes: u64::from(self.stored.capacity.mapping_unit_bytes) }
-            }
-            _ => Data::Zeroes,
+    /// The contents of a range as they are now.
+    fn read(&mut self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        let chunks = self.chunks();
+        let mut answer = Ok(());
+        for piece in chunks.pieces(offset_bytes..offset_bytes + into.len() as u64) {
+            let into = &mut into[piece.at_bytes as usize..][..piece.length_bytes as usize];
+            let done = self.devices.devices_mut()[piece.device].read(piece.offset_bytes, into);
+            answer = answer.and(done.map_err(|error| on_drive(chunks, piece.device, error)));
         }
+        answer
+    }
+
+    /// Keeps what the host wants written with each device that it goes to, until that decides on it.
+    fn take_in(&mut self, tag: u32, operation: Operation, range: &Range<u64>, transfer: &Transfer<'_>) {
+        let (chunks, unit_bytes) = (self.chunks(), self.unit_bytes());
+        let tag_of_part = self.front.tag_of_parts(tag);
+        for (index, device) in self.devices.devices_mut().iter_mut().enumerate() {
+            let own = chunks.range_on(index, range);
+            if own.is_empty() {
+                continue;
+            }
+            let data = match transfer {
+                Transfer::Write { data, .. } => {
+                    let mut bytes = Vec::with_capacity((own.end - own.start) as usize);
+                    for piece in chunks.pieces(range.clone()).filter(|piece| piece.device == index) {
+                        bytes.extend_from_slice(&data[piece.at_bytes as usize..][..piece.length_bytes as usize]);
+                    }
+                    Data::Bytes(bytes)
+                }
+                _ if operation == Operation::Trim => Data::Trimmed { unit_bytes },
+                _ => Data::Zeroes,
+            };
+            device.arriving.push(tag, tag_of_part, own, data);
+        }
+    }
+
+    /// Whether any of a range of the drive is on its way.
+    pub(super) fn is_arriving(&self, range: &Range<u64>) -> bool {
+        let own_of = |(index, device)| (self.chunks().range_on(index, range), device);
+        self.each().enumerate().map(own_of).any(|(own, device): (_, &Stored)| device.arriving.overlaps(&own))
+    }
+
+    /// Whether nothing is stored for a range of the drive, which lies within a mapping unit.
+    pub(super) fn is_hole(&self, range: Range<u64>) -> bool {
+        let own_of = |(index, device)| (self.chunks().range_on(index, &range), device);
+        self.each().enumerate().map(own_of).all(|(own, device): (_, &Stored)| device.is_hole(&own))
+    }
+
+    /// What came of a request that was decided on: the first error of its parts.
+    fn outcome_of(&mut self, tag: u32) -> Result<(), DeviceError> {
+        let chunks = self.chunks();
+        self.each_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
+            let outcome = device.arriving.outcome(tag).map_err(|error| on_drive(chunks, index, error));
+            answer.and(outcome)
+        })
+    }
+
+    /// What went wrong with requests that had been answered, since the last call.
+    fn take_late_failure(&mut self) -> Result<(), DeviceError> {
+        let chunks = self.chunks();
+        self.each_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
+            let failed = device.arriving.take_late_failure().map_err(|error| on_drive(chunks, index, error));
+            answer.and(failed)
+        })
     }
 
     /// Pushes a request into the front, now. Returns its tag.
@@ -165,8 +269,8 @@ impl Core {
         }
         self.phases.count(request.operation, u64::from(request.length_bytes));
         let submission = Submission { request, issued_ns: self.front.now_ns(), tag, is_through };
-        let Self { front, stored, served, .. } = self;
-        front.submit(submission, stored, served).expect("what fails is noted for the request");
+        let Self { front, devices, served, .. } = self;
+        front.submit(submission, devices, served).expect("what fails is noted for the request");
         tag
     }
 
@@ -185,48 +289,35 @@ impl Core {
             return Err(DeviceError::Stalled);
         }
         self.note_what_is_safe()?;
-        self.stored.arriving.take_late_failure()
+        self.take_late_failure()
     }
 
     /// What is in flash by the clock is so in the flash array too.
     fn note_what_is_safe(&mut self) -> Result<(), DeviceError> {
-        if !self.nand().has_power_loss_protection() {
-            if self.nand().is_packed() {
-                self.program_all()?;
-            }
-            self.stored.nand.finish_programs();
-            let attended = self.stored.attend_to_flash();
-            self.carry_out_own();
-            attended?;
-            if let Some(reason) = self.stored.stranded {
-                return Err(DeviceError::ReadOnly(reason.to_string()));
-            }
-        }
-        if self.nand().medium().outlives_the_process() {
-            self.stored.counters.simulated_ns = self.now_ns();
-            self.stored.save_counters();
-        }
-        Ok(())
-    }
-
-    fn program_all(&mut self) -> Result<(), DeviceError> {
-        let done = self.stored.program_all();
-        self.carry_out_own();
-        done
+        self.have_each(|device, now_ns| device.note_what_is_safe(now_ns))
     }
 
     /// Notes where everything is, and the counters, in the system blocks.
     pub fn checkpoint(&mut self) -> Result<(), DeviceError> {
         self.bring_in_answered();
-        self.stored.counters.simulated_ns = self.now_ns();
-        let done = self.stored.checkpoint();
-        self.carry_out_own();
-        done
+        self.have_each(|device, now_ns| {
+            device.counters.simulated_ns = now_ns;
+            device.checkpoint()
+        })
     }
 
-    /// What the drive has decided on outside of any request takes its time too.
-    pub(super) fn carry_out_own(&mut self) {
-        self.front.carry_out(&std::mem::take(&mut self.stored.decided));
+    /// Has every device do something that no request asks for, and that takes its time too. The error is the first.
+    fn have_each(
+        &mut self,
+        act: impl Fn(&mut Stored, u64) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let (chunks, now_ns) = (self.chunks(), self.now_ns());
+        let Self { front, devices, .. } = self;
+        devices.devices_mut().iter_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
+            let done = act(device, now_ns).map_err(|error| on_drive(chunks, index, error));
+            front.carry_out(index, device);
+            answer.and(done)
+        })
     }
 
     pub(super) fn next_event_ns(&self) -> Option<u64> {
@@ -241,13 +332,13 @@ impl Core {
     /// How long the request took in simulated time, and what came of it, if it is complete.
     pub(super) fn collect(&mut self, tag: u32) -> Option<(u64, Result<(), DeviceError>)> {
         let latency_ns = self.served.collect(tag)?;
-        Some((latency_ns, self.stored.arriving.outcome(tag)))
+        Some((latency_ns, self.outcome_of(tag)))
     }
 
     /// What a flush or a write through was to bring about is so, once it is complete.
     pub(super) fn settle_durable(&mut self) -> Result<(), DeviceError> {
         self.note_what_is_safe()?;
-        self.stored.arriving.take_late_failure()
+        self.take_late_failure()
     }
 
     /// Ends the phase and begins another.
@@ -255,7 +346,7 @@ impl Core {
         self.bring_in_answered();
         let latencies = std::mem::take(&mut self.served.latencies);
         let read_ahead = self.front.take_read_counts();
-        let ledger = *self.ledger();
+        let ledger = self.ledger();
         self.phases.mark(name, &ledger, self.now_ns(), &latencies, read_ahead);
         self.watch_anew();
     }
@@ -265,7 +356,7 @@ impl Core {
         self.bring_in_answered();
         self.served.latencies = Default::default();
         self.front.take_read_counts();
-        let ledger = *self.ledger();
+        let ledger = self.ledger();
         self.phases.reset(FIRST_PHASE, &ledger, self.now_ns());
         self.watch_anew();
     }
@@ -286,8 +377,8 @@ impl Core {
     }
 
     fn step(&mut self, until_ns: u64) -> Stepped {
-        let Self { front, stored, served, .. } = self;
-        front.step(until_ns, 1, stored, served).expect("what fails is noted for the request")
+        let Self { front, devices, served, .. } = self;
+        front.step(until_ns, devices, served).expect("what fails is noted for the request")
     }
 
     /// Lets the next event happen. Returns whether there was one: a drive at rest has none. One at rest with requests
@@ -319,12 +410,25 @@ impl Core {
     /// The same of all that the host has its answer of.
     pub(super) fn bring_in_answered(&mut self) {
         if !self.is_real_pace {
-            self.bring_in(|core| !core.stored.arriving.is_empty());
+            self.bring_in(|core| core.each().any(|device| !device.arriving.is_empty()));
         }
     }
 
     /// From now on the `moves`-th unit that cleaning moves is not noted in the map: an error that tests must find.
     pub fn forget_a_move(&mut self, moves: u64) {
-        self.stored.forgets_after = Some(moves);
+        self.devices.devices_mut()[0].forgets_after = Some(moves);
+    }
+}
+
+/// An error of a device, with the drive's address in place of the device's.
+fn on_drive(chunks: Chunks, device: usize, error: DeviceError) -> DeviceError {
+    match error {
+        DeviceError::Unreadable { offset_bytes } => {
+            DeviceError::Unreadable { offset_bytes: chunks.address_of(device, offset_bytes) }
+        }
+        DeviceError::Misplaced { offset_bytes } => {
+            DeviceError::Misplaced { offset_bytes: chunks.address_of(device, offset_bytes) }
+        }
+        other => other,
     }
 }

@@ -3,7 +3,6 @@
 
 use super::core::Core;
 use crate::device::Extent;
-use ssdlab_engine::units::Lpn;
 
 /// Units that are looked up in one call, so that other requests do not wait long for the drive.
 const UNITS_MAX: u64 = 1 << 16;
@@ -15,13 +14,12 @@ pub(super) fn of(core: &mut Core, offset_bytes: u64, length_bytes: u64, extents_
     let first_unit = offset_bytes / unit_bytes;
     let units = first_unit..end_bytes.div_ceil(unit_bytes).min(first_unit + UNITS_MAX);
     let range = offset_bytes..end_bytes;
-    core.bring_in(|core| core.stored.arriving.overlaps(&range));
+    core.bring_in(|core| core.is_arriving(&range));
     let mut extents: Vec<Extent> = Vec::new();
     for unit in units {
         let from_bytes = offset_bytes.max(unit * unit_bytes);
         let length_bytes = end_bytes.min((unit + 1) * unit_bytes) - from_bytes;
-        let is_hole = core.stored.ftl.place_of(Lpn(unit as u32)).is_none()
-            && !core.stored.arriving.holds(&(from_bytes..from_bytes + length_bytes));
+        let is_hole = core.is_hole(from_bytes..from_bytes + length_bytes);
         let are_enough = extents.len() == extents_max;
         match extents.last_mut() {
             Some(last) if last.is_hole == is_hole => last.length_bytes += length_bytes,

@@ -6,6 +6,7 @@ use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::nand::Geometry;
 use ssdlab_engine::simulation::{Memory, memory_of_drive};
 use ssdlab_engine::specification::Drive;
+use ssdlab_engine::specification::drive::devices_of;
 
 /// Of a place for a mapping unit: how often its frame is held, and the list of those that nobody holds.
 const FRAME_BYTES: u64 = 8;
@@ -21,23 +22,30 @@ const HASH_BYTES: u64 = 40;
 /// The memory that the tables of a drive take. Errors name the key of the drive file.
 pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, SpecificationError> {
     let mut memory = memory_of_drive(drive)?;
+    for device in devices_of(drive)? {
+        memory.of_units_bytes += tables_bytes(&device, contents)?;
+    }
+    Ok(memory)
+}
+
+/// What a device with contents takes beside the tables of one without.
+fn tables_bytes(drive: &Drive, contents: &Contents) -> Result<u64, SpecificationError> {
     let unit_bytes = drive.ftl.mapping_unit_bytes;
     let units = Geometry::new(&drive.nand, unit_bytes, drive.ftl.erase_unit)?.physical_units();
     let user_units = drive.ftl.user_bytes / u64::from(unit_bytes);
     let reduction = &drive.data_reduction;
-    memory.of_units_bytes += FRAME_BYTES * units;
+    let mut bytes = FRAME_BYTES * units;
     if *contents == Contents::Memory {
-        memory.of_units_bytes += BESIDE_DATA_BYTES * units;
+        bytes += BESIDE_DATA_BYTES * units;
         if reduction.is_on() {
-            memory.of_units_bytes +=
-                DIRECTORY_ENTRY_BYTES * units * u64::from(unit_bytes / reduction.packing_bytes.max(1));
+            bytes += DIRECTORY_ENTRY_BYTES * units * u64::from(unit_bytes / reduction.packing_bytes.max(1));
         }
     }
     if reduction.is_on() {
-        memory.of_units_bytes += WRITE_NUMBER_BYTES * user_units;
+        bytes += WRITE_NUMBER_BYTES * user_units;
     }
     if reduction.deduplication {
-        memory.of_units_bytes += HASH_BYTES * user_units;
+        bytes += HASH_BYTES * user_units;
     }
-    Ok(memory)
+    Ok(bytes)
 }

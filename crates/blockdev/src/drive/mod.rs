@@ -5,6 +5,7 @@ mod commands;
 mod contents;
 mod core;
 mod extents;
+mod fronts;
 mod memory;
 mod opening;
 mod pace;

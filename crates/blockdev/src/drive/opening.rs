@@ -4,6 +4,7 @@ use super::OpenError;
 use super::arriving::Arriving;
 use super::contents::{Contents, Options, Pace};
 use super::core::{Core, FIRST_PHASE};
+use super::fronts::{Devices, ServedFront};
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::{Counters, Stored};
@@ -14,8 +15,9 @@ use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
-use ssdlab_engine::simulation::{SimulatedDrive, TimedSimulatedDrive, build_timed};
+use ssdlab_engine::simulation::{SimulatedDrive, Stripe, TimedSimulatedDrive, build_timed, seed_of};
 use ssdlab_engine::specification::Drive;
+use ssdlab_engine::specification::drive::devices_of;
 use ssdlab_engine::timing::front::Front;
 use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::EraseUnit;
@@ -30,57 +32,22 @@ struct Saved {
     host_units: u64,
 }
 
+/// What a device finds when its power is back.
+struct Back {
+    found: Found,
+    recovery: Recovery,
+    lasting: Lasting,
+}
+
 impl Core {
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
         let drive = &with_protection(drive, options);
-        let buffer = &drive.write_buffer;
-        let power_loss_protection =
-            buffer.power_loss_protection && (buffer.bytes > 0 || options.power_loss_protection.is_some());
-        let ftl = build(drive, options.seed)?;
-        let capacity = ftl.capacity();
-        let unit_bytes = drive.ftl.mapping_unit_bytes;
-        let front = Front::of(drive, &*ftl)?;
-        let groups = front.flash().groups();
-        let shape = Shape {
-            unit_bytes,
-            logical_units: ftl.logical_units(),
-            erase_units: SimulatedDrive::erase_units(&*ftl),
-            units_per_erase_unit: capacity.units_per_erase_unit,
-            units_in_slc_mode: ftl.units_in_slc_mode(),
-            group_units: groups.units(),
-            group_units_in_slc_mode: groups.units_in_slc_mode(),
-            units_per_stripe: drive.parity.units_per_stripe,
-            dies: drive.nand.channels * drive.nand.dies_per_channel,
-            places_per_unit: ftl.places_per_unit(),
-        };
-        let journal = Journal::new(&shape, options.journal_trims.max(1));
-        let (medium, is_old) = match &options.contents {
-            Contents::Memory => (Medium::in_memory(shape, journal.system_bytes())?, false),
-            Contents::File(path) => {
-                let description = serde_json::to_string(drive).map_err(std::io::Error::other)?;
-                Medium::in_file(path, shape, journal.system_bytes(), &description)?
-            }
-        };
-        let units_per_page = drive.nand.page_bytes / unit_bytes;
-        let nand = Nand::new(medium, journal, units_per_page, power_loss_protection, options.faults, options.seed)
-            .packed(&drive.data_reduction);
-        let must_be_there = power_loss_protection && nand.medium().outlives_the_process();
+        let (devices, is_old) = open_devices(drive, options)?;
+        let is_in_file = options.contents != Contents::Memory;
+        let must_be_there = is_in_file && devices.devices()[0].nand.has_power_loss_protection();
         let mut core = Self {
-            front,
-            stored: Stored {
-                drive: drive.clone(),
-                ftl,
-                nand,
-                capacity,
-                arriving: Arriving::default(),
-                read_only_reason: None,
-                stranded: None,
-                decisions: Vec::new(),
-                decided: Vec::new(),
-                packed: Vec::new(),
-                forgets_after: None,
-                counters: Counters::default(),
-            },
+            front: ServedFront::above(&devices)?,
+            devices,
             served: Served::default(),
             phases: Phases::new(FIRST_PHASE),
             seed: options.seed,
@@ -99,10 +66,129 @@ impl Core {
 
     /// Goes on with what another process left in the file, whether it ended in order or was killed.
     fn take_up_file(&mut self) {
-        let nand = &mut self.stored.nand;
-        let saved: Saved = serde_json::from_slice(nand.saved()).unwrap_or_default();
-        let torn_units = if nand.has_power_loss_protection() { 0 } else { nand.tear_what_was_buffered() };
-        let (found, recovery) = nand.recover(&[], torn_units);
+        let backs = self.each_mut().map(Stored::take_up_file).collect();
+        // One that was killed may have saved the time of one device and not of another.
+        let now_ns = self.each_mut().map(|device| device.counters.simulated_ns).max().unwrap_or(0);
+        self.come_back(backs, now_ns);
+        self.reset();
+    }
+
+    /// The power goes, and comes back: the map, the write buffer and all that was under way are gone, unless the drive
+    /// has power-loss protection, which saves the buffer. What was flushed is there again.
+    pub fn cut_power(&mut self) {
+        if self.has_power_loss_protection() {
+            // The drive has reported to the host that it has them.
+            self.bring_in_answered();
+        }
+        self.served.forget_awaited();
+        let mut random = Random::new(self.seed ^ self.power_cycles().wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let backs = self.each_mut().map(|device| device.lose_power(&mut random)).collect();
+        self.come_back(backs, self.now_ns());
+    }
+
+    /// The devices come back side by side; the drive is there when the last of them is.
+    fn come_back(&mut self, backs: Vec<Back>, now_ns: u64) {
+        let seed = self.seed;
+        let mut whole = Recovery::default();
+        for (index, (device, back)) in self.each_mut().zip(backs).enumerate() {
+            let Back { found, recovery, lasting } = back;
+            let duration_ns = device.recovery_ns(&recovery);
+            whole = whole.beside(Recovery { duration_ns, ..recovery });
+            device.come_back(&found, lasting, seed_of(index, seed));
+        }
+        let front = ServedFront::above(&self.devices).expect("the same drive was built before");
+        self.front = front.since(now_ns + whole.duration_ns);
+        for (index, device) in self.devices.devices_mut().iter_mut().enumerate() {
+            self.front.carry_out(index, device);
+        }
+        self.recovery = Some(whole);
+        self.watch_anew();
+    }
+
+    /// An orderly end: all of it in flash, the map noted, the file on its disk.
+    pub fn close(&mut self) -> Result<(), DeviceError> {
+        self.checkpoint()?;
+        self.each_mut().try_for_each(|device| device.nand.medium().sync().map_err(DeviceError::Store))
+    }
+}
+
+/// The devices, as new or as a file holds them, and whether it did.
+fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), OpenError> {
+    let layers = Stripe::build_timed(drive, options.seed)?;
+    let chunks = layers.chunks();
+    let mut parts = Vec::new();
+    for (device, mut ftl) in devices_of(drive)?.into_iter().zip(layers.into_devices()) {
+        if device.data_reduction.is_on() {
+            ftl.note_packing();
+        }
+        let shape = shape_of(&device, &*ftl)?;
+        let journal = Journal::new(&shape, options.journal_trims.max(1));
+        parts.push((device, ftl, shape, journal));
+    }
+    let cuts: Vec<(Shape, usize)> = parts.iter().map(|(_, _, shape, journal)| (*shape, journal.system_bytes())).collect();
+    let (mediums, is_old) = match &options.contents {
+        Contents::Memory => {
+            let in_memory = cuts.iter().map(|&(shape, system_bytes)| Medium::in_memory(shape, system_bytes));
+            (in_memory.collect::<Result<_, _>>()?, false)
+        }
+        Contents::File(path) => {
+            let description = serde_json::to_string(drive).map_err(std::io::Error::other)?;
+            Medium::in_file(path, &cuts, &description)?
+        }
+    };
+    let buffer = &drive.write_buffer;
+    let power_loss_protection =
+        buffer.power_loss_protection && (buffer.bytes > 0 || options.power_loss_protection.is_some());
+    let units_per_page = drive.nand.page_bytes / drive.ftl.mapping_unit_bytes;
+    let of_part = |(index, ((device, ftl, _, journal), medium))| {
+        let seed = seed_of(index, options.seed);
+        let nand = Nand::new(medium, journal, units_per_page, power_loss_protection, options.faults, seed);
+        Box::new(Stored::new(device, ftl, nand))
+    };
+    let devices = parts.into_iter().zip(mediums).enumerate().map(of_part).collect();
+    Ok((Stripe::new(devices, chunks), is_old))
+}
+
+fn shape_of(drive: &Drive, ftl: &dyn TimedSimulatedDrive) -> Result<Shape, SpecificationError> {
+    let capacity = ftl.capacity();
+    let front = Front::of(drive, ftl)?;
+    let groups = front.flash().groups();
+    Ok(Shape {
+        unit_bytes: drive.ftl.mapping_unit_bytes,
+        logical_units: ftl.logical_units(),
+        erase_units: SimulatedDrive::erase_units(ftl),
+        units_per_erase_unit: capacity.units_per_erase_unit,
+        units_in_slc_mode: ftl.units_in_slc_mode(),
+        group_units: groups.units(),
+        group_units_in_slc_mode: groups.units_in_slc_mode(),
+        units_per_stripe: drive.parity.units_per_stripe,
+        dies: drive.nand.channels * drive.nand.dies_per_channel,
+        places_per_unit: ftl.places_per_unit(),
+    })
+}
+
+impl Stored {
+    fn new(drive: Drive, ftl: Box<dyn TimedSimulatedDrive>, nand: Nand) -> Self {
+        Self {
+            capacity: ftl.capacity(),
+            nand: nand.packed(&drive.data_reduction),
+            drive,
+            ftl,
+            arriving: Arriving::default(),
+            read_only_reason: None,
+            stranded: None,
+            decisions: Vec::new(),
+            decided: Vec::new(),
+            packed: Vec::new(),
+            forgets_after: None,
+            counters: Counters::default(),
+        }
+    }
+
+    fn take_up_file(&mut self) -> Back {
+        let saved: Saved = serde_json::from_slice(self.nand.saved()).unwrap_or_default();
+        let torn_units = if self.nand.has_power_loss_protection() { 0 } else { self.nand.tear_what_was_buffered() };
+        let (found, recovery) = self.nand.recover(&[], torn_units);
         let lasting = Lasting {
             ledger: saved.ledger,
             array: None,
@@ -110,46 +196,18 @@ impl Core {
             host_units: saved.host_units,
             places_left_in_begun_units: 0,
         };
-        self.come_back(&found, recovery, lasting, saved.simulated_ns);
-        self.stored.counters.power_cycles = saved.power_cycles + 1;
-        self.reset();
+        self.counters = Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles };
+        Back { found, recovery, lasting }
     }
 
-    /// The power goes, and comes back: the map, the write buffer and all that was under way are gone, unless the drive
-    /// has power-loss protection, which saves the buffer. What was flushed is there again.
-    pub fn cut_power(&mut self) {
-        if self.nand().has_power_loss_protection() {
-            // The drive has reported to the host that it has them.
-            self.bring_in_answered();
-        }
-        self.stored.arriving.lose();
-        self.served.forget_awaited();
-        let mut random = Random::new(self.seed ^ self.power_cycles().wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let (torn_units, undone) = self.stored.nand.lose_power(&mut random);
-        let lasting = self.stored.ftl.take_lasting();
-        let (found, recovery) = self.stored.nand.recover(&undone, torn_units);
-        self.come_back(&found, recovery, lasting, self.now_ns());
-        self.stored.counters.power_cycles += 1;
+    fn lose_power(&mut self, random: &mut Random) -> Back {
+        self.arriving.lose();
+        let (torn_units, undone) = self.nand.lose_power(random);
+        let lasting = self.ftl.take_lasting();
+        let (found, recovery) = self.nand.recover(&undone, torn_units);
+        Back { found, recovery, lasting }
     }
 
-    fn come_back(&mut self, found: &Found, mut recovery: Recovery, lasting: Lasting, now_ns: u64) {
-        recovery.duration_ns = self.stored.recovery_ns(&recovery);
-        self.stored.come_back(found, lasting, self.seed);
-        let front = Front::of(&self.stored.drive, &*self.stored.ftl).expect("the same drive was built before");
-        self.front = front.since(now_ns + recovery.duration_ns);
-        self.front.carry_out(&modes_of(found));
-        self.recovery = Some(recovery);
-        self.watch_anew();
-    }
-
-    /// An orderly end: all of it in flash, the map noted, the file on its disk.
-    pub fn close(&mut self) -> Result<(), DeviceError> {
-        self.checkpoint()?;
-        self.nand().medium().sync().map_err(DeviceError::Store)
-    }
-}
-
-impl Stored {
     /// What it takes to read the checkpoint and to scan, over all dies at once.
     fn recovery_ns(&self, recovery: &Recovery) -> u64 {
         let nand = &self.drive.nand;
@@ -166,9 +224,10 @@ impl Stored {
         for erase_unit in self.ftl.restore(found, lasting) {
             self.nand.fill_up(erase_unit.0);
         }
-        self.decided.clear();
+        self.decided = modes_of(found);
         self.read_only_reason = self.ftl.read_only().map(|reason| reason.to_string());
         self.stranded = None;
+        self.counters.power_cycles += 1;
     }
 
     pub(super) fn save_counters(&mut self) {

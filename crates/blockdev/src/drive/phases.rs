@@ -100,7 +100,8 @@ impl Phases {
 
     /// What a run would give that ended now.
     pub fn outcome(&self, core: &Core) -> Outcome {
-        let (ledger, now_ns) = (core.ftl().ledger(), core.now_ns());
+        let (whole, now_ns) = (core.whole(), core.now_ns());
+        let ledger = whole.ledger();
         let simulated_ns = now_ns - self.reset_ns;
         let read_ahead = core.front.read_counts();
         let current = self.outcome_of_current(ledger, now_ns, &core.served.latencies, read_ahead);
@@ -109,8 +110,8 @@ impl Phases {
             jobs,
             stages,
             ledger: *ledger - self.reset_ledger,
-            capacity: core.ftl().capacity(),
-            wear: core.ftl().wear(),
+            capacity: whole.capacity(),
+            wear: whole.wear(),
             steady_state: None,
             series: Default::default(),
             timing: Some(Timing {

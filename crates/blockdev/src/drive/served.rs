@@ -4,8 +4,7 @@ use ssdlab_engine::error::ReadOnly;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::simulation::JobBreakdown;
 use ssdlab_engine::timing::breakdown::{Breakdown, Parts};
-use ssdlab_engine::timing::drive::TimedDrive;
-use ssdlab_engine::timing::front::{Completion, Front, Requester};
+use ssdlab_engine::timing::front::{Completion, Intake, Requester};
 use ssdlab_engine::timing::histogram::Histogram;
 
 /// Latencies by operation, and, but for flushes, where they went.
@@ -72,13 +71,13 @@ impl Served {
     }
 }
 
-impl Requester<Front> for Served {
+impl<F: Intake> Requester<F> for Served {
     fn completed(
         &mut self,
         completion: Completion,
         parts: &Parts,
-        _front: &mut Front,
-        _drive: &mut (dyn TimedDrive + '_),
+        _front: &mut F,
+        _drives: &mut F::Drives<'_>,
     ) -> Result<(), ReadOnly> {
         let latency_ns = completion.completed_ns - completion.issued_ns;
         self.latencies.add(completion.operation, latency_ns, parts);

@@ -9,7 +9,7 @@ use ssdlab_engine::error::ReadOnly;
 use ssdlab_engine::ftl::Capacity;
 use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::simulation::{SimulatedDrive, TimedSimulatedDrive};
+use ssdlab_engine::simulation::{SimulatedDrive, StripeDevice, TimedSimulatedDrive, TimedStripeDevice};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::in_memory::InMemory;
@@ -117,6 +117,26 @@ impl TimedDrive for Stored {
     }
 }
 
+impl StripeDevice for Stored {
+    fn layer(&self) -> &dyn SimulatedDrive {
+        &*self.ftl
+    }
+
+    fn layer_mut(&mut self) -> &mut dyn SimulatedDrive {
+        &mut *self.ftl
+    }
+}
+
+impl TimedStripeDevice for Stored {
+    fn timed(&self) -> &dyn TimedDrive {
+        self
+    }
+
+    fn timed_mut(&mut self) -> &mut dyn TimedDrive {
+        self
+    }
+}
+
 impl Stored {
     /// The host's request, on data. The error is the first that the host must hear of.
     fn carry_out_request(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
@@ -190,6 +210,17 @@ impl Stored {
         self.carry_out_decided(padded)
     }
 
+    /// Whether nothing is stored for a range, which lies within a mapping unit.
+    pub(super) fn is_hole(&self, range: &Range<u64>) -> bool {
+        let mut units = self.units_of(range.start, range.end - range.start);
+        units.all(|unit| self.ftl.place_of(Lpn(unit)).is_none()) && !self.arriving.holds(range)
+    }
+
+    /// Why the drive takes no more writes, if it does not.
+    pub(super) fn refusal(&mut self) -> Option<DeviceError> {
+        self.ftl.read_only().map(|reason| self.refuse(reason))
+    }
+
     pub(super) fn refuse(&mut self, reason: ReadOnly) -> DeviceError {
         self.read_only_reason = Some(reason.to_string());
         DeviceError::ReadOnly(reason.to_string())
@@ -206,7 +237,7 @@ impl Stored {
 
     /// What the flash asks for after a request: blocks that failed are given up, and the translation layer, which may
     /// open any erase unit that it takes for erased, finds one that truly is.
-    pub(super) fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
+    fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
         self.note_streams();
         if self.nand.has_failures() {
             self.give_up_failed()?;
@@ -219,8 +250,27 @@ impl Stored {
         Ok(())
     }
 
+    /// What is in flash by the clock, whose time it is, is so in the flash array too.
+    pub(super) fn note_what_is_safe(&mut self, now_ns: u64) -> Result<(), DeviceError> {
+        if !self.nand.has_power_loss_protection() {
+            if self.nand.is_packed() {
+                self.program_all()?;
+            }
+            self.nand.finish_programs();
+            self.attend_to_flash()?;
+            if let Some(reason) = self.stranded {
+                return Err(DeviceError::ReadOnly(reason.to_string()));
+            }
+        }
+        if self.nand.medium().outlives_the_process() {
+            self.counters.simulated_ns = now_ns;
+            self.save_counters();
+        }
+        Ok(())
+    }
+
     /// All that is in memory goes to flash.
-    pub(super) fn program_all(&mut self) -> Result<(), DeviceError> {
+    fn program_all(&mut self) -> Result<(), DeviceError> {
         loop {
             self.fill_up(&self.nand.open_groups())?;
             self.note_streams();
@@ -296,7 +346,4 @@ impl Stored {
         self.forgets_after = Some(left);
     }
 
-    pub(super) fn simulated(&self) -> &dyn SimulatedDrive {
-        &*self.ftl
-    }
 }

@@ -1,7 +1,7 @@
 //! A served drive as someone sees it who watches: the figures and pictures that a simulated run gives while it goes on.
 
 use super::core::Core;
-use ssdlab_engine::ftl::picture::{CellsBy, Close, Marks};
+use ssdlab_engine::ftl::picture::{CellsBy, Close, Marks, Pictured};
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::simulation::live::figures::{ClockLook, Figures, Look, Seen};
 
@@ -10,40 +10,42 @@ impl Core {
     /// of. From the first look on it notes what moves.
     pub fn figures(&mut self) -> Figures {
         self.bring_in_answered();
+        self.devices.note();
         let look = self.look();
         let mut seen = match self.seen.take() {
             Some(seen) => seen,
             None => self.begin_to_watch(),
         };
-        let figures = seen.figures(&*self.stored.ftl, look, None);
+        let figures = seen.figures(self.whole(), look, None);
         self.seen = Some(seen);
         figures
     }
 
     pub fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
-        self.stored.ftl.cells(by, out);
+        self.whole().cells(by, out);
     }
 
     pub fn marks(&mut self) -> Marks {
-        self.stored.ftl.observe();
-        self.stored.ftl.marks()
+        self.devices.observe();
+        self.devices.marks()
     }
 
     pub fn close_up(&self, erase_unit: u32) -> Option<Close> {
-        self.stored.ftl.close_up(erase_unit)
+        self.whole().close_up(erase_unit)
     }
 
     fn begin_to_watch(&mut self) -> Box<Seen> {
-        self.stored.ftl.observe();
-        Box::new(Seen::new(&*self.stored.ftl, &self.look()))
+        self.devices.observe();
+        Box::new(Seen::new(self.whole(), &self.look()))
     }
 
     /// Counts start again: with a phase, or after a loss of power, when another translation layer has taken up the
     /// drive and erases may have been undone.
     pub(super) fn watch_anew(&mut self) {
         if let Some(mut seen) = self.seen.take() {
-            self.stored.ftl.observe();
-            seen.begin_anew(&*self.stored.ftl, self.look());
+            self.devices.observe();
+            self.devices.note();
+            seen.begin_anew(self.whole(), self.look());
             self.seen = Some(seen);
         }
     }

@@ -14,6 +14,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -94,16 +95,24 @@ pub struct EraseUnitRecord {
 }
 
 const MAGIC: &[u8; 8] = b"ssdlab\0\x02";
-/// Room for the description of the drive, which a file must agree with.
+/// Room for the description of the drive, which a file must agree with. Behind it lies one device of the drive after the
+/// other, each on a whole page.
 const HEADER_BYTES: usize = 1 << 16;
+const PAGE_BYTES: u64 = 4096;
 const RECORD_BYTES: usize = 32;
 const SPARE_BYTES: usize = 16;
 pub(super) const FRAME_BYTES: usize = 4;
 const STATE_BITS: u32 = 3;
 
+/// A file, or the part of it that begins at a byte.
+pub(super) struct InFile {
+    file: File,
+    begins_at: u64,
+}
+
 pub struct Medium {
     pub(super) memory: MmapMut,
-    pub(super) file: Option<File>,
+    pub(super) file: Option<InFile>,
     pub(super) shape: Shape,
     pub(super) frames: Frames,
     /// The file system has given room for those before.
@@ -130,59 +139,60 @@ impl Medium {
         Ok(medium)
     }
 
-    /// A file with room for the tables, sparse behind them; made if there is none. Returns whether it held a drive already. `description` says which drive; a
-    /// file of another one is refused, and so is a file with any contents that are not a drive's.
-    pub fn in_file(path: &Path, shape: Shape, system_bytes: usize, description: &str) -> io::Result<(Self, bool)> {
+    /// The devices of a drive in one file with room for their tables, sparse behind each; made if there is none. Returns
+    /// whether it held a drive already. `description` says which drive; a file of another one is refused, and so is a file
+    /// with any contents that are not a drive's.
+    pub fn in_file(path: &Path, devices: &[(Shape, usize)], description: &str) -> io::Result<(Vec<Self>, bool)> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|_| io::Error::other("another process has this drive open"))?;
-        let mut medium = Self::cut(shape, system_bytes);
-        let metadata = file.metadata()?;
-        let length = metadata.len();
-        let bytes = medium.bytes() as u64;
-        let invalid = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
+        let mut mediums: Vec<Self> =
+            devices.iter().map(|&(shape, system_bytes)| Self::cut(shape, system_bytes)).collect();
+        let length = file.metadata()?.len();
+        let mut bytes = HEADER_BYTES as u64;
+        for medium in &mut mediums {
+            let begins_at = bytes.next_multiple_of(PAGE_BYTES);
+            // The lock belongs to all handles of the open file.
+            medium.file = Some(InFile { file: file.try_clone()?, begins_at });
+            bytes = begins_at + medium.bytes() as u64;
+        }
         if length != 0 && length != bytes {
             let message = format!("is {length} bytes long, and this drive takes {bytes}: it holds another drive");
             return Err(invalid(&message));
         }
         file.set_len(bytes)?;
-        // SAFETY: the file is locked against other processes of this program; should something else shorten it, the
-        // process ends by a signal, as with any mapped file.
-        medium.memory = unsafe { MmapOptions::new().map_mut(&file)? };
-        let is_old = medium.memory[..8] == MAGIC[..];
-        let text = description.as_bytes();
-        assert!(text.len() + 16 <= HEADER_BYTES, "the description of a drive fits into the header");
-        if is_old {
-            let stored = u64::from_le_bytes(medium.memory[8..16].try_into().expect("eight bytes")) as usize;
-            if medium.memory[16..HEADER_BYTES].get(..stored) != Some(text) {
-                return Err(invalid("holds a drive of another description (drive file, --op, --set or --scale)"));
-            }
-        } else if length != 0 && medium.memory[..medium.spare_at].iter().any(|&byte| byte != 0) {
-            return Err(invalid("holds something else than a drive, which would be overwritten; name another file"));
-        } else if length != 0 && has_data_behind(&file, medium.spare_at)? {
+        let is_old = check_header(&file, description)?;
+        if !is_old && length != 0 && has_data_behind(&file, HEADER_BYTES)? {
             return Err(invalid("holds data behind an empty header, which would be overwritten; name another file"));
         }
-        // A full disk is an error here; in the mapping it would be a signal. Payloads get their room frame by frame.
-        if let Err(error) = reserve(&file, 0..medium.payload_at) {
-            if length == 0 {
-                file.set_len(0)?;
+        for medium in &mut mediums {
+            if let Err(error) = medium.map_file() {
+                if length == 0 {
+                    file.set_len(0)?;
+                }
+                return Err(error);
             }
-            return Err(error);
         }
-        if !is_old {
-            medium.memory[8..16].copy_from_slice(&(text.len() as u64).to_le_bytes());
-            medium.memory[16..16 + text.len()].copy_from_slice(text);
-            medium.memory[..8].copy_from_slice(MAGIC);
-        }
-        medium.file = Some(file);
         if is_old {
-            medium.find_frames();
+            mediums.iter_mut().for_each(Self::find_frames);
+        } else {
+            write_header(&file, description)?;
         }
-        Ok((medium, is_old))
+        Ok((mediums, is_old))
+    }
+
+    fn map_file(&mut self) -> io::Result<()> {
+        let Some(InFile { file, begins_at }) = &self.file else { return Ok(()) };
+        // SAFETY: the file is locked against other processes of this program; should something else shorten it, the
+        // process ends by a signal, as with any mapped file.
+        let memory = unsafe { MmapOptions::new().offset(*begins_at).len(self.bytes()).map_mut(file)? };
+        self.memory = memory;
+        // A full disk is an error here; in the mapping it would be a signal. Payloads get their room frame by frame.
+        self.reserve_in_file(0..self.payload_at)
     }
 
     /// The places of the tables; nothing is mapped yet.
     fn cut(shape: Shape, system_bytes: usize) -> Self {
-        let records_at = HEADER_BYTES;
+        let records_at = 0;
         let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
         let frame_of_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
         let directory_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
@@ -223,8 +233,9 @@ impl Medium {
     /// Hands everything to the file's disk. Only a loss of power of this machine needs it. An error too where a payload
     /// found no room in the file.
     pub fn sync(&self) -> io::Result<()> {
-        if self.file.is_some() {
+        if let Some(InFile { file, .. }) = &self.file {
             self.memory.flush()?;
+            file.sync_data()?;
         }
         self.refused.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)))
     }
@@ -300,6 +311,16 @@ impl Medium {
         bytes[28..32].copy_from_slice(&u32::from(record.is_slc).to_le_bytes());
     }
 
+    /// Takes room for a part of the file, if there is one, from the file system, so that a full one is an error and no
+    /// signal.
+    pub(super) fn reserve_in_file(&self, bytes: Range<usize>) -> io::Result<()> {
+        let Some(InFile { file, begins_at }) = &self.file else { return Ok(()) };
+        let start = *begins_at as i64 + bytes.start as i64;
+        // SAFETY: a plain system call on a file that is open; a mapping of it stays as it is.
+        let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, bytes.len() as i64) };
+        if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+    }
+
     /// The drive's system blocks, for `journal`.
     pub fn system(&self) -> &[u8] {
         &self.memory[self.system.clone()]
@@ -310,11 +331,35 @@ impl Medium {
     }
 }
 
-/// Takes room for a part of the file from the file system, so that a full one is an error and no signal.
-pub(super) fn reserve(file: &File, bytes: Range<usize>) -> io::Result<()> {
-    // SAFETY: a plain system call on a file that is open; a mapping of it stays as it is.
-    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), bytes.start as i64, bytes.len() as i64) };
-    if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// Whether the file holds a drive, which must be the one that is described; one that holds none must be empty.
+fn check_header(file: &File, description: &str) -> io::Result<bool> {
+    let mut header = vec![0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0)?;
+    if header[..8] != MAGIC[..] {
+        return if header.iter().all(|&byte| byte == 0) {
+            Ok(false)
+        } else {
+            Err(invalid("holds something else than a drive, which would be overwritten; name another file"))
+        };
+    }
+    let stored = u64_at(&header, 8) as usize;
+    if header[16..].get(..stored) != Some(description.as_bytes()) {
+        return Err(invalid("holds a drive of another description (drive file, --op, --set or --scale)"));
+    }
+    Ok(true)
+}
+
+/// The mark that it holds a drive comes last.
+fn write_header(file: &File, description: &str) -> io::Result<()> {
+    let text = description.as_bytes();
+    assert!(text.len() + 16 <= HEADER_BYTES, "the description of a drive fits into the header");
+    file.write_all_at(text, 16)?;
+    file.write_all_at(&(text.len() as u64).to_le_bytes(), 8)?;
+    file.write_all_at(MAGIC, 0)
 }
 
 /// Whether anything but a hole lies behind `start`: a drive that was cut off while it was made has nothing there.
@@ -380,10 +425,38 @@ pub(in crate::nand) mod tests {
         assert!((0..4).all(|erase_unit| medium.record(erase_unit) == EraseUnitRecord::default()));
     }
 
+    fn single((mut mediums, is_old): (Vec<Medium>, bool)) -> (Medium, bool) {
+        assert_eq!(mediums.len(), 1);
+        (mediums.remove(0), is_old)
+    }
+
+    #[test]
+    fn devices_in_one_file_do_not_overlap() {
+        let path = std::env::temp_dir().join(format!("ssdlab-medium-devices-{}", std::process::id()));
+        // The first ends within a page.
+        let odd = Shape { unit_bytes: 512, ..SHAPE };
+        let open = || Medium::in_file(&path, &[(odd, 100), (SHAPE, 0), (SHAPE, 0)], "three").unwrap();
+        let (mut mediums, _) = open();
+        for (device, medium) in mediums.iter_mut().enumerate() {
+            medium.memory.fill(device as u8 + 1);
+        }
+        drop(mediums);
+        let length = std::fs::metadata(&path).unwrap().len();
+        let (mediums, is_old) = open();
+        assert!(is_old, "the header is whole");
+        for (device, medium) in mediums.iter().enumerate() {
+            assert!(medium.memory[medium.payload_at..].iter().all(|&byte| byte == device as u8 + 1));
+        }
+        let last = mediums[2].file.as_ref().unwrap().begins_at + mediums[2].bytes() as u64;
+        assert_eq!(length, last);
+        drop(mediums);
+        std::fs::remove_file(path).unwrap();
+    }
+
     #[test]
     fn a_file_of_another_drive_is_refused() {
         let path = std::env::temp_dir().join(format!("ssdlab-medium-{}", std::process::id()));
-        let open = |description: &str| Medium::in_file(&path, SHAPE, 0, description);
+        let open = |description: &str| Medium::in_file(&path, &[(SHAPE, 0)], description).map(single);
         let (mut medium, is_old) = open("one").unwrap();
         assert!(!is_old);
         assert!(open("one").is_err_and(|error| error.to_string().contains("another process")));
@@ -401,19 +474,19 @@ pub(in crate::nand) mod tests {
     #[test]
     fn a_file_that_is_no_drive_is_left_as_it_is() {
         let path = std::env::temp_dir().join(format!("ssdlab-medium-foreign-{}", std::process::id()));
-        let length = Medium::cut(SHAPE, 0).bytes();
+        let length = HEADER_BYTES + Medium::cut(SHAPE, 0).bytes();
         for at in [0, 1000, length - 1] {
             let mut foreign = vec![0; length];
             foreign[at] = 1;
             std::fs::write(&path, &foreign).unwrap();
-            let refused = Medium::in_file(&path, SHAPE, 0, "one").map(|_| ());
+            let refused = Medium::in_file(&path, &[(SHAPE, 0)], "one").map(|_| ());
             assert!(refused.is_err_and(|error| error.to_string().contains("would be overwritten")), "byte {at}");
             assert!(std::fs::read(&path).unwrap() == foreign, "byte {at}");
         }
         // One that was cut off before its first write is a hole from end to end.
         std::fs::remove_file(&path).unwrap();
         File::create(&path).unwrap().set_len(length as u64).unwrap();
-        assert!(Medium::in_file(&path, SHAPE, 0, "one").is_ok_and(|(_, is_old)| !is_old));
+        assert!(Medium::in_file(&path, &[(SHAPE, 0)], "one").is_ok_and(|(_, is_old)| !is_old));
         std::fs::remove_file(path).unwrap();
     }
 }

@@ -35,6 +35,7 @@ use ssdlab_engine::specification::drive::DataReduction;
 use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::Lpn;
 use std::collections::VecDeque;
+use std::ops::AddAssign;
 
 /// What happened to the flash that no ledger of the translation layer counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,6 +49,17 @@ pub struct Events {
     pub lost_units: u64,
     /// Groups that had to be programmed before they were full, because the place of a waiting erase was needed.
     pub early_programs: u64,
+}
+
+impl AddAssign for Events {
+    fn add_assign(&mut self, other: Self) {
+        self.program_failures += other.program_failures;
+        self.erase_failures += other.erase_failures;
+        self.uncorrectable_reads += other.uncorrectable_reads;
+        self.reads_rebuilt_from_parity += other.reads_rebuilt_from_parity;
+        self.lost_units += other.lost_units;
+        self.early_programs += other.early_programs;
+    }
 }
 
 /// An erase that waits for programs, and how many had been decided on before it.

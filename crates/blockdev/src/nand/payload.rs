@@ -1,7 +1,7 @@
 //! The payloads of the medium's places. Each lies in a frame; a copy within the flash shares the frame of its source.
 
 use super::frames::{Frames, ZEROES};
-use super::medium::{EraseUnitRecord, FRAME_BYTES, Medium, PageState, reserve, u32_at};
+use super::medium::{EraseUnitRecord, FRAME_BYTES, Medium, PageState, u32_at};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -24,10 +24,12 @@ impl Medium {
 
     /// Takes room for a frame that was never used from the file system, so that a full one is an error and no signal.
     fn reserve(&mut self, frame: u32) -> io::Result<()> {
-        let Some(file) = self.file.as_ref().filter(|_| frame >= self.frames_reserved) else { return Ok(()) };
+        if self.file.is_none() || frame < self.frames_reserved {
+            return Ok(());
+        }
         let end = (frame + FRAMES_RESERVED).min(self.shape.physical_units() + 1);
         let bytes = self.frame_bytes(frame).start..self.frame_bytes(end - 1).end;
-        let reserved = reserve(file, bytes);
+        let reserved = self.reserve_in_file(bytes);
         match &reserved {
             Ok(()) => self.frames_reserved = end,
             Err(error) => self.refused = error.raw_os_error(),

@@ -17,8 +17,20 @@ pub struct Recovery {
     pub checkpoint_units: u64,
     /// Pages whose spare bytes were read.
     pub scanned_pages: u64,
-    /// How long a drive would have taken for it, over all its dies and channels.
+    /// How long a drive would have taken for it, over all its dies and channels; a stripe as long as its slowest device.
     pub duration_ns: u64,
+}
+
+impl Recovery {
+    /// With another device's, which took place at the same time.
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            torn_units: self.torn_units + other.torn_units,
+            checkpoint_units: self.checkpoint_units + other.checkpoint_units,
+            scanned_pages: self.scanned_pages + other.scanned_pages,
+            duration_ns: self.duration_ns.max(other.duration_ns),
+        }
+    }
 }
 
 /// The state of an address that is being looked for.

@@ -135,7 +135,7 @@ pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, Str
     Ok(Summary {
         erased: core.outcome().ledger.erased_erase_units,
         torn_units: core.recovery().map_or(0, |recovery| recovery.torn_units),
-        events: core.nand().events(),
+        events: core.events(),
         power_cycles: core.power_cycles(),
         is_read_only: promise.is_read_only,
     })
@@ -291,7 +291,7 @@ fn verify(
             }
             Ok(()) => return Err(format!("unit {unit} has a value that it must not have")),
             Err(DeviceError::Unreadable { .. }) if promise.lost.contains(&unit) => {}
-            Err(DeviceError::Unreadable { .. }) if device.core().nand().events().lost_units > 0 => {
+            Err(DeviceError::Unreadable { .. }) if device.core().events().lost_units > 0 => {
                 promise.lost.insert(unit);
             }
             Err(error) => return Err(format!("unit {unit}: {error}")),
@@ -350,6 +350,8 @@ impl Scenario {
             Tiny { units_per_stripe: 8, user_units: 220, ..Tiny::reducing(Reduction::Both) },
             Tiny { placement: "single", victim: "fifo", ..Tiny::reducing(Reduction::Compresses) },
             Tiny { erase_unit: "block", user_units: 440, ..Tiny::reducing(Reduction::Both) },
+            Tiny::striped(),
+            Tiny { devices: 3, chunk_units: 1, user_units: 390, units_per_stripe: 8, ..Tiny::striped() },
         ];
         let kinds = tinies.len() as u64;
         let faults = match seed / (2 * kinds) % 3 {

@@ -25,6 +25,9 @@ pub struct Tiny {
     /// The form of its map, if only a part of it fits into memory: four of twenty map pages.
     pub map_cache: Option<&'static str>,
     pub reduction: Reduction,
+    /// Of a stripe; each is such a drive, and has its share of the units.
+    pub devices: u32,
+    pub chunk_units: u64,
 }
 
 /// What the drive does with data before it is stored; in places of an eighth of a unit, unless they are whole.
@@ -63,6 +66,8 @@ impl Default for Tiny {
             slc_cache: SlcCache::None,
             map_cache: None,
             reduction: Reduction::None,
+            devices: 1,
+            chunk_units: 2,
         }
     }
 }
@@ -71,6 +76,11 @@ impl Tiny {
     /// With an SLC cache, and the blocks that it takes.
     pub fn with_slc_cache(slc_cache: SlcCache) -> Self {
         Self { slc_cache, blocks_per_plane: 15, ..Self::default() }
+    }
+
+    /// Two devices of 448 units, in chunks that are no whole part of an erase unit.
+    pub fn striped() -> Self {
+        Self { devices: 2, chunk_units: 3, blocks_per_plane: 7, ..Self::default() }
     }
 
     pub fn reducing(reduction: Reduction) -> Self {
@@ -127,6 +137,7 @@ impl Tiny {
                 "index_bytes_per_unit": index_bytes
             },
             "parity": {"units_per_stripe": self.units_per_stripe},
+            "stripe": {"devices": self.devices, "chunk_bytes": self.chunk_units * UNIT},
             "faults": {"factory_bad_blocks": 0.0, "wear_out": false, "endurance_spread": 0.0},
             "write_buffer": {"bytes": self.buffer_units * UNIT},
             "controller": {"command_us": 5.0}

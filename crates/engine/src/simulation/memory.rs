@@ -55,11 +55,7 @@ pub fn memory_of(specification: &Specification) -> Result<Memory, SpecificationE
 /// The memory that a drive takes to which nothing is done yet. Errors name the key of the drive file.
 pub fn memory_of_drive(drive: &Drive) -> Result<Memory, SpecificationError> {
     let mut memory = Memory::default();
-    if drive.stripe.is_on() {
-        devices_of(drive)?.iter().try_for_each(|device| memory.add_device(device))?;
-    } else {
-        memory.add_device(drive)?;
-    }
+    devices_of(drive)?.iter().try_for_each(|device| memory.add_device(device))?;
     Ok(memory)
 }
 

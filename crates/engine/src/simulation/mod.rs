@@ -39,6 +39,7 @@ pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageO
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
+pub use stripe::{Stripe, StripeDevice, TimedStripeDevice, seed_of};
 pub use timed::TimedSimulation;
 pub use untimed::Simulation;
 

@@ -17,6 +17,48 @@ use crate::timing::drive::TimedDrive;
 use crate::timing::front::Devices;
 use std::io::{Read, Write};
 
+/// A device of a stripe: a translation layer, or what is built around one.
+pub trait StripeDevice: Send {
+    fn layer(&self) -> &dyn SimulatedDrive;
+    fn layer_mut(&mut self) -> &mut dyn SimulatedDrive;
+}
+
+/// A device as the front above it sees it.
+pub trait TimedStripeDevice: StripeDevice {
+    fn timed(&self) -> &dyn TimedDrive;
+    fn timed_mut(&mut self) -> &mut dyn TimedDrive;
+}
+
+impl StripeDevice for dyn SimulatedDrive {
+    fn layer(&self) -> &dyn SimulatedDrive {
+        self
+    }
+
+    fn layer_mut(&mut self) -> &mut dyn SimulatedDrive {
+        self
+    }
+}
+
+impl StripeDevice for dyn TimedSimulatedDrive {
+    fn layer(&self) -> &dyn SimulatedDrive {
+        self
+    }
+
+    fn layer_mut(&mut self) -> &mut dyn SimulatedDrive {
+        self
+    }
+}
+
+impl TimedStripeDevice for dyn TimedSimulatedDrive {
+    fn timed(&self) -> &dyn TimedDrive {
+        self
+    }
+
+    fn timed_mut(&mut self) -> &mut dyn TimedDrive {
+        self
+    }
+}
+
 pub struct Stripe<D: ?Sized> {
     devices: Vec<Box<D>>,
     chunks: Chunks,
@@ -24,7 +66,7 @@ pub struct Stripe<D: ?Sized> {
 }
 
 /// Each device has a seed of its own; the first that of the drive, as a single one has it.
-fn seed_of(device: usize, seed: u64) -> u64 {
+pub fn seed_of(device: usize, seed: u64) -> u64 {
     seed.wrapping_add(device as u64)
 }
 
@@ -34,58 +76,79 @@ impl Stripe<dyn SimulatedDrive> {
     }
 }
 
+/// Without a stripe, of the one device that the drive is.
 impl Stripe<dyn TimedSimulatedDrive> {
     pub fn build_timed(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build_timed(device, seed_of(index, seed)))
     }
-
-    /// Some of them have carried out what they were asked for.
-    pub fn note(&mut self) {
-        self.ledger = sum(&self.devices);
-    }
 }
 
-impl Devices for Stripe<dyn TimedSimulatedDrive> {
+impl<D: TimedStripeDevice + ?Sized> Devices for Stripe<D> {
     fn device(&self, index: usize) -> &dyn TimedDrive {
-        &*self.devices[index]
+        self.devices[index].timed()
     }
 
     fn device_mut(&mut self, index: usize) -> &mut dyn TimedDrive {
-        &mut *self.devices[index]
+        self.devices[index].timed_mut()
     }
 }
 
-fn sum<D: SimulatedDrive + ?Sized>(devices: &[Box<D>]) -> Ledger {
+fn sum<D: StripeDevice + ?Sized>(devices: &[Box<D>]) -> Ledger {
     let mut whole = Ledger::default();
-    devices.iter().for_each(|device| whole += *device.ledger());
+    devices.iter().for_each(|device| whole += *device.layer().ledger());
     whole
 }
 
-impl<D: SimulatedDrive + ?Sized> Stripe<D> {
+impl<D: StripeDevice + ?Sized> Stripe<D> {
+    pub fn new(devices: Vec<Box<D>>, chunks: Chunks) -> Self {
+        let ledger = sum(&devices);
+        Self { devices, chunks, ledger }
+    }
+
     fn of(
         drive: &Drive,
         build: impl Fn(usize, &Drive) -> Result<Box<D>, SpecificationError>,
     ) -> Result<Self, SpecificationError> {
         let of_device = |(index, device): (usize, Drive)| {
-            build(index, &device).map_err(|error| SpecificationError {
-                allowed: format!("{} (in each of the {} devices of the stripe)", error.allowed, drive.stripe.devices),
-                ..error
+            build(index, &device).map_err(|error| match drive.stripe.devices {
+                1 => error,
+                devices => SpecificationError {
+                    allowed: format!("{} (in each of the {devices} devices of the stripe)", error.allowed),
+                    ..error
+                },
             })
         };
         let devices = devices_of(drive)?.into_iter().enumerate().map(of_device).collect::<Result<_, _>>()?;
-        Ok(Self { devices, chunks: Chunks::new(&drive.stripe), ledger: Ledger::default() })
+        Ok(Self::new(devices, Chunks::new(&drive.stripe)))
     }
 
     pub fn devices(&self) -> &[Box<D>] {
         &self.devices
     }
 
+    pub fn devices_mut(&mut self) -> &mut [Box<D>] {
+        &mut self.devices
+    }
+
+    pub fn into_devices(self) -> Vec<Box<D>> {
+        self.devices
+    }
+
     pub fn chunks(&self) -> Chunks {
         self.chunks
     }
 
-    fn each(&self) -> impl Iterator<Item = &D> {
-        self.devices.iter().map(|device| &**device)
+    /// Some of them have carried out what they were asked for.
+    pub fn note(&mut self) {
+        self.ledger = sum(&self.devices);
+    }
+
+    fn each(&self) -> impl Iterator<Item = &dyn SimulatedDrive> {
+        self.devices.iter().map(|device| device.layer())
+    }
+
+    fn each_mut(&mut self) -> impl Iterator<Item = &mut dyn SimulatedDrive> {
+        self.devices.iter_mut().map(|device| device.layer_mut())
     }
 
     /// Which device an erase unit of the whole lies on, and its number there: those of the first come first.
@@ -103,12 +166,13 @@ impl<D: SimulatedDrive + ?Sized> Stripe<D> {
     }
 }
 
-impl<D: SimulatedDrive + ?Sized> SimulatedDrive for Stripe<D> {
+impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
     /// Request by request, so that all devices come equally far when one of them refuses.
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         for (executed, request) in requests.iter().enumerate() {
             for (index, device) in self.devices.iter_mut().enumerate() {
                 let Some(part) = self.chunks.part(request, index) else { continue };
+                let device = device.layer_mut();
                 let before = *device.ledger();
                 let refused = device.execute(&[part]);
                 self.ledger += *device.ledger() - before;
@@ -179,7 +243,7 @@ impl<D: SimulatedDrive + ?Sized> SimulatedDrive for Stripe<D> {
 
     /// One device after another.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
-        self.devices.iter_mut().try_for_each(|device| device.save_state(out))
+        self.each_mut().try_for_each(|device| device.save_state(out))
     }
 
     /// A chunk is as large on a larger drive, so that the devices of a smaller one stand for none of a larger.
@@ -187,7 +251,7 @@ impl<D: SimulatedDrive + ?Sized> SimulatedDrive for Stripe<D> {
         if times > 1 {
             return Err(StateError::Unsaved("stripe.devices"));
         }
-        self.devices.iter_mut().try_for_each(|device| device.load_state(input, times))?;
+        self.each_mut().try_for_each(|device| device.load_state(input, times))?;
         self.ledger = sum(&self.devices);
         Ok(())
     }
@@ -198,9 +262,9 @@ impl<D: SimulatedDrive + ?Sized> SimulatedDrive for Stripe<D> {
 }
 
 /// Erase units are numbered device by device. What a picture compares, it compares within a device.
-impl<D: SimulatedDrive + ?Sized> Pictured for Stripe<D> {
+impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     fn observe(&mut self) {
-        self.devices.iter_mut().for_each(|device| device.observe());
+        self.each_mut().for_each(|device| device.observe());
     }
 
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
@@ -215,7 +279,7 @@ impl<D: SimulatedDrive + ?Sized> Pictured for Stripe<D> {
     fn marks(&mut self) -> Marks {
         let firsts: Vec<u32> = self.first_erase_units().collect();
         let mut all = Marks::default();
-        for (device, first) in self.devices.iter_mut().zip(firsts) {
+        for (device, first) in self.each_mut().zip(firsts) {
             let marks = device.marks();
             all.open.extend(marks.open.into_iter().map(|(erase_unit, stream)| (erase_unit + first, stream)));
             all.emptying.extend(marks.emptying.into_iter().map(|erase_unit| erase_unit + first));
@@ -227,7 +291,7 @@ impl<D: SimulatedDrive + ?Sized> Pictured for Stripe<D> {
 
     fn close_up(&self, erase_unit: u32) -> Option<Close> {
         let (index, own) = self.place_of(erase_unit)?;
-        self.devices[index].close_up(own)
+        self.devices[index].layer().close_up(own)
     }
 
     fn erase_count(&self) -> Spread {

@@ -36,9 +36,12 @@ impl Stripe {
     }
 }
 
-/// The devices of a drive, each as a drive of its own. Errors name the key.
+/// The devices of a drive, each as a drive of its own; without a stripe the drive itself. Errors name the key.
 pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     let Stripe { devices, chunk_bytes } = drive.stripe;
+    if !drive.stripe.is_on() {
+        return Ok(vec![drive.clone()]);
+    }
     if devices == 0 {
         return Err(SpecificationError::new("stripe.devices", 0, "1 or more"));
     }

@@ -23,6 +23,11 @@ pub(super) struct Slots {
 }
 
 impl Slots {
+    /// The slot that is taken next.
+    pub fn next(&self) -> u32 {
+        self.spare.last().copied().unwrap_or(self.slots.len() as u32)
+    }
+
     #[inline]
     pub fn take(&mut self, submission: Submission) -> u32 {
         let slot = Slot { submission, units_left: 0 };

@@ -16,6 +16,7 @@ use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::timing::breakdown::Parts;
+use crate::timing::recorder::Decision;
 use std::collections::VecDeque;
 
 /// The translation layers of the devices.
@@ -85,8 +86,26 @@ impl StripedFront {
         }
     }
 
-    pub fn devices(&self) -> &[Front] {
-        &self.devices
+    /// Begins at a time of its own, as after a loss of power.
+    pub fn since(self, now_ns: u64) -> Self {
+        let devices = self.devices.into_iter().map(|device| device.since(now_ns)).collect();
+        Self { devices, now_ns, ..self }
+    }
+
+    /// When the next event happens, if any is pending.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        self.devices.iter().filter_map(Front::next_event_ns).min()
+    }
+
+    /// The tag under which the devices will know their parts of the request that is submitted next.
+    pub fn next_tag_of_parts(&self) -> u32 {
+        self.slots.next()
+    }
+
+    /// What a device decided on by itself, for which no request waits.
+    pub fn carry_out(&mut self, device: usize, decisions: &[Decision]) {
+        self.devices[device].come_to(self.now_ns);
+        self.devices[device].carry_out(decisions);
     }
 
     /// The share of `elapsed_ns` in which the dies were at work, on average; all devices have as many.
