@@ -13,6 +13,14 @@ from running_drives import DRIVE, MountMaker
 
 pytestmark = pytest.mark.fuse
 
+# Follows the table of sources.
+STRIPE = """
+"stripe.*" = { kind = "assumed", source = "made up for tests" }
+[stripe]
+devices = 2
+chunk_bytes = 65536
+"""
+
 
 def test_what_was_synced_is_there_when_the_power_comes_back(mount: MountMaker) -> None:
     mounted = mount()
@@ -57,6 +65,35 @@ def test_a_drive_in_a_file_outlives_a_kill_and_an_orderly_end(mount: MountMaker,
     done = subprocess.run([sys.executable, "-m", "ssdlab", *command], capture_output=True, text=True)
     assert done.returncode == 2
     assert "another drive" in done.stderr
+
+
+def test_a_stripe_keeps_what_it_was_given_through_a_loss_of_power_and_a_kill(mount: MountMaker, tmp_path: Path) -> None:
+    striped = tmp_path / "striped.toml"
+    striped.write_text(DRIVE.replace("= 268435456", "= 536870912") + STRIPE)
+    store = str(tmp_path / "flash")
+    data = os.urandom(1 << 20)
+    for number in (signal.SIGKILL, signal.SIGINT):
+        mounted = mount("--store", store, drive=striped)
+        assert mounted.drive.stat().st_size == 536870912
+        with mounted.drive.open("r+b", buffering=0) as file:
+            # Over the borders of chunks, and of units.
+            file.seek((256 << 20) - 5000)
+            if number == signal.SIGINT:
+                assert file.read(1 << 20) == data
+                file.seek(-(1 << 20), os.SEEK_CUR)
+            file.write(data := os.urandom(1 << 20))
+            os.fsync(file.fileno())
+            mounted.command("power-cut")
+            file.seek((256 << 20) - 5000)
+            assert file.read(1 << 20) == data
+        told = mounted.statistics()
+        assert told["ssdlab"]["device"]["recovery"]["duration_ns"] > 0
+        assert told["ssdlab"]["capacity"]["user_bytes"] == 536870912
+        assert told["ssdlab"]["waf"] is not None
+        assert told["ssdlab"]["smart"]["nvme_smart_health_information_log"]["available_spare"] == 100
+        assert told["jobs"][0]["ssdlab"]["latency_breakdown"]["write"] is not None
+        mounted.end(number)
+        mounted.wait_until_gone()
 
 
 def test_faults_of_the_flash_are_errors_and_never_wrong_data(mount: MountMaker) -> None:

@@ -307,10 +307,7 @@ impl Core {
     }
 
     /// Has every device do something that no request asks for, and that takes its time too. The error is the first.
-    fn have_each(
-        &mut self,
-        act: impl Fn(&mut Stored, u64) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
+    fn have_each(&mut self, act: impl Fn(&mut Stored, u64) -> Result<(), DeviceError>) -> Result<(), DeviceError> {
         let (chunks, now_ns) = (self.chunks(), self.now_ns());
         let Self { front, devices, .. } = self;
         devices.devices_mut().iter_mut().enumerate().fold(Ok(()), |answer, (index, device)| {

@@ -58,12 +58,7 @@ impl ServedFront {
     }
 
     /// Lets the next event happen, unless it lies at `until_ns` or later.
-    pub fn step(
-        &mut self,
-        until_ns: u64,
-        devices: &mut Devices,
-        served: &mut Served,
-    ) -> Result<Stepped, ReadOnly> {
+    pub fn step(&mut self, until_ns: u64, devices: &mut Devices, served: &mut Served) -> Result<Stepped, ReadOnly> {
         match self {
             Self::Single(front) => front.step(until_ns, 1, &mut *devices.devices_mut()[0], served),
             Self::Striped(front) => front.step(until_ns, 1, devices, served),

@@ -125,7 +125,8 @@ fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), Ope
         let journal = Journal::new(&shape, options.journal_trims.max(1));
         parts.push((device, ftl, shape, journal));
     }
-    let cuts: Vec<(Shape, usize)> = parts.iter().map(|(_, _, shape, journal)| (*shape, journal.system_bytes())).collect();
+    let cuts: Vec<(Shape, usize)> =
+        parts.iter().map(|(_, _, shape, journal)| (*shape, journal.system_bytes())).collect();
     let (mediums, is_old) = match &options.contents {
         Contents::Memory => {
             let in_memory = cuts.iter().map(|&(shape, system_bytes)| Medium::in_memory(shape, system_bytes));

@@ -345,5 +345,4 @@ impl Stored {
         }
         self.forgets_after = Some(left);
     }
-
 }
