@@ -108,7 +108,9 @@ impl Core {
     /// An orderly end: all of it in flash, the map noted, the file on its disk.
     pub fn close(&mut self) -> Result<(), DeviceError> {
         self.checkpoint()?;
-        self.each_mut().try_for_each(|device| device.nand.medium().sync().map_err(DeviceError::Store))
+        self.each_mut()
+            .fold(Ok(()), |answer, device| answer.and(device.nand.medium().sync()))
+            .map_err(DeviceError::Store)
     }
 }
 
