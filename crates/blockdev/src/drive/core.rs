@@ -244,19 +244,15 @@ impl Core {
     /// What came of a request that was decided on: the first error of its parts.
     fn outcome_of(&mut self, tag: u32) -> Result<(), DeviceError> {
         let chunks = self.chunks();
-        self.each_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
-            let outcome = device.arriving.outcome(tag).map_err(|error| on_drive(chunks, index, error));
-            answer.and(outcome)
-        })
+        let outcomes = self.each_mut().map(|device| device.arriving.outcome(tag)).enumerate();
+        first_error(outcomes.map(|(index, outcome)| outcome.map_err(|error| on_drive(chunks, index, error))))
     }
 
     /// What went wrong with requests that had been answered, since the last call.
     fn take_late_failure(&mut self) -> Result<(), DeviceError> {
         let chunks = self.chunks();
-        self.each_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
-            let failed = device.arriving.take_late_failure().map_err(|error| on_drive(chunks, index, error));
-            answer.and(failed)
-        })
+        let failures = self.each_mut().map(|device| device.arriving.take_late_failure()).enumerate();
+        first_error(failures.map(|(index, failed)| failed.map_err(|error| on_drive(chunks, index, error))))
     }
 
     /// Pushes a request into the front, now. Returns its tag.
@@ -294,7 +290,7 @@ impl Core {
 
     /// What is in flash by the clock is so in the flash array too.
     fn note_what_is_safe(&mut self) -> Result<(), DeviceError> {
-        self.have_each(|device, now_ns| device.note_what_is_safe(now_ns))
+        self.have_each(Stored::note_what_is_safe)
     }
 
     /// Notes where everything is, and the counters, in the system blocks.
@@ -310,11 +306,11 @@ impl Core {
     fn have_each(&mut self, act: impl Fn(&mut Stored, u64) -> Result<(), DeviceError>) -> Result<(), DeviceError> {
         let (chunks, now_ns) = (self.chunks(), self.now_ns());
         let Self { front, devices, .. } = self;
-        devices.devices_mut().iter_mut().enumerate().fold(Ok(()), |answer, (index, device)| {
+        first_error(devices.devices_mut().iter_mut().enumerate().map(|(index, device)| {
             let done = act(device, now_ns).map_err(|error| on_drive(chunks, index, error));
             front.carry_out(index, device);
-            answer.and(done)
-        })
+            done
+        }))
     }
 
     pub(super) fn next_event_ns(&self) -> Option<u64> {
@@ -415,6 +411,15 @@ impl Core {
     pub fn forget_a_move(&mut self, moves: u64) {
         self.devices.devices_mut()[0].forgets_after = Some(moves);
     }
+}
+
+/// All of them come about, though one fails.
+pub(super) fn first_error<E>(outcomes: impl Iterator<Item = Result<(), E>>) -> Result<(), E> {
+    let mut answer = Ok(());
+    for outcome in outcomes {
+        answer = answer.and(outcome);
+    }
+    answer
 }
 
 /// An error of a device, with the drive's address in place of the device's.

@@ -3,7 +3,7 @@
 use super::OpenError;
 use super::arriving::Arriving;
 use super::contents::{Contents, Options, Pace};
-use super::core::{Core, FIRST_PHASE};
+use super::core::{Core, FIRST_PHASE, first_error};
 use super::fronts::{Devices, ServedFront};
 use super::phases::Phases;
 use super::served::Served;
@@ -108,9 +108,7 @@ impl Core {
     /// An orderly end: all of it in flash, the map noted, the file on its disk.
     pub fn close(&mut self) -> Result<(), DeviceError> {
         self.checkpoint()?;
-        self.each_mut()
-            .fold(Ok(()), |answer, device| answer.and(device.nand.medium().sync()))
-            .map_err(DeviceError::Store)
+        first_error(self.each_mut().map(|device| device.nand.medium().sync())).map_err(DeviceError::Store)
     }
 }
 

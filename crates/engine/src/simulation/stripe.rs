@@ -264,7 +264,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
 /// Erase units are numbered device by device. What a picture compares, it compares within a device.
 impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     fn observe(&mut self) {
-        self.each_mut().for_each(|device| device.observe());
+        self.each_mut().for_each(Pictured::observe);
     }
 
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
