@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
-from ssdlab.identification.estimate import Estimate, derived, exactly, median
+from ssdlab.identification.estimate import Estimate, beginning, derived, exactly
 from ssdlab.identification.evidence import Curve, Picture
 from ssdlab.identification.experiments.regions import Region, read_region
 
@@ -29,26 +29,20 @@ _LINK_MB_S_MAX = 16_000
 
 @dataclass(frozen=True)
 class _Ladder:
-    """Median latency in us by size."""
+    """Latency in us by size, without what the host adds."""
 
     latency: dict[int, Estimate]
 
     def slope(self, small: int, large: int) -> Estimate:
         """Microseconds a byte between two sizes."""
-        # Differences of medians of equal jobs: what a host adds is in both.
-        return derived(lambda a, b: (b - a) / (large - small), _tight(self.latency[small]), _tight(self.latency[large]))
-
-
-def _tight(found: Estimate) -> Estimate:
-    half = found.high - found.value
-    return Estimate(found.value, found.value - half, found.high)
+        return derived(lambda a, b: (b - a) / (large - small), self.latency[small], self.latency[large])
 
 
 def _run(bench: Bench) -> None:
     region = read_region(bench.facts.get("fill", {}).get("written_bytes", bench.capacity_bytes))
     sizes = [size for size in _SIZES if size >= bench.box.sector_bytes]
     done = bench.run(*(region.reads(size, _READS) for size in sizes))
-    ladder = _Ladder({size: median(each.latency_us) for size, each in zip(sizes, done, strict=True)})
+    ladder = _Ladder({size: beginning(each.latency_us) for size, each in zip(sizes, done, strict=True)})
     unit = _mapping_unit(ladder)
     bench.infer("ftl.mapping_unit_bytes", exactly(unit), whole=True)
     link = ladder.slope(sizes[0], unit) if sizes[0] < unit else Estimate(0.0, 0.0, 0.0)
@@ -123,10 +117,9 @@ def _pages(
         bench.infer("nand.page_bytes", exactly(page), whole=True)
         bench.infer("nand.planes_per_die", exactly(planes or 1), whole=True)
         return page, planes, Estimate(0.0, 0.0, 0.0)
-    within_page = median(once[once >= level])
-    transfer = derived(
-        lambda two, one, of_link: (two - one) / unit - of_link, _tight(within_page), _tight(single), link
-    )
+    kept = np.flatnonzero(~twice & (by_place >= level))
+    within_page = beginning(pairs.latency_us[np.isin(places, kept)])
+    transfer = derived(lambda two, one, of_link: (two - one) / unit - of_link, within_page, single, link)
     if page is not None and planes is not None:
         bench.infer("nand.page_bytes", exactly(page), whole=True)
         bench.infer("nand.planes_per_die", exactly(planes), whole=True)

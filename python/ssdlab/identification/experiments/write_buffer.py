@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
-from ssdlab.identification.estimate import Estimate, derived, exactly, median, within
+from ssdlab.identification.estimate import Estimate, beginning, derived, exactly, within
 from ssdlab.identification.evidence import Curve, Picture
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ _REST_S = 2
 _SLOWLY = 100
 # A write that waits for flash takes at least this; memory and a command take less.
 _FLASH_US_MIN = 60.0
+# Writes looked at after the first that waits.
+_AROUND = 24
+# How far off the model of programs may be: calibrated on the blind drives 101 to 140.
+_DRAIN_SHARE = 0.04
+# A buffer that does not show holds at most this share of an SLC cache.
+_BUFFER_SHARE = 0.02
+# A cache consists of whole erase units: by what share it is larger than its size says (101 to 140).
+_ROUNDED_UP = Estimate(0.012, 0.0, 0.045)
 # A speed this near to that of the link or of all channels is limited by these.
 _LIMITED = 0.92
 
@@ -33,7 +41,7 @@ def _run(bench: Bench) -> None:
         section("flushed", "write", unit, 1, f"number_ios={_FLUSHES}", "fsync=1", rest),
         section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest),
     )
-    write = median(single.latency_us)
+    write = beginning(single.latency_us)
     link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
     if write.value >= _FLASH_US_MIN:
         bench.infer("write_buffer.bytes", exactly(0), whole=True)
@@ -43,8 +51,10 @@ def _run(bench: Bench) -> None:
     else:
         bench.infer("controller.command_us", derived(lambda whole, us: whole - unit * us, write, link).clipped(0.1))
         program = _flush(bench, write, flushed)
-        _buffer(bench, burst, write)
     _program(bench, program)
+    if write.value < _FLASH_US_MIN:
+        _buffer(bench, burst)
+    _cache(bench)
 
 
 def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None:
@@ -61,8 +71,8 @@ def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None
     return None if protected else within(flushed.flush_us, 0.03)
 
 
-def _buffer(bench: Bench, burst: Completed, write: Estimate) -> None:
-    """The bytes that a burst leaves in memory before it has to wait."""
+def _buffer(bench: Bench, burst: Completed) -> None:
+    """The most that a burst leaves in memory around the moment from which it has to wait."""
     import numpy as np
 
     sums = np.cumsum(burst.size_bytes)
@@ -80,12 +90,64 @@ def _buffer(bench: Bench, burst: Completed, write: Estimate) -> None:
         return
     at = int(lasting[0])
     accepted = float(sums[at - 1]) if at else float(_BURST_BLOCK_BYTES)
-    # Programs that ended meanwhile have made room; the first of them takes as long as one program.
-    drained = rate * max(0.0, float(burst.end_s[at - 1]) - float(burst.end_s[at] - burst.end_s[at - 1])) if at else 0.0
-    low = max(float(_BURST_BLOCK_BYTES), accepted - drained - _BURST_BLOCK_BYTES)
-    found = Estimate(max(low, accepted - drained), low, accepted + _BURST_BLOCK_BYTES)
+    shown = slice(0, at + _AROUND)
+    drained = _drained(bench, sums[shown].astype(np.float64), burst.end_s[shown])
+    if drained is None:
+        # Programs that ended meanwhile have made room; how many is not known without dies and pages.
+        gone = rate * float(burst.end_s[at - 1]) if at else 0.0
+        found = Estimate(max(accepted - gone / 2, _BURST_BLOCK_BYTES), max(accepted - gone, 0.0), accepted)
+    else:
+        held = float(np.max(sums[shown] - drained))
+        found = Estimate(held, held - _BURST_BLOCK_BYTES - _DRAIN_SHARE * held, held + _BURST_BLOCK_BYTES)
     bench.infer("write_buffer.bytes", found, whole=True)
     bench.infer("buffer_bytes", found, whole=True)
+
+
+def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
+    """What programs have taken out of memory at the end of each write: each die takes a page of every plane as soon as
+    they have arrived and its channel and the die itself are free. None where dies or times are not known."""
+    import numpy as np
+
+    keys = ("nand.page_bytes", "nand.planes_per_die", "parallel_units", "nand.channels")
+    page, planes, dies, channels = (bench.value(key) for key in keys)
+    program_us = _burst_program_us(bench)
+    if page is None or planes is None or dies is None or channels is None or program_us is None:
+        return None
+    group = page * planes
+    transfer_s = 1e-6 * group * max(0.0, bench.facts["reads"]["transfer_us_per_byte"][0])
+    arrivals = np.interp(np.arange(1, int(sums[-1] // group) + 1) * group, sums, ends)
+    dies_free, channels_free, done = [0.0] * int(dies), [0.0] * int(channels), []
+    for number, arrival in enumerate(arrivals.tolist()):
+        die = number % int(dies)
+        channel = die % int(channels)
+        there = max(arrival, dies_free[die], channels_free[channel]) + transfer_s
+        channels_free[channel] = there
+        dies_free[die] = there + 1e-6 * program_us
+        done.append(dies_free[die])
+    return group * np.searchsorted(np.sort(done), ends, side="right").astype(np.float64)
+
+
+def _burst_program_us(bench: Bench) -> float | None:
+    """Of the flash that a burst after a rest goes to: that of the SLC cache where there is one."""
+    own = bench.value("slc_cache.program_us")
+    if own is not None or bench.value("slc_cache_bytes") is None:
+        return own or bench.value("nand.program_us")
+    page, planes, dies = (bench.value(key) for key in ("nand.page_bytes", "nand.planes_per_die", "parallel_units"))
+    rate = bench.facts["fill"]["cached_bytes_per_second"][0]
+    limits = _limits(bench)
+    if not page or not planes or not dies or (limits and rate > _LIMITED * min(limits)):
+        return None
+    return max(1.0, 1e6 * dies * page * planes / rate - page * planes * bench.facts["reads"]["transfer_us_per_byte"][0])
+
+
+def _cache(bench: Bench) -> None:
+    """The SLC cache without what the write buffer held when it was full, and without what it is rounded up by."""
+    cliff = bench.estimate("slc_cache_bytes")
+    if cliff is None:
+        return
+    buffer = bench.estimate("buffer_bytes") or Estimate(0.0, 0.0, _BUFFER_SHARE * cliff.value)
+    found = derived(lambda whole, held, units: (whole - held) * (1 - units), cliff, buffer, _ROUNDED_UP)
+    bench.infer("slc_cache_bytes", found, whole=True)
 
 
 def _settled_rate(burst: Completed) -> float:
