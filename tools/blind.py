@@ -17,18 +17,22 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, RunFailed
 from ssdlab.identification import choices
 from ssdlab.identification.bench import Limits
 from ssdlab.identification.box import Box, Completed, Counters
 from ssdlab.identification.boxes.simulated import SimulatedBox
+from ssdlab.identification.drive import model_of
 from ssdlab.identification.evidence import Outcome
 from ssdlab.identification.identify import Found, identify, plan
+from ssdlab.targets import simulated
+from ssdlab.workloads import jobs, specifying
 
 TARGETS = {
     "ftl.mapping_unit_bytes": 0.10,
@@ -216,6 +220,85 @@ def identified(drive: ResolvedDrive, seed: int, *, policies: bool = False) -> Fo
     return found
 
 
+UNSEEN = {
+    "zipf": "rw=randwrite\nbs=16k\niodepth=32\nrandom_distribution=zipf:1.1",
+    "pareto": "rw=randwrite\nbs=8k\niodepth=16\nrandom_distribution=pareto:0.2",
+    "mixed": "rw=randrw\nrwmixread=50\nbs=16k\niodepth=8",
+    "half": "rw=randwrite\nbs=8k\niodepth=32\nsize=50%",
+    "64k": "rw=randwrite\nbs=64k\niodepth=4",
+}
+"""Workloads of which no experiment runs anything alike."""
+PREDICTED = 0.04, 0.15
+"""Median and worst error that a prediction may have."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """An unseen workload on the identified drive file against the true drive."""
+
+    seed: int
+    workload: str
+    waf: tuple[float, float]
+    """True, predicted."""
+    mb_s: tuple[float, float]
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Of WAF and speed, as shares."""
+        return tuple(abs(own / true - 1) for true, own in (self.waf, self.mb_s))  # type: ignore[return-value]
+
+
+def predicted(drive: ResolvedDrive, seed: int, found: Found) -> list[Predicted]:
+    """Both drives filled once and worked on until they are steady; measured is the last part, 0.3 capacities."""
+    try:
+        model = resolve(model_of(found.inferred, found.capacity_bytes, "identified", choices.nearest(found)).file)
+    except (InputError, RunFailed):
+        return []
+    results = []
+    for name, options in UNSEEN.items():
+        wafs, rates = zip(*(_steady(each, options, seed) for each in (drive, model)), strict=True)
+        results.append(Predicted(seed, name, wafs, rates))
+    return results
+
+
+def _steady(drive: ResolvedDrive, options: str, seed: int) -> tuple[float, float]:
+    """WAF and MB/s at the end of a workload."""
+    size = drive.capacity.user_bytes
+    mixed = 2 if "randrw" in options else 1
+
+    def part(name: str, share: float, randseed: int) -> str:
+        written = int(share * mixed * size) // 65536 * 65536
+        return f"[{name}]\nstonewall\n{options}\nnorandommap\nio_size={written}\nrandseed={randseed}\n"
+
+    fill = "[fill]\nrw=write\nbs=256k\niodepth=32\n"
+    text = fill + part("before", 0.9, 1) + part("steady", 0.3, 2)
+    exact = replace(drive, scale=Fraction(1))
+    result = simulated.run(specifying.specify(jobs.parse(text, "unseen"), exact, seed=seed, series_points_max=2))
+    if result.failure:
+        raise RunFailed(result.failure)
+    last = result.jobs[-1]
+    moved = last.write.io_bytes + last.read.io_bytes
+    return last.waf or 1.0, moved / (last.seconds or 1.0) / 1e6
+
+
+def predictions_table(rows: Sequence[Predicted]) -> str:
+    """Median and worst error of WAF and speed, by workload and over all."""
+    lines = [f"{'unseen workload':20}{'drives':>7}{'WAF median':>12}{'worst':>8}{'speed median':>14}{'worst':>8}"]
+    for name in [*UNSEEN, "all"]:
+        errors = [row.errors for row in rows if name in (row.workload, "all")]
+        if not errors:
+            continue
+        waf, speed = ([100 * each[index] for each in errors] for index in (0, 1))
+        lines.append(
+            f"{name:20}{len(errors):7}{statistics.median(waf):11.1f}%{max(waf):7.1f}%"
+            f"{statistics.median(speed):13.1f}%{max(speed):7.1f}%"
+        )
+    within = sum(max(row.errors) <= PREDICTED[1] for row in rows)
+    lines.append(f"targets: median {100 * PREDICTED[0]:.0f} %, worst {100 * PREDICTED[1]:.0f} %; "
+                 f"{within} of {len(rows)} predictions are within the latter")  # fmt: skip
+    return "\n".join(lines)
+
+
 @dataclass(frozen=True)
 class Judged:
     """One value of one drive: inferred against true."""
@@ -291,14 +374,18 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="a JSON file for every value of every drive")
     parser.add_argument("--verbose", action="store_true", help="a line for each value that misses its target")
     parser.add_argument("--policies", action="store_true", help="tell policies too, by many simulations of each drive")
+    parser.add_argument("--no-predictions", action="store_true", help="leave out the five unseen workloads")
     options = parser.parse_args()
     rows: list[Judged] = []
+    unseen: list[Predicted] = []
     for seed in range(options.seed, options.seed + options.drives):
         begun = time.monotonic()
         drive, truth = drawn(seed)
         found = identified(drive, seed, policies=options.policies)
         own = judged(seed, truth, found)
         rows += own
+        if not options.no_predictions:
+            unseen += predicted(drive, seed, found)
         writes = found.written_bytes / found.capacity_bytes
         print(f"drive {seed}: {drive.capacity.user_bytes / 1e9:.2f} GB, {writes:.2f} drive writes, "
               f"{time.monotonic() - begun:.0f} s", flush=True)  # fmt: skip
@@ -309,8 +396,11 @@ def main() -> None:
                     why = next((each.reason for each in found.untold if each.key == row.key), "")
                     print(f"    {row.key}: true {row.truth}, inferred {row.value} [{row.low}, {row.high}] {why}")
     print(table(rows))
+    if unseen:
+        print(predictions_table(unseen))
     if options.output:
-        options.output.write_text(json.dumps([vars(row) for row in rows]) + "\n", encoding="utf-8")
+        content = {"values": [vars(row) for row in rows], "unseen": [vars(row) for row in unseen]}
+        options.output.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ def _carry_out(
         ) from None
     # Simulations alone: nothing more is asked of the drive.
     found.add(choices.NAME, choices.choose(found))
-    model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])))
+    model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])), choices.nearest(found))
     files.print_table(found, Console())
     names = files.write(found, model, target, output, seed=how.seed, line=how.command_line)
     typer.echo(f"\ndrive:  {output / files.DRIVE_FILE}\nreport: {output / names[-1]}")

@@ -1,16 +1,17 @@
 """Policies and spare area, told by simulation: which model repeats the write amplification that was measured.
 
 All jobs that wrote to the drive run on each candidate, with the clock: buffers and pacing shift when cleaning begins.
-The spare area is fitted with `ssdlab.advice.fit`, within what the experiments left open. Not for times, which the
-experiments tell more exactly.
+The spare area of a candidate is what repeats the mean, within what the experiments left open; how the steps, uniform
+and skewed, then differ tells the policies. Not for times, which the experiments tell more exactly.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
-from math import log, sqrt
+from math import exp, log, sqrt
 
-from ssdlab.advice.fit import Parameter, fit
+from scipy.optimize import brentq
+
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.identification.drive import model_of
@@ -22,11 +23,19 @@ from ssdlab.workloads import jobs, specifying
 NAME = "simulation"
 _VICTIMS = ("greedy", "fifo", "cost-benefit", "d-choices")
 _PLACEMENTS = ("host-gc-split", "single")
-_FITTED = 3
-"""Candidates whose spare area is fitted: those that come nearest with the one that was told."""
+_FITTED = 4
+"""Candidates whose spare area is fitted: those that come nearest with that of the first."""
 _DISTINCT = 1.3
 """How many times further off another choice must be for the best one to be told."""
+_TOLD_ERROR_MAX = 0.15
+_SPARE = (0.03, 0.6)
+"""Where the spare area is looked for when erases did not tell it."""
+_SPARE_EXACT = 0.01
+"""As a share."""
+_SPARE_SYSTEMATIC = 0.1
+"""What the model lacks beyond the policies, as a share of the spare area: from the blind drives 101 to 140."""
 _KEYS = ("ftl.victim", "ftl.placement")
+_SPARE_KEY = "over_provisioning"
 
 
 @dataclass(frozen=True)
@@ -46,41 +55,70 @@ def choose(found: Found) -> Outcome:
     measured = [waf for _, _, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
     why_not = _why_not(found, measured)
     if why_not is not None:
-        outcome.untold += [Untold(key, why_not) for key in _KEYS]
+        missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in found.inferred]
+        outcome.untold += [Untold(key, why_not) for key in missing]
         return outcome
-    spare = found.inferred["over_provisioning"]
-    assert isinstance(spare.value, float) and isinstance(spare.low, float) and isinstance(spare.high, float)
-    bounds = Parameter("over_provisioning", max(spare.low, 0.01), max(spare.high, spare.low + 0.01), spare.value)
-    first = sorted(
-        (
-            _tried(found, victim, placement, spare.value, measured)
-            for victim, placement in product(_VICTIMS, _PLACEMENTS)
-        ),
-        key=lambda each: each.error,
-    )
-    fitted = sorted((_fitted(found, each, bounds, measured) for each in first[:_FITTED]), key=lambda each: each.error)
+    bounds = _bounds(found)
+    usual = _fitted(found, _VICTIMS[0], _PLACEMENTS[0], bounds, measured)
+    others = [each for each in product(_VICTIMS, _PLACEMENTS) if each != (usual.victim, usual.placement)]
+    first = sorted((_tried(found, *each, usual.spare, measured) for each in others), key=lambda each: each.error)
+    again = [_fitted(found, each.victim, each.placement, bounds, measured) for each in first[: _FITTED - 1]]
+    fitted = sorted([usual, *again], key=lambda each: each.error)
     best = fitted[0]
     _tell(outcome, "ftl.victim", best.victim, best, [each for each in fitted + first if each.victim != best.victim])
-    others = [each for each in fitted + first if each.placement != best.placement]
-    _tell(outcome, "ftl.placement", best.placement, best, others)
+    different = [each for each in fitted + first if each.placement != best.placement]
+    _tell(outcome, "ftl.placement", best.placement, best, different)
+    if _SPARE_KEY not in found.inferred:
+        _tell_spare(outcome, fitted)
     outcome.pictures.append(_picture(measured, best))
-    outcome.facts |= {"candidates": [vars(each) for each in fitted], "error": best.error}
+    outcome.facts |= {
+        "candidates": [vars(each) for each in fitted],
+        "error": best.error,
+        "nearest": {"ftl.victim": best.victim, "ftl.placement": best.placement},
+    }
     return outcome
+
+
+def nearest(found: Found) -> dict[str, str]:
+    """The policies that came nearest, told or not, for a drive file; none where nothing was simulated."""
+    return dict(found.facts.get(NAME, {}).get("nearest", {}))
 
 
 def _why_not(found: Found, measured: Sequence[float]) -> str | None:
     if not measured:
         return "no write amplification under random writes was measured"
-    if "over_provisioning" not in found.inferred or "erase_unit_bytes" not in found.inferred:
-        return "spare area and erase units, on which write amplification depends, are not known"
-    if max(measured) < 1.3:
-        return "cleaning cost too little for policies to show"
+    if "parallel_units" not in found.inferred or "nand.page_bytes" not in found.inferred:
+        return "dies and pages, on which write amplification depends, are not known"
+    if max(measured) < 1.1:
+        return "cleaning cost too little for policies and spare area to show"
     return None
+
+
+def _bounds(found: Found) -> tuple[float, float]:
+    """Where the spare area lies."""
+    spare = found.inferred.get(_SPARE_KEY)
+    if spare is None:
+        return _SPARE
+    low, high = float(spare.low), float(spare.high)
+    low = max(low, 0.01)
+    return low, max(high, low * 1.01)
+
+
+def _tell_spare(outcome: Outcome, fitted: Sequence[_Candidate]) -> None:
+    """That of the nearest candidate; the interval holds those of all that are about as near."""
+    best = fitted[0]
+    if best.error > _TOLD_ERROR_MAX:
+        reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
+        outcome.untold.append(Untold(_SPARE_KEY, reason))
+        return
+    likely = [each.spare for each in fitted if each.error <= max(_DISTINCT * best.error, 0.02)]
+    low, high = min(likely) * (1 - _SPARE_SYSTEMATIC), max(likely) * (1 + _SPARE_SYSTEMATIC)
+    outcome.inferred.append(Inferred(_SPARE_KEY, round(best.spare, 5), round(low, 5), round(high, 5), NAME))
 
 
 def _tell(outcome: Outcome, key: str, word: str, best: _Candidate, others: Sequence[_Candidate]) -> None:
     second = min((each.error for each in others), default=1.0)
-    if best.error > 0.15 or second < _DISTINCT * best.error:
+    if best.error > _TOLD_ERROR_MAX or second < _DISTINCT * best.error:
         outcome.untold.append(
             Untold(key, f"{word} comes nearest ({100 * best.error:.1f} % off), another within {100 * second:.1f} %")
         )
@@ -96,18 +134,21 @@ def _tried(found: Found, victim: str, placement: str, spare: float, measured: Se
     return _Candidate(victim, placement, spare, wafs, error)
 
 
-def _fitted(found: Found, candidate: _Candidate, bounds: Parameter, measured: Sequence[float]) -> _Candidate:
-    """The candidate with the spare area that repeats the measurement best."""
+def _fitted(
+    found: Found, victim: str, placement: str, bounds: tuple[float, float], measured: Sequence[float]
+) -> _Candidate:
+    """The policies with the spare area that repeats the mean of the measurement."""
+    tried: dict[float, _Candidate] = {}
 
-    def model(values: Sequence[float]) -> list[float]:
-        return _wafs(found, candidate.victim, candidate.placement, values[0], len(measured))
+    def excess(log_spare: float) -> float:
+        each = tried[log_spare] = _tried(found, victim, placement, exp(log_spare), measured)
+        return log(sum(each.wafs) / sum(measured))
 
-    values = fit(model, [bounds], measured).values
-    return min(
-        candidate,
-        _tried(found, candidate.victim, candidate.placement, values[0], measured),
-        key=lambda each: each.error,
-    )
+    low, high = map(log, bounds)
+    # More spare area never costs more; a root within the bounds, or the end that comes nearest.
+    if excess(low) > 0 > excess(high):
+        brentq(excess, low, high, xtol=_SPARE_EXACT)
+    return min(tried.values(), key=lambda each: each.error)
 
 
 def _wafs(found: Found, victim: str, placement: str, spare: float, count: int) -> list[float]:

@@ -146,6 +146,9 @@ def _infer(
     pages = round(period.value / stripe) if stripe else 0
     unit = pages * stripe if pages and abs(pages * stripe / period.value - 1) < 0.03 else round(period.value)
     low, high = min(unit, round(period.low)), max(unit, round(period.high))
+    if bench.value("slc_cache_bytes") is not None:
+        # Erase units in SLC mode hold a third, or less with more bits, and show as well.
+        low, high = round(low / 2), 3 * high
     bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
     if pages:
         found = Estimate(pages, min(pages, low / stripe), max(pages, high / stripe))

@@ -1,4 +1,8 @@
-"""Random writes over the whole full drive, in steps: how write amplification and speed come to what cleaning costs."""
+"""Random writes over the whole full drive, in steps: how write amplification and speed come to what cleaning costs.
+
+The first half of the steps is uniform; in the second, nine of ten writes go to a tenth of the drive, which costs less
+the better a drive keeps apart what is written often, and picks what it cleans.
+"""
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import section
@@ -6,6 +10,8 @@ from ssdlab.identification.evidence import Curve, Picture
 
 NAME = "random-writes"
 STEPS = 10
+_UNIFORM = 5
+_SKEW = "random_distribution=zoned:90/10:10/90"
 _DEPTH = 32
 
 
@@ -16,9 +22,10 @@ def _run(bench: Bench) -> None:
     before = bench.box.counters()
     written = 0
     for number in range(STEPS):
-        done = bench.one(
-            section("random", "randwrite", unit, _DEPTH, "norandommap", f"io_size={step}", f"randseed={number + 1}")
-        )
+        options = ["norandommap", f"io_size={step}", f"randseed={number + 1}"]
+        if number >= _UNIFORM:
+            options.append(_SKEW)
+        done = bench.one(section("random", "randwrite", unit, _DEPTH, *options))
         after = bench.box.counters()
         host = after.host_written_bytes - before.host_written_bytes if after and before else 0
         waf = (after.nand_written_bytes - before.nand_written_bytes) / host if after and before and host else None
@@ -32,7 +39,7 @@ def _run(bench: Bench) -> None:
             Picture(
                 "random-waf",
                 f"Random writes come to a write amplification of {known[-1][1]:.3g}",
-                "Write amplification by the drive's own counters, step by step.",
+                "Write amplification by the drive's own counters, step by step: uniform, then nine in ten to a tenth.",
                 "GB written at random",
                 "WAF",
                 [Curve("measured", known)],
@@ -42,7 +49,7 @@ def _run(bench: Bench) -> None:
         Picture(
             "random-speed",
             f"Random writes come down to {points[-1][1] / 1e6:.3g} MB/s",
-            "Speed of random writes of a mapping unit, step by step.",
+            "Speed of random writes of a mapping unit, step by step: uniform, then nine in ten to a tenth.",
             "GB written at random",
             "MB/s",
             [Curve("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],

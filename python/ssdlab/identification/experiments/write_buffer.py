@@ -68,7 +68,7 @@ def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None
     if not protected and page and planes:
         # What a flush fills up of a program.
         bench.outcome.facts["padded_bytes"] = _FLUSHES * page * planes
-    return None if protected else within(flushed.flush_us, 0.03)
+    return None if protected else within(flushed.flush_us, 0.01)
 
 
 def _buffer(bench: Bench, burst: Completed) -> None:
@@ -163,7 +163,9 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
     transfer = Estimate(*reads.get("transfer_us_per_byte", (0.0, 0.0, 0.0))).clipped()
     group = (page or 0) * (planes or 0)
     if of_flush is not None:
-        alone = derived(lambda whole, us: whole - group * us, of_flush, transfer)
+        # A flush is a command too.
+        command = bench.estimate("controller.command_us") or exactly(0.0)
+        alone = derived(lambda whole, us, own: whole - group * us - own, of_flush, transfer, command)
         bench.infer("slc_cache.program_us" if has_cache else "nand.program_us", alone.clipped(1.0))
         if not has_cache:
             return
