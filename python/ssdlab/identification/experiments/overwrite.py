@@ -27,7 +27,11 @@ _TEETH_MIN = 5
 # Erase units that a drive keeps free or open when it begins to erase: usually two or three, and those that are open.
 # Above this some of what was written so far was written twice.
 _DOUBLE_MIN = 1.02
-_KEPT_UNITS = (2.3, 4.0, 5.6)
+# Of the autocorrelation: rows of the shortest period, multiples looked at, how like each other they must be, and what a
+# long delay counts for at most.
+_LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.12
+_DELAY_LOG_MAX = math.log(4)
+_KEPT_UNITS = (2.2, 4.0, 5.7)
 
 
 def _run(bench: Bench) -> None:
@@ -41,6 +45,13 @@ def _run(bench: Bench) -> None:
     at, spent = _rows(np.cumsum(done.size_bytes).astype(np.float64), done.end_s, row)
     teeth, period = _teeth(at, spent, row)
     bench.show(_picture(at, spent, teeth, period))
+    if period is None or bench.value("slc_cache_bytes") is not None:
+        repeated = _repeated(spent, row)
+        if repeated is not None:
+            _unit(bench, repeated)
+            for key in ("over_provisioning", "nand.erase_us"):
+                bench.cannot_tell(key, "delays repeat with each erase unit, but single erases do not stand out")
+            return
     if period is None:
         for key in ("erase_unit_bytes", "over_provisioning", "nand.erase_us"):
             bench.cannot_tell(key, f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten")
@@ -116,6 +127,47 @@ def _period(teeth: "Floats", row: int) -> Estimate | None:
     return Estimate(float(slope), float(slope) - half, float(slope) + half)
 
 
+def _repeated(spent: "Floats", row: int) -> Estimate | None:
+    """The distance after which the delays of rows repeat, by their autocorrelation: what cleaning does besides differs
+    from unit to unit, and adds delays of its own. Of the second half, where the spare area is used up."""
+    import numpy as np
+
+    later = spent[len(spent) // 2 :]
+    delays = np.minimum(np.log(np.maximum(later / np.median(later), 1)), _DELAY_LOG_MAX)
+    delays = delays - delays.mean()
+    count = len(delays)
+    if count < 8 * _LAG_MIN or not delays.any():
+        return None
+    spectrum = np.fft.rfft(delays, 2 * count)
+    correlation = np.fft.irfft(spectrum * np.conj(spectrum))[:count]
+    correlation = correlation / correlation[0] * count / (count - np.arange(count))
+
+    def near(lag: float) -> int:
+        first = max(1, round(lag) - 1)
+        return first + int(np.argmax(correlation[first : round(lag) + 2]))
+
+    def stands_out(lag: int) -> float:
+        # Against half way between, where a multiple of the period repeats as well.
+        return float(
+            np.mean(
+                [
+                    correlation[near(lag * each)] - correlation[near(lag * (each - 0.5))]
+                    for each in range(1, _REPEATS + 1)
+                ]
+            )
+        )
+
+    scores = {lag: stands_out(lag) for lag in range(_LAG_MIN, count // (_REPEATS + 1))}
+    best = max(scores.values())
+    if best < _CORRELATED_MIN:
+        return None
+    # Odd multiples of a period stand out as well as it does.
+    lag = min(each for each, score in scores.items() if score >= 0.65 * best)
+    lag = max((each for each in (lag, lag + 1) if each in scores), key=scores.__getitem__)
+    period = near(lag * _REPEATS) / _REPEATS
+    return Estimate(period * row, (period - 1 / _REPEATS) * row, (period + 1 / _REPEATS) * row)
+
+
 def _longest(regular: "NDArray[np.bool_]") -> slice:
     """The longest run of regular gaps."""
     best, begin = slice(0, 0), 0
@@ -126,6 +178,30 @@ def _longest(regular: "NDArray[np.bool_]") -> slice:
             best = slice(begin, at)
         begin = at + 1
     return best
+
+
+def _with_parity(bench: Bench) -> float:
+    """Flash that a byte of the host takes."""
+    parity = bench.value("parity.units_per_stripe")
+    return parity / (parity - 1) if parity else 1.0
+
+
+def _unit(bench: Bench, period: Estimate) -> int:
+    """Notes the erase unit, in whole pages of all dies where these are known."""
+    share = _with_parity(bench)
+    stripe = _stripe_bytes(bench)
+    pages = round(period.value * share / stripe) if stripe else 0
+    near = pages and abs(pages * stripe / (period.value * share) - 1) < 0.03
+    unit = pages * stripe if near else round(period.value * share)
+    low, high = min(unit, round(period.low * share)), max(unit, round(period.high * share))
+    if bench.value("slc_cache_bytes") is not None:
+        # Erase units in SLC mode hold a third, or less with more bits, and show as well.
+        low, high = round(low / 2), 3 * high
+    bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
+    if pages:
+        found = Estimate(pages, min(pages, low / stripe), max(pages, high / stripe))
+        bench.infer("nand.pages_per_block", found, whole=True)
+    return unit
 
 
 def _infer(
@@ -139,20 +215,8 @@ def _infer(
 ) -> None:
     import numpy as np
 
-    parity = bench.value("parity.units_per_stripe")
-    with_parity = parity / (parity - 1) if parity else 1.0
-    period = Estimate(period.value * with_parity, period.low * with_parity, period.high * with_parity)
-    stripe = _stripe_bytes(bench)
-    pages = round(period.value / stripe) if stripe else 0
-    unit = pages * stripe if pages and abs(pages * stripe / period.value - 1) < 0.03 else round(period.value)
-    low, high = min(unit, round(period.low)), max(unit, round(period.high))
-    if bench.value("slc_cache_bytes") is not None:
-        # Erase units in SLC mode hold a third, or less with more bits, and show as well.
-        low, high = round(low / 2), 3 * high
-    bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
-    if pages:
-        found = Estimate(pages, min(pages, low / stripe), max(pages, high / stripe))
-        bench.infer("nand.pages_per_block", found, whole=True)
+    with_parity = _with_parity(bench)
+    unit = _unit(bench, period)
     usual = float(np.median(spent))
     longer = [float((spent[(at >= tooth) & (at < tooth + 3 * row)] - usual).sum()) for tooth in teeth]
     erase = 1e6 * float(np.median(longer))

@@ -23,7 +23,7 @@ _FLASH_US_MIN = 60.0
 # Writes looked at after the first that waits.
 _AROUND = 24
 # How far off the model of programs may be: calibrated on the blind drives 101 to 140.
-_DRAIN_SHARE = 0.04
+_DRAIN_SHARE, _FILL_SHARE = 0.04, 0.015
 # A buffer that does not show holds at most this share of an SLC cache.
 _BUFFER_SHARE = 0.02
 # A cache consists of whole erase units: by what share it is larger than its size says (101 to 140).
@@ -68,7 +68,7 @@ def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None
     if not protected and page and planes:
         # What a flush fills up of a program.
         bench.outcome.facts["padded_bytes"] = _FLUSHES * page * planes
-    return None if protected else within(flushed.flush_us, 0.01)
+    return None if protected else within(flushed.flush_us, 0.02)
 
 
 def _buffer(bench: Bench, burst: Completed) -> None:
@@ -98,7 +98,9 @@ def _buffer(bench: Bench, burst: Completed) -> None:
         found = Estimate(max(accepted - gone / 2, _BURST_BLOCK_BYTES), max(accepted - gone, 0.0), accepted)
     else:
         held = float(np.max(sums[shown] - drained))
-        found = Estimate(held, held - _BURST_BLOCK_BYTES - _DRAIN_SHARE * held, held + _BURST_BLOCK_BYTES)
+        found = Estimate(
+            held, held - _BURST_BLOCK_BYTES - _DRAIN_SHARE * held, held + _BURST_BLOCK_BYTES + _FILL_SHARE * held
+        )
     bench.infer("write_buffer.bytes", found, whole=True)
     bench.infer("buffer_bytes", found, whole=True)
 
