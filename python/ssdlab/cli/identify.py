@@ -17,7 +17,7 @@ from ssdlab.identification import identify as carrying_out
 from ssdlab.identification.bench import Limits
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import model_of
-from ssdlab.identification.store import Store
+from ssdlab.identification.store import FOLDER, SCRATCH, Store
 from ssdlab.quantities import format_bytes
 from ssdlab.results.files import check_writable
 from ssdlab.safety.place import check_platform
@@ -159,7 +159,7 @@ def _on_path(
     check_writable(folder)
     with claimed(path, size_bytes, permission) as place:
         source = health.of(place.claim.place, Path(smart) if smart else None)
-        box = DeviceBox(place, source, seed=how.seed)
+        box = DeviceBox(place, source, folder / FOLDER / SCRATCH, seed=how.seed)
         if box.capacity_bytes < _SIZE_BYTES_MIN:
             raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to tell anything")
         planned = carrying_out.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
@@ -216,6 +216,8 @@ def _carry_out(
             f"{done} of {len(planned)} experiments are complete; they are in {output}, and "
             "--resume continues after them"
         ) from None
+    finally:
+        store.remove_scratch()
     # Simulations alone: nothing more is asked of the drive.
     found.add(choices.NAME, choices.choose(found))
     model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])), choices.nearest(found))

@@ -55,7 +55,9 @@ def choose(found: Found) -> Outcome:
     measured = [waf for _, _, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
     why_not = _why_not(found, measured)
     if why_not is not None:
-        missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in found.inferred]
+        # What an experiment could not tell has its reason already.
+        said = found.inferred.keys() | {each.key for each in found.untold}
+        missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in said]
         outcome.untold += [Untold(key, why_not) for key in missing]
         return outcome
     bounds = _bounds(found)

@@ -1,6 +1,7 @@
 """The outcomes of finished experiments on disk, each written whole, so that an interrupted identification goes on."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from ssdlab.errors import InputError
 from ssdlab.identification.evidence import Outcome
 from ssdlab.results.files import write_text
 
-FOLDER = "experiments"
+FOLDER, SCRATCH = "experiments", "scratch"
 
 
 class Store:
@@ -27,6 +28,17 @@ class Store:
         elif json.loads(known.read_text(encoding="utf-8")) != dict(identity):
             raise InputError(f"--resume: {folder} contains another run: {known.read_text(encoding='utf-8')}")
         write_text(known, json.dumps(dict(identity)))
+        self.remove_scratch()
+        self.scratch.mkdir()
+
+    @property
+    def scratch(self) -> Path:
+        """For files of a job at work. A killed run leaves them there, and the next one takes them away."""
+        return self.folder / SCRATCH
+
+    def remove_scratch(self) -> None:
+        """At the end of a run."""
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def finished(self, name: str) -> Outcome | None:
         """What is kept of an experiment; None where it is not finished."""

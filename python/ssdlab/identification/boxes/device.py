@@ -22,7 +22,9 @@ _FILE_SECTOR_BYTES = 4096
 class DeviceBox:
     """Jobs run on a claimed place. A file is made with the first job and removed by the place's own end."""
 
-    def __init__(self, place: Place, source: Health, *, seed: int = 1) -> None:
+    def __init__(self, place: Place, source: Health, scratch: Path, *, seed: int = 1) -> None:
+        """`scratch` is where the logs of a job lie while they are read."""
+        self._scratch = scratch
         self._place = place
         self._source = source
         self._seed = seed
@@ -48,8 +50,8 @@ class DeviceBox:
         stages = jobtext.stages(job_file, place.path_of, seed=self._seed + self._calls, logs=False)
         if not place.is_device:
             place.make({**plan.file_sizes(job_file, place, seed=self._seed), place.path_of(""): place.size_bytes})
-        with tempfile.TemporaryDirectory(prefix="ssdlab-identify-") as folder:
-            ran = run.run_stages(stages, self._source, place, logs=JobLogs(Path(folder)))
+        with tempfile.TemporaryDirectory(prefix="ssdlab-identify-", dir=self._scratch) as folder:
+            ran = run.run_stages(stages, self._source, place, logs=JobLogs(Path(folder)), scratch=Path(folder))
             if ran.interrupted:
                 raise KeyboardInterrupt
             error = ran.refused or next((each.measured.error for each in ran.done if each.measured.error), None)

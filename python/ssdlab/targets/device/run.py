@@ -114,11 +114,12 @@ def run_stages(
     place: Place,
     on_progress: Progress | None = None,
     logs: JobLogs | None = None,
+    scratch: Path | None = None,
 ) -> Ran:
     """Runs stages one after another until one fails, the claim forbids the next, or Ctrl-C, which is raised only where
-    nothing was measured yet."""
+    nothing was measured yet. fio's own files lie in `scratch` meanwhile, or among the system's temporary ones."""
     ran = Ran()
-    with tempfile.TemporaryDirectory(prefix="ssdlab-measure-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ssdlab-measure-", dir=scratch) as folder:
         try:
             for number, stage in enumerate(stages):
                 place.claim.recheck()
