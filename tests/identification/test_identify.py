@@ -2,10 +2,16 @@
 
 import ast
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import blind
@@ -20,6 +26,8 @@ from ssdlab.identification.bench import Limits
 from ssdlab.identification.box import Box, Completed, Counters
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import DERIVED, model_of
+from ssdlab.identification.estimate import beginning
+from ssdlab.identification.experiments import overwrite
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
@@ -241,6 +249,54 @@ def test_wrong_options_are_said(
     with pytest.raises(InputError, match=said):
         command(**options)
     assert not list(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize(("number", "seconds"), [(signal.SIGKILL, 4.0), (signal.SIGTERM, 6.0)])
+def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seconds: float, tmp_path: Path) -> None:
+    settings = [f"--set={key}={value}" for key, value in SMALL.items()]
+    line = [sys.executable, "-m", "ssdlab", "identify", "--drive", "generic-tlc-480", *settings, "--output", "out"]
+    line += ["--op", "15%", "--budget", "1.05x"]
+    temporary = make(tmp_path / "temporary")
+    killed = subprocess.Popen(
+        line, cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL
+    )
+    begun = tmp_path / "out/experiments/of.json"
+    deadline = time.monotonic() + 60
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(seconds / 4)
+    killed.send_signal(number)
+    killed.wait(60)
+    # What the next run finds of a write that was cut off.
+    make(tmp_path / "out/.writing-cut-off")
+    (tmp_path / "out/experiments/.writing-cut-off").write_text("{")
+    subprocess.run([*line, "--resume"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "drive.toml", "experiments", "report.html", "result.json",
+    }  # fmt: skip
+    assert all(path.suffix == ".json" for path in (tmp_path / "out/experiments").iterdir())
+    assert not list(temporary.iterdir())
+
+
+def test_intervals_begin_where_a_host_adds_nothing() -> None:
+    """Where two causes add time, the shape that extrapolates worst, most of 200 intervals hold the 50 us all the same."""
+    draw = np.random.default_rng(7)
+    found = [beginning(50 + draw.exponential(0.7, 400) + np.abs(draw.normal(0, 0.25, 400))) for _ in range(200)]
+    assert np.mean([each.low <= 50 <= each.high for each in found]) > 0.65
+    assert max(abs(each.value - 50) for each in found) < 0.3
+    assert np.mean([each.high - each.low for each in found]) < 0.5
+
+
+def test_units_whose_delays_only_repeat_are_found() -> None:
+    draw = np.random.default_rng(3)
+    spent = 1e-3 * (1 + 0.02 * draw.random(1200))
+    spent[::24] *= draw.uniform(1.5, 40, 50)
+    # What cleaning adds here and there.
+    spent[draw.integers(0, 1200, 60)] *= draw.uniform(1, 60, 60)
+    found = overwrite._repeated(spent, 1 << 20)
+    assert found is not None
+    assert found.low <= 24 << 20 <= found.high
+    assert overwrite._repeated(1e-3 * (1 + draw.random(1200)), 1 << 20) is None
 
 
 @pytest.mark.surroundings

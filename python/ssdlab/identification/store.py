@@ -8,7 +8,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.identification.evidence import Outcome
-from ssdlab.results.files import write_text
+from ssdlab.results.files import remove_unfinished, write_text
 
 FOLDER, SCRATCH = "experiments", "scratch"
 
@@ -29,6 +29,8 @@ class Store:
             raise InputError(f"--resume: {folder} contains another run: {known.read_text(encoding='utf-8')}")
         write_text(known, json.dumps(dict(identity)))
         self.remove_scratch()
+        for place in (folder, self.folder):
+            remove_unfinished(place)
         self.scratch.mkdir()
 
     @property

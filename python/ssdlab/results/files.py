@@ -13,6 +13,9 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, naming
 
+_UNFINISHED = ".writing-"
+"""What begins the names of files and folders that are not whole yet."""
+
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
@@ -22,7 +25,7 @@ def staged(directory: Path) -> Iterator[Path]:
     """
     check_writable(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=directory))
+    temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=directory))
     try:
         with _held(temporary) as source, _held(directory) as target:
             with naming(lambda: directory / _newest(source)):
@@ -31,6 +34,15 @@ def staged(directory: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         _remove_when_empty(directory)
+
+
+def remove_unfinished(directory: Path) -> None:
+    """Takes away what a process that was killed outright left of files in the folder that it was writing."""
+    for left in directory.glob(f"{_UNFINISHED}*"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _newest(folder: Path) -> Path:
@@ -83,7 +95,7 @@ def write_text(path: Path, text: str) -> None:
         return
     check_writable(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
     try:
         with naming(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -104,7 +116,7 @@ def check_writable(directory: Path) -> None:
     if not existing.is_dir():
         raise InputError(f"--output {directory}: {existing} is a file; a folder is needed")
     try:
-        Path(tempfile.mkdtemp(prefix=".writing-", dir=existing)).rmdir()
+        Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=existing)).rmdir()
     except OSError as error:
         raise InputError(f"--output {directory}: {existing} is not writable: {error.strerror}") from None
 

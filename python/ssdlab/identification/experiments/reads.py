@@ -169,8 +169,9 @@ def _level(once: "NDArray[np.float64]") -> float:
 
     rising = np.sort(once)
     kept = rising[int(0.02 * len(rising)) : int(0.98 * len(rising))]
-    gaps = np.diff(kept)
-    at = int(np.argmax(gaps))
+    if len(kept) < 2:
+        return float(rising[0])
+    at = int(np.argmax(np.diff(kept)))
     low, high = kept[: at + 1], kept[at + 1 :]
     noise = max(float(np.std(low)), float(np.std(high)), 0.02)
     if float(np.mean(high) - np.mean(low)) > 4 * noise and min(len(low), len(high)) >= 0.03 * len(kept):
