@@ -279,7 +279,7 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seco
 
 
 def test_intervals_begin_where_a_host_adds_nothing() -> None:
-    """Where two causes add time, the shape that extrapolates worst, most of 200 intervals hold the 50 us all the same."""
+    """Also where two causes add time, the shape that extrapolates worst."""
     draw = np.random.default_rng(7)
     found = [beginning(50 + draw.exponential(0.7, 400) + np.abs(draw.normal(0, 0.25, 400))) for _ in range(200)]
     assert np.mean([each.low <= 50 <= each.high for each in found]) > 0.65

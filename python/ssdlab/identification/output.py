@@ -107,10 +107,11 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
 
 
 _INTERVALS = (
-    "Times are medians of many requests. Their 90 % intervals come from order statistics; the low end reaches down to "
-    "the first percentile, because a host only adds time. Values derived from several others take their deviations "
-    "together, in squares. Counts have an interval where several arrangements explain the measurements about equally "
-    "well. Intervals do not cover mechanisms that the model of a drive does not have."
+    "A host only adds time, so what the drive takes is where the distribution of measured times begins. The 90 % "
+    "intervals come from a bootstrap of the measurements and a systematic part for the shape of the distribution, "
+    "which is not known. Values derived from several others take their deviations together, in squares. Counts have "
+    "an interval where several arrangements explain the measurements about equally well. Intervals do not cover "
+    "mechanisms that the model of a drive does not have."
 )
 
 

@@ -51,7 +51,7 @@ def _run(bench: Bench) -> None:
     page, planes, transfer = _pages(bench, region, unit, ladder, link)
     single = ladder.latency[unit]
     read = derived(lambda whole, us_a_byte, of_link: whole - unit * (us_a_byte + of_link), single, transfer, link)
-    bench.infer("nand.read_us", read)
+    bench.infer("nand.read_us", read.clipped())
     if transfer.value > 0 and transfer.low > 0:
         bench.infer("nand.channel_mb_s", Estimate(1 / transfer.value, 1 / transfer.high, 1 / transfer.low))
     else:
