@@ -165,7 +165,7 @@ def test_advice_from_a_report(ssdlab: Program, tmp_path: Path) -> None:
 def test_a_fleet_from_reports(ssdlab: Program, tmp_path: Path) -> None:
     done = ssdlab("fleet", "--smart", str(SAMPLE), "--left-empty", "7%,28%", "--output", "out")
     assert done.returncode == 0, done.stderr
-    frame = pl.read_parquet(tmp_path / "out/fleet.parquet")
+    frame = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert set(frame["left_empty"]) == {0.0, 0.07, 0.28}
     by_share = frame.group_by("left_empty").agg(pl.col("waf_high").mean()).sort("left_empty")["waf_high"].to_list()
     assert by_share == sorted(by_share, reverse=True)

@@ -81,15 +81,16 @@ def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[
 
 def test_the_files(compared: tuple[Ended, Path]) -> None:
     folder = compared[1]
-    series = pl.read_parquet(folder / "timeseries.parquet")
+    series = pl.read_parquet(folder / "data/timeseries.parquet")
     assert series["variant"].unique(maintain_order=True).to_list() == LABELS
     page = (folder / "report.html").read_text()
     assert all(label in page for label in LABELS)
     (title,) = re.findall(r"<title>(.*)</title>", page)
     assert f"<h1>{title}</h1>" in page and re.search(r"writes \d+\.\d+ times less to flash than", title)
-    over_time = pl.read_parquet(folder / "timeseries-time.parquet")
+    over_time = pl.read_parquet(folder / "data/timeseries-time.parquet")
     assert over_time["variant"].unique(maintain_order=True).to_list() == LABELS
-    assert {path.suffix for path in folder.iterdir()} >= {".html", ".svg", ".png", ".json", ".parquet"}
+    assert {path.name for path in folder.iterdir()} == {"report.html", "result.json", "timing.json", "data", "pictures"}
+    assert {path.suffix for path in (folder / "pictures").iterdir()} == {".svg", ".png"}
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
@@ -107,7 +108,8 @@ def test_drives_with_their_own_spare_area_one_of_them_worn_out(ssdlab: Any, tmp_
     assert "other: READ-ONLY" in ended.stdout and "error: other: " in ended.stderr
     assert "the run did not search for a steady state" in ended.stdout
     folder = tmp_path / "out" / "compare-long"
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.rglob("*.*")}
+    assert {"timeseries.parquet", "waf-over-host-writes-light.svg"} <= names
     assert not {"timeseries-time.parquet", "iops-over-time-light.svg", "latency-over-time-light.svg"} & names
     assert "--untimed" in (folder / "report.html").read_text()
     results = json.loads((folder / "result.json").read_text())

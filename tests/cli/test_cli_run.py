@@ -45,11 +45,11 @@ def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_p
     for job, place in (("uniform.fio", "a/"), ("other name.fio", "deep/b/")):
         ended = ssdlab("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)
         assert ended.returncode == 0, ended.stderr
-    for name in ("result.json", "timeseries.parquet", "timeseries-time.parquet"):
+    for name in ("result.json", "data/timeseries.parquet", "data/timeseries-time.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "deep" / "b" / name).read_bytes()
     ssdlab(*RUN, "--seed", "8", "--output", "c/")
     assert (tmp_path / "a" / "result.json").read_bytes() != (tmp_path / "c" / "result.json").read_bytes()
-    series = pl.read_parquet(tmp_path / "a" / "timeseries.parquet")
+    series = pl.read_parquet(tmp_path / "a" / "data/timeseries.parquet")
     assert series["host_written_bytes"].is_sorted()
     assert series["host_written_bytes"][-1] == USER_BYTES
     timing = json.loads((tmp_path / "a" / "timing.json").read_text())
@@ -161,7 +161,7 @@ def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
     assert ours["simulated_seconds"] == pytest.approx(sum(job["ssdlab"]["simulated_seconds"] for job in result["jobs"]))
     # What a die has begun counts whole, also where the run ends before it is done.
     assert 0 < ours["die_utilization"] < 1.001
-    series = pl.read_parquet(tmp_path / "out" / "timeseries-time.parquet")
+    series = pl.read_parquet(tmp_path / "out" / "data/timeseries-time.parquet")
     assert series["simulated_seconds"].is_sorted() and (series["interval_seconds"] > 0).all()
     assert series["simulated_seconds"][-1] == pytest.approx(ours["simulated_seconds"])
     assert series["write_ios"].sum() == sum(job["write"]["total_ios"] for job in result["jobs"])

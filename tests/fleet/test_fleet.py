@@ -36,7 +36,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "3 volumes on 2 drives: 4 runs, 0 stored in out, 4 to run" in ended.stdout
     assert "not run: idle: too few writes" in ended.stdout
-    rows = pl.read_parquet(tmp_path / "out/fleet.parquet")
+    rows = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert sorted(rows["drive"].to_list()) == ["hot", "hot", "random", "random"]
     by = {(row["drive"], round(row["over_provisioning"], 2)): row for row in rows.iter_rows(named=True)}
     # Writes over a tenth of a full drive wear it less than writes over all of it, and spare area helps these.
@@ -51,7 +51,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     whole = sum(row["nand_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     host = sum(row["host_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     assert result["fleet"][0]["waf"] == pytest.approx(whole / host)
-    assert (tmp_path / "out/concentration-dark.png").stat().st_size > 5000
+    assert (tmp_path / "out/pictures/concentration-dark.png").stat().st_size > 5000
     again = ssdlab(*call)
     assert "4 runs, 4 stored in out, 0 to run" in again.stdout
 
@@ -70,7 +70,7 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(ssdlab: Program, tmp_pat
     ]
     assert len(kept[0]) == 4
     assert kept[0] == kept[1]
-    frames = [pl.read_parquet(tmp_path / name / "fleet.parquet") for name in ("here", "there")]
+    frames = [pl.read_parquet(tmp_path / name / "data/fleet.parquet") for name in ("here", "there")]
     assert frames[0].equals(frames[1])
 
 
@@ -110,7 +110,7 @@ def test_packed_volumes_share_a_drive_and_wear_it_together(ssdlab: Program, tmp_
     ended = ssdlab(*call)
     assert ended.returncode == 0, ended.stderr
     assert "2 volumes on 1 drives" in ended.stdout
-    rows = pl.read_parquet(tmp_path / "packed/fleet.parquet")
+    rows = pl.read_parquet(tmp_path / "packed/data/fleet.parquet")
     assert rows["volumes"].to_list() == [["vol-a", "vol-b"]]
     runs = list((tmp_path / "packed/runs").glob("*.parquet"))
     kept = json.loads(pl.read_parquet(runs[0])["result_json"][0])

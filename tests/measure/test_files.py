@@ -112,7 +112,7 @@ def test_a_series_of_seconds_comes_from_fios_logs(tmp_path: Path) -> None:
     text = "[a]\nsize=8m\nrw=randwrite\nbs=4k\ntime_based\nruntime=2500ms\nrate_iops=400\n"
     job, out = write_job(tmp_path, text), tmp_path / "out"
     ssdlab("measure", job, "--on", tmp_path / "new.data", "--output", f"{out}/")
-    frame = pl.read_parquet(out / "timeseries-time.parquet")
+    frame = pl.read_parquet(out / "data/timeseries-time.parquet")
     seconds = frame["seconds"].to_list()
     # A machine that does not get to it leaves seconds out and makes up for them; how they are counted, see below.
     assert seconds == sorted({*seconds}) and all(second.is_integer() for second in seconds)
@@ -197,7 +197,7 @@ write_bw_log=both
     assert times == sorted(times)
     assert 5 < len(lines["windows_bw.4.log"]) < 400
 
-    series = pl.read_parquet(out / "timeseries-time.parquet")
+    series = pl.read_parquet(out / "data/timeseries-time.parquet")
     for stage, mebibytes in ((1, 32), (2, 16), (3, 32)):
         rates = series.filter(pl.col("stage") == stage)
         assert rates.height > 0

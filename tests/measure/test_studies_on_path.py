@@ -60,7 +60,7 @@ def test_fragmentation_in_a_folder(tmp_path: Path) -> None:
     assert rows[-2]["published"] == {"min": 1.0, "max": 3.58}
     page = (tmp_path / "out/report.html").read_text()
     assert "Published and measured" in page and "ssdlab study internal-fragmentation --on" in page
-    assert (tmp_path / "out/published-and-measured-1-light.png").stat().st_size > 10_000
+    assert (tmp_path / "out/pictures/published-and-measured-1-light.png").stat().st_size > 10_000
 
 
 @pytest.mark.fuse

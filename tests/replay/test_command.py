@@ -33,7 +33,7 @@ def test_each_volume_from_standard_input(ssdlab: Any, folder: Path, trace: Path)
     labels = ["volume /dev/sdb", "volume /dev/sdc"]
     assert all(label in ended.stdout.replace("\N{NO-BREAK SPACE}", " ") for label in labels)
     assert (
-        pl.read_parquet(folder / "out" / "timeseries.parquet")["variant"].unique(maintain_order=True).to_list()
+        pl.read_parquet(folder / "out" / "data/timeseries.parquet")["variant"].unique(maintain_order=True).to_list()
         == labels
     )
     page = (folder / "out" / "report.html").read_text()

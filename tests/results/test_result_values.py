@@ -131,13 +131,13 @@ def test_written_files(run: Any, tmp_path: Path) -> None:
     result = run(TWO_STAGES)
     result.write(tmp_path / "new" / "place")
     files = sorted(path.name for path in (tmp_path / "new" / "place").iterdir())
-    assert files == ["result.json", "timeseries-time.parquet", "timeseries.parquet", "timing.json"]
+    assert files == ["data", "result.json", "timing.json"]
     assert (tmp_path / "new" / "place" / "result.json").read_text() == result.to_json()
-    series = pl.read_parquet(tmp_path / "new" / "place" / "timeseries.parquet")
+    series = pl.read_parquet(tmp_path / "new" / "place" / "data/timeseries.parquet")
     assert series.equals(result.timeseries)
     assert series["waf"].to_list() == pytest.approx([1.5] * 10)
     assert series["host_written_bytes"].to_list()[-1] == 5 * USER_BYTES
-    over_time = pl.read_parquet(tmp_path / "new" / "place" / "timeseries-time.parquet")
+    over_time = pl.read_parquet(tmp_path / "new" / "place" / "data/timeseries-time.parquet")
     assert over_time.equals(result.timing_series)
     run(TWO_STAGES, timed=False).write(tmp_path / "untimed")
-    assert not (tmp_path / "untimed" / "timeseries-time.parquet").exists()
+    assert not (tmp_path / "untimed" / "data/timeseries-time.parquet").exists()

@@ -62,20 +62,20 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("made_up")
 def test_a_run_writes_rows_page_pictures_and_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command(name="made-up", seed=3, workers=1, output=str(tmp_path / "out"))
-    written = {path.name for path in (tmp_path / "out").iterdir()}
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
     pictures = {
-        f"{name}-{theme}.{ending}"
+        f"pictures/{name}-{theme}.{ending}"
         for name in ("lines", "bars")
         for theme in ("light", "dark")
         for ending in ("svg", "png")
     }
-    assert written == {"result.json", "report.html", "series-waf.parquet"} | pictures
+    assert written == {"result.json", "report.html", "data/series-waf.parquet"} | pictures
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     (row,) = result["rows"]
     assert {"what", "published", "simulated", "unit", "deviation"} <= row.keys()
     assert row["deviation"] == pytest.approx(row["simulated"] / 2 - 1)
     assert [each["engine"]["seed"] for each in result["specifications"].values()] == [3, 4]
-    frame = pl.read_parquet(tmp_path / "out" / "series-waf.parquet")
+    frame = pl.read_parquet(tmp_path / "out" / "data/series-waf.parquet")
     assert frame["waf"][0] == pytest.approx(row["simulated"])
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Does it run?" in page and "All seeds" in page and "it is a test" in page

@@ -89,6 +89,7 @@ def _other(trials: Trials, asked: _Asked, scale: Fraction | None) -> Other:
     data_on: ResolvedDrive | None = None if asked.data_at is None else trials.setting.at(asked.data_at, scale)
     drive = asked.setting.at(None, scale)
     return Other(
+        asked.what,
         trials.workload.specify(drive, seed=1, timed=trials.timed, data_on=data_on),
         asked.setting.at(None, None),
         drive.scale,

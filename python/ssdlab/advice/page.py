@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.advice.search import Found
-from ssdlab.advice.trials import Trials, mean
+from ssdlab.advice.trials import Trial, Trials, mean
 from ssdlab.advice.words import Sentence, commands, figure
 from ssdlab.report import headlines, page, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
-from ssdlab.results.files import staged
+from ssdlab.results.files import names_in, staged
+
+_HEADS = {"waf": "WAF", "years": "life", "write_mb_s": "written", "price_per_gb": "price"}
+_PURPOSES = {"miniature runs": "curve", "verification runs": "verification"}
 
 _AXES = {
     "waf": ("WAF (NAND bytes / host bytes)", 1.0),
@@ -24,7 +27,7 @@ _AXES = {
 }
 
 # Columns in addition to the limits: figure and unit.
-_EXTRA = {"TBW": ("tbw_bytes", 1e12), "price per TB written": ("price_per_tb_written", 1.0)}
+_EXTRA = {"TBW, TB": ("tbw_bytes", 1e12), "price per TB written": ("price_per_tb_written", 1.0)}
 
 
 def write(
@@ -53,7 +56,7 @@ def write(
             (place / "workload.fio").write_text(text, encoding="utf-8")
         (place / "result.json").write_text(_json(trials, found, head, said), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return sorted(path.name for path in place.iterdir())
+        return names_in(place)
 
 
 def figures(trials: Trials, found: Found) -> list[Figure]:
@@ -64,15 +67,10 @@ def figures(trials: Trials, found: Found) -> list[Figure]:
 def _figure(trials: Trials, found: Found, name: str) -> Figure:
     limit = next(limit for limit in trials.limits if limit.figure == name)
     title, factor = _AXES.get(name, (f"{name.replace('.', ', ')}, ms", 1e-6))
-    points, spread = [], []
-    for share, runs in found.curve:
-        values = [value * factor for trial in runs if (value := trial.figure(name)) is not None]
-        if values:
-            points.append((share * 100, sum(values) / len(values)))
-            spread.append((share * 100, min(values), max(values)))
+    points = [(share * 100, value * factor) for share, runs in found.curve if (value := mean(runs, name)) is not None]
     ends = points[0][0], points[-1][0]
     lines = [
-        Line("simulated", points, spread),
+        Line("simulated", points, dotted=True),
         Line(f"limit: {limit.said}", [(end, limit.bound * factor) for end in ends]),
     ]
     marks, finding = [], f"{limit.said} cannot be met"
@@ -85,7 +83,8 @@ def _figure(trials: Trials, found: Found, name: str) -> Figure:
     return published_lines(
         name=name.replace(".", "-").replace("_", "-"),
         title=finding,
-        caption=f"{title} against over-provisioning; band: minimum and maximum over seeds.",
+        caption=f"{title} against over-provisioning. Each dot is a simulated spare area, the mean of its runs.",
+        marked="simulated",
         lines=lines,
         marks=marks,
         x_title="over-provisioning, % of the host's capacity",
@@ -113,28 +112,36 @@ def _item(sentence: Sentence) -> str:
 
 
 def _table(trials: Trials) -> str:
-    limits = trials.limits
-    heads = "".join(
-        f'<th scope="col">{escape(head)}</th>'
-        for head in ("OP", "scale", "seed", *(limit.figure for limit in limits), *_EXTRA)
-    )
-    rows = []
-    for trial in trials.done:
-        cells = [wording.share(trial.over_provisioning), str(trial.scale or 1), str(trial.seed)]
-        cells += [figure(limit, trial.figure(limit.figure)) for limit in limits]
-        cells += [
-            "-" if (value := trial.figure(name)) is None else wording.significant(value / unit)
-            for name, unit in _EXTRA.values()
-        ]
-        rows.append(
-            f'<tr title="{escape(trial.command)}"><th scope="row">{trial.name}</th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-        )
+    """Every run and what it was for; a column that no run fills is left out."""
+    columns: dict[str, list[str]] = {
+        "what for": [_purpose(trial) for trial in trials.done],
+        "OP": [wording.share(trial.over_provisioning) for trial in trials.done],
+        "scale": [str(trial.scale or 1) for trial in trials.done],
+        "seed": [str(trial.seed) for trial in trials.done],
+    }
+    for limit in trials.limits:
+        values = [trial.figure(limit.figure) for trial in trials.done]
+        if any(value is not None for value in values):
+            columns[_HEADS.get(limit.figure, limit.figure.replace(".", " "))] = [figure(limit, value) for value in values]
+    for head, (name, unit) in _EXTRA.items():
+        values = [trial.figure(name) for trial in trials.done]
+        if any(value is not None for value in values):
+            columns[head] = ["-" if value is None else wording.significant(value / unit) for value in values]
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
+    rows = [
+        f'<tr title="{escape(trial.command)}"><th scope="row">{trial.name}</th>'
+        + "".join(f"<td>{escape(column[place])}</td>" for column in columns.values())
+        + "</tr>"
+        for place, trial in enumerate(trials.done)
+    ]
     return (
         '<div class="scroll" role="region" aria-label="All runs" tabindex="0"><table>'
         f'<thead><tr><th scope="col">run</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _purpose(trial: Trial) -> str:
+    return _PURPOSES.get(trial.purpose, trial.purpose)
 
 
 def _is_scaled(trials: Trials) -> bool:

@@ -21,6 +21,9 @@ _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
 _COARSE_POINTS = 3
 _COARSE_MOST = 0.4
+# A straight line between two runs of the picture is wrong by less than 15 %, with room for what bends more than a power.
+_CHORD_ERROR_MAX = 0.1
+_REFINEMENTS_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
 
 
 def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
-    """With what the answer does not need and its picture shows: the curve further on, and how far seeds lie apart."""
+    """With what the answer does not need and its picture shows: the curve further on, how far seeds lie apart, and runs
+    between those where a straight line would mislead."""
     tried = {share: list(runs) for share, runs in found.curve}
     at = found.over_provisioning if found.over_provisioning is not None else found.most
     below = [share for share in tried if share < at]
@@ -114,7 +118,34 @@ def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     ends = {found.own, *below[-1:], *above[:1]}
     wanted = [*((share, _SEEDS[0]) for share in beyond), *((share, seed) for share in sorted(ends) for seed in _SEEDS)]
     _run_new(trials, scale, tried, wanted)
+    for _ in range(_REFINEMENTS_MAX):
+        between = _where_lines_mislead(trials.limits, tried)
+        if not between:
+            break
+        _run_new(trials, scale, tried, [(tidy(share, found.own), _SEEDS[0]) for share in between])
     return replace(found, curve=sorted(tried.items()))
+
+
+def _where_lines_mislead(limits: Sequence[Limit], tried: dict[float, list[Trial]]) -> list[float]:
+    """The middles of neighbouring spare areas between which a figure bends too much for a straight line."""
+    figures = [limit.figure for limit in limits if not limit.falls_with_spare_area]
+    points = [(share, [mean(runs, figure) for figure in figures]) for share, runs in sorted(tried.items())]
+    return [
+        math.sqrt(left * right)
+        for (left, at_left), (right, at_right) in pairwise(points)
+        if any(
+            chord_error(left, right, low, high) > _CHORD_ERROR_MAX
+            for low, high in zip(at_left, at_right, strict=True)
+            if low and high
+        )
+    ]
+
+
+def chord_error(left: float, right: float, at_left: float, at_right: float) -> float:
+    """By which share the straight line between two points errs in their middle (geometric) if the curve is a power
+    between them, as write amplification nearly is."""
+    middle = interpolated([(left, at_left), (right, at_right)], math.sqrt(left * right))
+    return abs(middle / math.sqrt(at_left * at_right) - 1)
 
 
 def _run_new(

@@ -40,7 +40,7 @@ class Trial:
     name: str
     """Unique in an advice: R1, R2, ..."""
     purpose: str
-    """What it was run for, such as `what if`."""
+    """What it was run for, such as `verification runs`; for a what-if, what is different in it."""
     over_provisioning: float
     scale: Fraction | None
     seed: int
@@ -59,6 +59,7 @@ class Trial:
 class Other:
     """A what-if: a run of its own making."""
 
+    what: str
     specification: Specification
     full: "ResolvedDrive"
     """Its drive, not made smaller."""
@@ -115,10 +116,9 @@ class Trials:
 
     def others(self, asked: Sequence[Other]) -> list[Trial]:
         """A trial for each, in that order."""
-        what = "what if"
-        results = self._run([each.specification for each in asked], what)
+        results = self._run([each.specification for each in asked], "what if")
         return [
-            self._keep(result, each.full, each.scale, 1, each.command, what)
+            self._keep(result, each.full, each.scale, 1, each.command, each.what)
             for each, result in zip(asked, results, strict=True)
         ]
 

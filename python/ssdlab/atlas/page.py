@@ -16,7 +16,7 @@ from ssdlab.report.charts.published import Bar, Line, published_bars, published_
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
 from ssdlab.report.template import render
-from ssdlab.results.files import staged
+from ssdlab.results.files import names_in, staged
 
 _MAKERS_SHOWN = 6
 _MODELS_SHOWN = 40
@@ -51,7 +51,7 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool) -> list[str]:
     with staged(directory) as place:
         write_figures(figures, place)
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return sorted(path.name for path in place.iterdir())
+        return names_in(place)
 
 
 def _summary(atlas: Atlas) -> str:

@@ -11,13 +11,14 @@ from rich.table import Table
 
 from ssdlab.cli.progress import counting
 from ssdlab.quantities import format_bytes, format_share
+from ssdlab.results.files import data_file
 from ssdlab.terminal import show
 
 _HEAVIEST_SHOWN = 8
 
 
 def from_reports(places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None) -> None:
-    """Prints the fleet as it is and with parts of its drives left empty; `output` gets `fleet.parquet`."""
+    """Prints the fleet as it is and with parts of its drives left empty; `output` gets `data/fleet.parquet`."""
     from ssdlab.fleet import reported
     from ssdlab.health.survey import surveyed
 
@@ -50,7 +51,7 @@ def from_reports(places: Sequence[str], left_empty: Sequence[float], years: floa
     )
     if output:
         output.mkdir(parents=True, exist_ok=True)
-        path = output / "fleet.parquet"
+        path = data_file(output, "fleet")
         fleet.frame().write_parquet(path)
         typer.echo(f"files: {path}")
 

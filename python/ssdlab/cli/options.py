@@ -82,7 +82,7 @@ Output = Annotated[
     typer.Option(
         "--output",
         metavar="FILE|DIR",
-        help="A FILE (a name with a suffix) for the printed output; a DIR for result.json and the time series.",
+        help="A FILE (a name with a suffix) for the printed output; a DIR for result.json, data/ and the report.",
     ),
 ]
 TEXT_OR_JSON = ("text", "json")

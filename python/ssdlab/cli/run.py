@@ -103,7 +103,7 @@ def run(
             ],
             command_line=comparing.command_line(["ssdlab", "run", job, "--drive", drive], said),
         )
-        series = "timeseries.parquet" + ("" if untimed else ", timeseries-time.parquet")
+        series = "data/timeseries.parquet" + ("" if untimed else ", data/timeseries-time.parquet")
         typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)
     # As in fio.
     names = logs.write(result, to.beside)

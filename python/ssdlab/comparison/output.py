@@ -1,4 +1,4 @@
-"""The files of a comparison, all or none: result.json, timeseries.parquet, timing.json, report.html, its pictures."""
+"""The files of a comparison, all or none: result.json, series in data/, timing.json, report.html, its pictures."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import polars as pl
 from ssdlab.comparison.variant import Variant
 from ssdlab.report import ComparedVariant, write_comparison
 from ssdlab.results.compared import of_result
-from ssdlab.results.files import staged
+from ssdlab.results.files import data_file, data_name, staged
 
 
 def write(
@@ -24,20 +24,20 @@ def write(
 ) -> list[str]:
     """Writes all files into `directory` and returns their names, the page last.
 
-    `result.json` is a list with the full result of each variant; `timeseries.parquet` holds all series over host
-    bytes, with a column `variant` before those of `ssdlab.results.series.frame`; `timeseries-time.parquet`, where there
-    was a clock, those over simulated time (`ssdlab.results.time_series.frame`) in the same way.
+    `result.json` is a list with the full result of each variant; `data/timeseries.parquet` holds all series over
+    host bytes, with a column `variant` before those of `ssdlab.results.series.frame`; `data/timeseries-time.parquet`,
+    where there was a clock, those over simulated time (`ssdlab.results.time_series.frame`) in the same way.
     """
     shown = compared(variants, notes)
     with staged(directory) as place:
         results = json.dumps([variant.to_dict() for variant in variants], indent=2, ensure_ascii=False)
         (place / "result.json").write_text(results + "\n", encoding="utf-8")
         labelled(variants, [variant.result.timeseries for variant in variants]).write_parquet(
-            place / "timeseries.parquet"
+            data_file(place, "timeseries")
         )
         over_time = [each.timing_series for each in shown if each.timing_series is not None]
         if over_time:
-            labelled(variants, over_time).write_parquet(place / "timeseries-time.parquet")
+            labelled(variants, over_time).write_parquet(data_file(place, "timeseries-time"))
         (place / "timing.json").write_text(_timing(variants), encoding="utf-8")
         pages = write_comparison(
             shown,
@@ -48,8 +48,8 @@ def write(
         )
         names = [
             "result.json",
-            "timeseries.parquet",
-            *(["timeseries-time.parquet"] if over_time else []),
+            data_name("timeseries"),
+            *([data_name("timeseries-time")] if over_time else []),
             "timing.json",
         ]
         return names + [str(page.relative_to(place)) for page in pages]

@@ -16,7 +16,7 @@ from ssdlab.report import page, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
-from ssdlab.results.files import staged
+from ssdlab.results.files import data_file, names_in, staged
 
 HEAVIEST_SHOWN = 20
 _LEFT_OUT_SHOWN = 50
@@ -34,7 +34,7 @@ def write(
     years: float,
     line: str,
 ) -> list[str]:
-    """`report.html`, pictures, `fleet.parquet` (a row for each drive and spare area), `result.json`; all or none."""
+    """`report.html`, pictures, `data/fleet.parquet` (a row for each drive and spare area), `result.json`; all or none."""
     figures = _figures(wholes)
     whole = page.Page(
         title=title,
@@ -51,10 +51,10 @@ def write(
     )
     with staged(directory) as place:
         write_figures(figures, place)
-        _frame(wholes).write_parquet(place / "fleet.parquet")
+        _frame(wholes).write_parquet(data_file(place, "fleet"))
         (place / "result.json").write_text(_json(wholes, plan, years), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return sorted(path.name for path in place.iterdir())
+        return names_in(place)
 
 
 def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
@@ -182,7 +182,7 @@ def _spread_table(wholes: Sequence[Whole], years: float) -> str:
 
 
 def _heaviest_table(wholes: Sequence[Whole]) -> str:
-    note = f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all: fleet.parquet.</p>"
+    note = f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all: data/fleet.parquet.</p>"
     return note + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The most important drives")
 
 

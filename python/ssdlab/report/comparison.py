@@ -36,16 +36,18 @@ def write_comparison(
     subtitle: str,
     command_line: str | None = None,
 ) -> list[Path]:
-    """Writes `report.html` and each picture as SVG and PNG, light and dark, into `directory`.
+    """Writes `report.html` into `directory`, and each picture as SVG and PNG, light and dark, into its `pictures/`.
 
     Returns the paths, the page last. Everything is drawn before the first file is written, and each file
     appears whole or not at all.
     """
     _check(variants)
     figures = comparison_figures(variants)
-    contents: list[tuple[str, str | bytes]] = [content for figure in figures for content in figure.files()]
+    contents: list[tuple[str, str | bytes]] = [
+        (f"pictures/{name}", content) for figure in figures for name, content in figure.files()
+    ]
     contents.append((PAGE_NAME, comparison_page(variants, figures, title, subtitle, command_line).html()))
-    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "pictures").mkdir(parents=True, exist_ok=True)
     return [write_atomically(directory / name, content) for name, content in contents]
 
 

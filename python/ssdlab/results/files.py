@@ -2,6 +2,8 @@
 
 Files are made in a temporary folder next to their destination and renamed into it when all are whole. Both folders are
 held by their descriptors meanwhile, so that nobody who may write there can lead the files elsewhere.
+
+An output folder has `report.html` and `result.json` on top, tables in `data/` and pictures in `pictures/`.
 """
 
 import os
@@ -15,6 +17,24 @@ from ssdlab.errors import InputError, naming
 
 _UNFINISHED = ".writing-"
 """What begins the names of files and folders that are not whole yet."""
+_DATA = "data"
+
+
+def data_name(name: str) -> str:
+    """The name within an output folder of the table `name`."""
+    return f"{_DATA}/{name}.parquet"
+
+
+def data_file(directory: Path, name: str) -> Path:
+    """Where the table `name` lies in an output folder; makes the folder that it lies in."""
+    path = directory / data_name(name)
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+def names_in(directory: Path) -> list[str]:
+    """The names of all files within the folder and its own folders, sorted."""
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
 
 
 @contextmanager
@@ -80,6 +100,9 @@ def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             file.replace(target)
             moved += 1
+            if target.parent != directory:
+                # Where earlier versions wrote it: of another run, it would be taken for a part of this one.
+                (directory / file.name).unlink(missing_ok=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {shown_as}") from None
 

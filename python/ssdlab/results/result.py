@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.report.shown import Shown, said
 from ssdlab.results import fio_schema, series, time_series
 from ssdlab.results.fdp import fdp
-from ssdlab.results.files import staged
+from ssdlab.results.files import data_file, staged
 from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.intervals import Interval, intervals
 from ssdlab.results.job_result import JobResult, job_results
@@ -269,16 +269,17 @@ class Result(Shown):
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> None:
-        """Writes `result.json`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`; all or none.
+        """Writes `result.json` and, in `data/`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`; all or
+        none.
 
         The first series is over host bytes, the second over simulated time. `timing.json` says how long the run took
         on this machine.
         """
         with staged(Path(directory)) as place:
             (place / "result.json").write_text(self.to_json(), encoding="utf-8")
-            self.timeseries.write_parquet(place / "timeseries.parquet")
+            self.timeseries.write_parquet(data_file(place, "timeseries"))
             if (over_time := self.timing_series) is not None:
-                over_time.write_parquet(place / "timeseries-time.parquet")
+                over_time.write_parquet(data_file(place, "timeseries-time"))
             if self.timing:
                 (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
 

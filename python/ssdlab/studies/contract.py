@@ -179,7 +179,7 @@ class StudyResult:
     rows: Sequence[Row]
     figures: "Sequence[Figure]" = ()
     series: "Mapping[str, polars.DataFrame]" = field(default_factory=dict)
-    """Frames by name, each written as `series-NAME.parquet`; a column's name carries its unit."""
+    """Frames by name, each written as `data/series-NAME.parquet`; a column's name carries its unit."""
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
     """What a reader should know in addition to the assumptions, a sentence each."""

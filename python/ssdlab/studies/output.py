@@ -1,4 +1,4 @@
-"""The files of a study, all or none: report.html, its pictures as SVG and PNG, result.json, series as Parquet."""
+"""The files of a study, all or none: report.html, its pictures as SVG and PNG, result.json, series in data/."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.report.files import write_figures
-from ssdlab.results.files import staged
+from ssdlab.results.files import data_file, data_name, staged
 from ssdlab.specification import Specification
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Study, StudyResult
@@ -20,8 +20,8 @@ def write(study: Study, result: StudyResult, context: Context, directory: Path, 
         (place / "result.json").write_text(_json(study_dict(study, result, context)), encoding="utf-8")
         names = ["result.json"]
         for name, frame in result.series.items():
-            frame.write_parquet(place / f"series-{name}.parquet")
-            names.append(f"series-{name}.parquet")
+            frame.write_parquet(data_file(place, f"series-{name}"))
+            names.append(data_name(f"series-{name}"))
         names.extend(write_figures(result.figures, place))
         page = study_page(study, result, context.specifications, command_line)
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")

@@ -14,7 +14,8 @@ import polars as pl
 from ssdlab.report import headlines, page, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
-from ssdlab.report.files import write_atomically
+from ssdlab.report.files import write_figures
+from ssdlab.results.files import data_file, staged
 from ssdlab.report.theme import LIGHT
 from ssdlab.sweeps import table
 
@@ -68,9 +69,8 @@ def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
 
 
 def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, subtitle: str, line: str | None) -> None:
-    """`report.html` and each picture as SVG and PNG, light and dark."""
+    """`report.html`, each picture as SVG and PNG, light and dark, and all rows in `data/runs.parquet`."""
     drawn = figures(rows, axes)
-    contents = [content for figure in drawn for content in figure.files()]
     failures = rows["failure"].drop_nulls().len()
     whole = page.Page(
         title=wording.unbroken(headline(rows, axes)),
@@ -85,10 +85,10 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
             *([page.Section("How to reproduce", page.command(line))] if line else []),
         ],
     )
-    contents.append(("report.html", whole.html()))
-    directory.mkdir(parents=True, exist_ok=True)
-    for name, content in contents:
-        write_atomically(directory / name, content)
+    with staged(directory) as place:
+        write_figures(drawn, place)
+        rows.write_parquet(data_file(place, "runs"))
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
 
 
 def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:

@@ -33,11 +33,15 @@ _ROOM_Y = 0.08
 
 @dataclass(frozen=True)
 class Line:
-    """A simulated curve, points (x, y) in ascending x; `spread` holds (x, least y, greatest y) over the seeds."""
+    """A simulated curve, points (x, y) in ascending x; `spread` holds (x, least y, greatest y) over the seeds.
+
+    `dotted`: the points are drawn too, where each is a run and the line between is not.
+    """
 
     label: str
     points: Sequence[tuple[float, float]]
     spread: Sequence[tuple[float, float, float]] = ()
+    dotted: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,11 @@ def published_lines(
     scale: Literal["linear", "log"] = "linear",
     scale_x: Literal["linear", "log"] = "linear",
     number_format: str = ",.3~r",
+    marked: str = "published",
 ) -> Figure:
     """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
 
-    `title` is the finding; the titles of axes name units.
+    `title` is the finding; the titles of axes name units; `marked` is the word for what the marks are.
     """
     entries = _entries([*lines, *marks])
     line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
@@ -121,11 +126,14 @@ def published_lines(
             where=where,
             name=name.replace("-", "_"),
         )
+    dots = [{"variant": line.label, "x": x, "y": y} for line in lines if line.dotted for x, y in line.points]
+    if dots:
+        layers.append(chart(dots).mark_point(style="mark", size=60).encode(x, y, variant_fill(entries, legend=False)))
     if mark_rows:
         tooltip = [
             alt.Tooltip("variant:N"),
             alt.Tooltip("x:Q", title=x_title, format=",.4~r"),
-            alt.Tooltip("y:Q", title=f"published {y_title}", format=number_format),
+            alt.Tooltip("y:Q", title=f"{marked} {y_title}", format=number_format),
         ]
         points = chart(mark_rows).mark_point(style="mark", shape="diamond", size=190, opacity=1)
         layers.append(points.encode(x, y, variant_fill(entries, legend=not line_rows), tooltip=tooltip))

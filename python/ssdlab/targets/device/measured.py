@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.report.charts.published import Bar, published_bars
 from ssdlab.report.shown import Shown, said
 from ssdlab.results import jobs_frame
-from ssdlab.results.files import staged
+from ssdlab.results.files import data_file, data_name, staged
 from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.job_result import DirectionResult, FlushResult
 from ssdlab.results.latency import NONE, Latency, merged
@@ -184,13 +184,14 @@ class Measured(Shown):
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> list[str]:
-        """Writes `result.json` and, where there are logs, `timeseries-time.parquet`; all or none. Gives their names."""
+        """Writes `result.json` and, where there are logs, `data/timeseries-time.parquet`; all or none. Gives their
+        names."""
         with staged(Path(directory)) as place:
             (place / "result.json").write_text(self.to_json(bins=True), encoding="utf-8")
             names = ["result.json"]
             if (over_time := self.timing_series) is not None:
-                over_time.write_parquet(place / "timeseries-time.parquet")
-                names.append("timeseries-time.parquet")
+                over_time.write_parquet(data_file(place, "timeseries-time"))
+                names.append(data_name("timeseries-time"))
         return names
 
     def _ssdlab(self) -> dict[str, Any]:
