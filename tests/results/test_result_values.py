@@ -141,3 +141,11 @@ def test_written_files(run: Any, tmp_path: Path) -> None:
     assert over_time.equals(result.timing_series)
     run(TWO_STAGES, timed=False).write(tmp_path / "untimed")
     assert not (tmp_path / "untimed" / "data/timeseries-time.parquet").exists()
+
+
+def test_a_file_where_earlier_versions_wrote_it_does_not_stay_beside_the_new(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "timeseries.parquet").write_bytes(b"of another run")
+    (tmp_path / "notes.txt").write_text("mine")
+    run(TWO_STAGES, timed=False).write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} >= {"data", "notes.txt"}
+    assert not (tmp_path / "timeseries.parquet").exists()

@@ -122,7 +122,9 @@ def _table(trials: Trials) -> str:
     for limit in trials.limits:
         values = [trial.figure(limit.figure) for trial in trials.done]
         if any(value is not None for value in values):
-            columns[_HEADS.get(limit.figure, limit.figure.replace(".", " "))] = [figure(limit, value) for value in values]
+            columns[_HEADS.get(limit.figure, limit.figure.replace(".", " "))] = [
+                figure(limit, value) for value in values
+            ]
     for head, (name, unit) in _EXTRA.items():
         values = [trial.figure(name) for trial in trials.done]
         if any(value is not None for value in values):

@@ -15,8 +15,8 @@ from ssdlab.report import headlines, page, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
 from ssdlab.report.files import write_figures
-from ssdlab.results.files import data_file, staged
 from ssdlab.report.theme import LIGHT
+from ssdlab.results.files import data_file, staged
 from ssdlab.sweeps import table
 
 _FIGURES = (
