@@ -40,7 +40,7 @@ DRIVE_WRITES = 5
 FRAME_MS = 500
 PATIENCE_MS = 60_000
 QUALITY = 82
-README_PICTURE = "free-space-fusionio/throughput-against-space-*.svg"
+README_PICTURE = "free-space-fusionio/pictures/throughput-against-space-*.svg"
 SHOWN_MS = 260
 
 

@@ -21,7 +21,7 @@ _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
 _COARSE_POINTS = 3
 _COARSE_MOST = 0.4
-# A straight line between two runs of the picture is wrong by less than 15 %, with room for what bends more than a power.
+# A line between two runs of the picture is to be wrong by less than 15 %; the rest is for what bends more than a power.
 _CHORD_ERROR_MAX = 0.1
 _REFINEMENTS_MAX = 3
 

@@ -34,7 +34,8 @@ def write(
     years: float,
     line: str,
 ) -> list[str]:
-    """`report.html`, pictures, `data/fleet.parquet` (a row for each drive and spare area), `result.json`; all or none."""
+    """`report.html`, pictures, `data/fleet.parquet` (a row for each drive and spare area), `result.json`;
+    all or none."""
     figures = _figures(wholes)
     whole = page.Page(
         title=title,

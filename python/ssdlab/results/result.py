@@ -269,9 +269,9 @@ class Result(Shown):
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> None:
-        """Writes `result.json` and, in `data/`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`; all or
-        none.
+        """Writes `result.json` and, into `data/`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`.
 
+        All or none.
         The first series is over host bytes, the second over simulated time. `timing.json` says how long the run took
         on this machine.
         """
