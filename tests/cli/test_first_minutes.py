@@ -20,5 +20,6 @@ def test_from_a_trace_and_a_drive_of_ones_own_to_an_advice(tmp_path: Path) -> No
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
     said = re.search(r"(\d+) commands, (\d+) s of processor time, \d+ s; the advice: (.+)", ended.stdout)
     assert said
+    assert int(said[2]) > 0
     assert int(said[1]) + len(("venv", "pip")) <= 10
     assert Path(said[3]).stat().st_size > 10_000
