@@ -1,5 +1,6 @@
 //! What a caller may do wrong, and what a drive may run into.
 
+use crate::ftl::zoned::ZoneStatus;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -25,13 +26,16 @@ impl fmt::Display for SpecificationError {
 
 impl std::error::Error for SpecificationError {}
 
-/// Why a drive no longer takes writes. What it holds can still be read.
+/// Why a drive does not take a write, and but for a command refused by a zone none after it. What it holds can still be
+/// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadOnly {
     /// So many erase units are left, fewer than the host's data and the frontiers need.
     OutOfSpareBlocks { erase_units_left: u32, erase_units_needed: u32 },
     /// Cleaning found nothing to gain: every unit that it may use holds live data.
     NothingToReclaim,
+    /// A zone's rules forbid the command, which changed nothing; the drive takes others.
+    ZoneCommandRefused { status: ZoneStatus, offset_bytes: u64 },
 }
 
 impl fmt::Display for ReadOnly {
@@ -43,6 +47,9 @@ impl fmt::Display for ReadOnly {
             ),
             Self::NothingToReclaim => {
                 write!(f, "the drive is read-only: cleaning cannot reclaim any space, every unit it may use is live")
+            }
+            Self::ZoneCommandRefused { status, offset_bytes } => {
+                write!(f, "the drive refuses a command at byte {offset_bytes}: {status}")
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::error::SpecificationError;
 use crate::nand::Geometry;
 use crate::policies::die_choice::DieChoice;
 use crate::policies::placement;
-use crate::specification::drive::{Drive, EraseUnitKind};
+use crate::specification::drive::{Drive, EraseUnitKind, zones_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -70,7 +70,9 @@ impl DriveCapacity {
         let erase_units = flash_erase_units.saturating_sub(held_out);
         let open_blocks_per_stream = open_blocks_per_stream(drive, &geometry)?;
         let open_for_cache = u64::from(drive.slc_cache.is_on()) + u64::from(drive.slc_cache.dynamic_bytes_max > 0);
-        let open = u64::from(placement::streams(&drive.ftl.placement)?) * open_blocks_per_stream + open_for_cache;
+        // What a zone has open counts among those that it fills.
+        let streams = if drive.zones.is_on() { 0 } else { u64::from(placement::streams(&drive.ftl.placement)?) };
+        let open = streams * open_blocks_per_stream + open_for_cache;
         let data_units = Decimal::of(drive.faults.factory_bad_blocks).rest_of(
             erase_units,
             flash_erase_units,
@@ -78,10 +80,11 @@ impl DriveCapacity {
         );
         let flash_units = devices * geometry.physical_units();
         let physical_units = devices * erase_units * units_per_erase_unit;
-        let user_units = drive.ftl.user_bytes / unit_bytes;
+        let usable_bytes = zones_of(drive)?.map_or(drive.ftl.user_bytes, |zones| zones.usable_bytes());
+        let user_units = usable_bytes / unit_bytes;
         let user_units_max = user_units_max(drive, open, data_units, data_units_per_erase_unit);
         let (physical_bytes, user_bytes) = (physical_units * unit_bytes, user_units * unit_bytes);
-        let sold_bytes = sold_bytes.unwrap_or(drive.ftl.user_bytes);
+        let sold_bytes = sold_bytes.unwrap_or(usable_bytes);
         let part = |of: u64| (physical_units as f64 - user_units as f64) / of as f64;
         Ok(Self {
             mapping_unit_bytes: geometry.mapping_unit_bytes,

@@ -7,7 +7,9 @@ use crate::error::SpecificationError;
 use crate::nand::Geometry;
 use crate::policies;
 use crate::policies::die_choice::DieChoice;
-use crate::specification::drive::{Cell, Drive, EraseUnitKind, MapForm, devices_of};
+use crate::specification::drive::{
+    Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_zones, devices_of, zones_of,
+};
 use serde_json::json;
 
 /// The engine counts the run of a segment with 15 bits.
@@ -25,7 +27,7 @@ pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
     let rules = [erase_units, die_choice, slc_cache, housekeeping, data_reduction, parity];
     problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     if part == Part::All {
-        let rules = [user_bytes, stripe, map_cache, read_ahead];
+        let rules = [user_bytes, stripe, map_cache, read_ahead, zones];
         problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     }
     if part == Part::All && problems.is_empty() {
@@ -250,12 +252,42 @@ fn read_ahead(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
     fits.into_iter().collect()
 }
 
+fn zones(drive: &Drive, _: &Geometry) -> Vec<Problem> {
+    if !drive.zones.is_on() {
+        return Vec::new();
+    }
+    let checks = [zones_of(drive).map(drop), check_goes_with_zones(drive)];
+    checks.into_iter().filter_map(Result::err).map(Problem::from).collect()
+}
+
+/// Each zone has erase units of its own.
+fn room_for_zones(drive: &Drive, capacity: &DriveCapacity, zones: &ZonesOfDrive) -> Option<Problem> {
+    let unit_bytes = u64::from(capacity.mapping_unit_bytes);
+    let data_bytes = capacity.data_units_per_erase_unit * unit_bytes;
+    let per_zone = zones.capacity_bytes.div_ceil(data_bytes);
+    let good = u64::try_from(capacity.data_units).unwrap_or(0) / capacity.data_units_per_erase_unit;
+    let most = good.saturating_sub(capacity.reserve_erase_units) / per_zone;
+    unless(u64::from(zones.count) <= most, || {
+        let allowed = format!(
+            "at most {} B, {most} zones: each takes {per_zone} erase units of {data_bytes} B for data, and of {good} good \
+             ones {} are the free reserve",
+            most * zones.zone_bytes,
+            capacity.reserve_erase_units
+        );
+        let problem = Problem::value("ftl.user_bytes", drive.ftl.user_bytes, allowed);
+        Problem { kind: ProblemKind::SpareArea, ..problem }
+    })
+}
+
 /// Cleaning must have something to gain, and the host something to use.
 fn spare_area(drive: &Drive) -> Option<Problem> {
     let capacity = match DriveCapacity::of(drive, None) {
         Ok(capacity) => capacity,
         Err(error) => return Some(error.into()),
     };
+    if let Ok(Some(zones)) = zones_of(drive) {
+        return room_for_zones(drive, &capacity, &zones);
+    }
     if capacity.user_units < 1 {
         let allowed = format!("at least one mapping unit ({} B)", capacity.mapping_unit_bytes);
         return Some(Problem::value("ftl.user_bytes", drive.ftl.user_bytes, allowed));

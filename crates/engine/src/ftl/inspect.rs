@@ -2,6 +2,7 @@
 
 use super::Ftl;
 use super::layer::Layer;
+use super::layer::zoned::{ZoneCounts, ZoneTable};
 use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
 use crate::specification::drive::SpareArea;
@@ -90,7 +91,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             physical_units: self.space.array.geometry().physical_units()
                 - u64::from(self.space.margins.held_out_erase_units)
                     * u64::from(self.space.layout.units_per_erase_unit()),
-            user_units: u64::from(self.map.user_units()),
+            user_units: u64::from(self.layer.usable_units(self.map.user_units())),
             erase_units: self.space.wear.erase_units_left,
             units_per_erase_unit: self.space.layout.units_per_erase_unit() / places_per_unit,
             data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / places_per_unit,
@@ -114,8 +115,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (live > 0.0).then(|| room / live)
     }
 
-    /// What cleaning really has, and what is live, in places.
+    /// What cleaning really has, and what is live, in places; 0 for a drive that does not clean.
     pub fn room_and_live(&self) -> (f64, f64) {
+        if L::IS_ZONED {
+            return (0.0, 0.0);
+        }
         let (margins, layout) = (&self.space.margins, &self.space.layout);
         let data_units = f64::from(layout.data_units_per_erase_unit());
         let mut held_back = f64::from(margins.reserve_erase_units) + 0.5 * f64::from(margins.open_erase_units);
@@ -138,6 +142,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             in_t -= self.live_units_kept_apart() as f64;
         }
         (usable - in_t, live)
+    }
+
+    /// Only of a drive that has zones.
+    pub fn zones(&self) -> Option<ZoneCounts> {
+        self.layer.zones().map(ZoneTable::counts)
     }
 
     pub fn wear(&self) -> Wear {
@@ -206,9 +215,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "programs",
                 programs.total().wrapping_add_signed(self.books.unexplained_programs()),
                 "erases x units + places programmed since",
-                ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
+                (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units
-                    + programmed_places,
+                    + programmed_places)
+                    .wrapping_sub(self.layer.unprogrammed_places()),
             ),
             ("gc programs", programs.gc, "gc reads", gc_reads),
             ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),

@@ -35,7 +35,7 @@ use books::Books;
 use gc::Gc;
 pub use inspect::{Capacity, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
-pub use layer::{Layer, MapCached, Plain, Reduced, is_map_cached, is_reduced};
+pub use layer::{Layer, MapCached, Plain, Reduced, Zoned, is_map_cached, is_reduced, zoned};
 use map::Map;
 use observed::Observed;
 use slc_cache::SlcCache;
@@ -98,10 +98,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed));
         }
         let open_blocks = space::open_blocks_per_stream(drive, &geometry)?;
+        // What a zone has open counts among those that it fills.
+        let open_by_streams = if L::IS_ZONED { 0 } else { u32::from(placement.streams()) * open_blocks };
         let mut margins = Margins {
             reserve_erase_units: ftl.reserve_erase_units,
             in_hand_erase_units: 0,
-            open_erase_units: u32::from(placement.streams()) * open_blocks + slc_cache::open_erase_units(drive),
+            open_erase_units: open_by_streams + slc_cache::open_erase_units(drive),
             held_out_erase_units: reserved_erase_units + static_erase_units,
             spare_area: ftl.spare_area,
         };

@@ -157,6 +157,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
             return Err(StateError::Unsaved("housekeeping.retention_days, .read_disturb_reads or .defragment"));
         }
+        if L::IS_ZONED {
+            return Err(StateError::Unsaved("[zones]"));
+        }
         let layer = serde_json::to_value(self.layer.kept()).expect("plain numbers become JSON");
         let is_map_all =
             layer.is_null() && self.slc_cache.is_none() && self.background.is_none() && self.gc.under_way.is_none();

@@ -5,11 +5,13 @@ use crate::error::{Refused, SpecificationError};
 use crate::ftl::contents::Packs;
 use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
-use crate::ftl::{Capacity, Ftl, Layer, MapCached, Plain, Reduced, StateError, Wear, is_map_cached, is_reduced};
+use crate::ftl::zoned::ZoneCounts;
+use crate::ftl::{Capacity, Ftl, Layer, MapCached, Plain, Reduced, StateError, Wear, Zoned, is_map_cached, is_reduced};
 use crate::ledger::Ledger;
-use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use crate::policies::placement::{PlacementPolicy, WithPlacement, ZoneSlots, with_placement};
 use crate::request::Request;
 use crate::specification::Drive;
+use crate::specification::drive::{check_goes_with_zones, zones_of};
 use crate::timing::drive::TimedDrive;
 use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
@@ -20,6 +22,10 @@ pub trait SimulatedDrive: Pictured + Send {
     fn ledger(&self) -> &Ledger;
     fn capacity(&self) -> Capacity;
     fn wear(&self) -> Wear;
+    /// Only of a drive that has zones.
+    fn zones(&self) -> Option<ZoneCounts> {
+        None
+    }
     fn free_erase_units(&self) -> u32;
     /// By block.
     fn erase_counts(&self) -> Vec<u32>;
@@ -56,6 +62,10 @@ impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive
 
     fn wear(&self) -> Wear {
         self.wear()
+    }
+
+    fn zones(&self) -> Option<ZoneCounts> {
+        self.zones()
     }
 
     fn free_erase_units(&self) -> u32 {
@@ -123,6 +133,9 @@ pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDri
     }
 
     check_is_single(drive);
+    if let Some(slots) = zone_slots(drive)? {
+        return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Recorder::default(), seed)?));
+    }
     with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
 }
 
@@ -149,7 +162,17 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
     }
 
     check_is_single(drive);
+    if let Some(slots) = zone_slots(drive)? {
+        return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Untimed, seed)?));
+    }
     with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
+}
+
+/// The open erase units of a drive that has zones, which has nothing that would move data.
+fn zone_slots(drive: &Drive) -> Result<Option<ZoneSlots>, SpecificationError> {
+    let Some(zones) = zones_of(drive)? else { return Ok(None) };
+    check_goes_with_zones(drive)?;
+    Ok(Some(ZoneSlots::of(zones.active_max as u8)))
 }
 
 fn check_is_single(drive: &Drive) {

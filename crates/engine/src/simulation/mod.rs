@@ -22,13 +22,15 @@ mod timed;
 mod timed_job;
 mod timed_rounds;
 mod untimed;
+mod zoned_jobs;
 
 use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
 use crate::policies::placement::heeded_identifiers;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
-use crate::workload::Stream;
+use crate::workload::host_zones::{SharedZones, ZonedStream};
+use crate::workload::{Stream, StreamError};
 use checks::check_there_is_one;
 pub use depth_search::DepthFound;
 pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
@@ -42,6 +44,7 @@ use std::io::{Read, Write};
 pub use stripe::{Stripe, StripeDevice, TimedStripeDevice, seed_of};
 pub use timed::TimedSimulation;
 pub use untimed::Simulation;
+use zoned_jobs::{check_needs_no_zones, share_zones};
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +55,26 @@ pub struct Progress {
     pub is_finished: bool,
 }
 
-/// The requests of a job, which must lie within the drive.
+/// The requests of a job, which must lie within the drive. Jobs that write zone by zone share what they know of the zones.
+fn source_of(
+    job: &Job,
+    specification: &Specification,
+    zones: &SharedZones,
+) -> Result<Box<dyn RequestSource>, SpecificationError> {
+    let stream = stream_of(job, specification)?;
+    let Some(rules) = job.zoned else {
+        check_needs_no_zones(job, specification)?;
+        return Ok(Box::new(stream));
+    };
+    share_zones(job, rules, specification, zones)?;
+    let zoned = ZonedStream::new(job, rules, stream, zones, specification.timed).map_err(|error| of_job(job, error))?;
+    Ok(Box::new(zoned))
+}
+
+fn of_job(job: &Job, error: StreamError) -> SpecificationError {
+    SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
+}
+
 fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
     let user_bytes = specification.drive.ftl.user_bytes;
     if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
@@ -62,9 +84,7 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
     }
     let identifiers = heeded_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
-    Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| {
-        SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
-    })
+    Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
 }
 
 /// The rounds of the last stage, if the run goes on until the steady state. A stage that writes nothing would never

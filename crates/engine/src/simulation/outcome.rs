@@ -8,6 +8,7 @@ use super::job_steady_state::JobSteadyStateOutcome;
 use super::series::Columns;
 use super::time_series::TimeColumns;
 use super::timed_rounds::SteadyTiming;
+use crate::ftl::zoned::ZoneCounts;
 use crate::ftl::{Capacity, Wear};
 use crate::ledger::Ledger;
 use crate::request::Operation;
@@ -23,6 +24,9 @@ pub struct Outcome {
     pub ledger: Ledger,
     pub capacity: Capacity,
     pub wear: Wear,
+    /// Nothing for a drive without zones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneCounts>,
     pub stages: Vec<StageOutcome>,
     /// Nothing unless the run was to go on until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,

@@ -4,6 +4,7 @@
 
 use crate::request::{Operation, Request};
 use crate::workload::Stream;
+use crate::workload::host_zones::ZonedStream;
 use std::error::Error;
 
 /// Why a source has no more requests though it should. The engine only hands it on.
@@ -39,6 +40,24 @@ pub trait RequestSource: Send {
 
     /// The share that is done, from 0 to 1.
     fn progress(&self) -> f64;
+}
+
+impl RequestSource for ZonedStream {
+    fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
+        Ok(self.fill(out, count_max)?)
+    }
+
+    fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> Result<usize, SourceError> {
+        Ok(self.fill_one(direction, out)?)
+    }
+
+    fn restart(&mut self) {
+        self.restart();
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress()
+    }
 }
 
 impl RequestSource for Stream {

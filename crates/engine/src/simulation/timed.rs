@@ -17,6 +17,7 @@ use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, SteadySta
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
 use crate::specification::Specification;
+use crate::workload::host_zones::SharedZones;
 pub(super) use machine::Machine;
 
 /// Events between two looks at the drive for series and rounds.
@@ -37,6 +38,8 @@ pub struct TimedSimulation {
     /// Until the next look at the drive, which is the same in whatever steps the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
+    /// What jobs that write zone by zone know of the zones.
+    pub(super) zones: SharedZones,
 }
 
 /// The jobs as the host's client.
@@ -87,7 +90,8 @@ impl TimedSimulation {
         }
         check_identifiers(specification)?;
         check_jobs(&specification.jobs)?;
-        let jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
+        let zones = SharedZones::default();
+        let jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification, &zones));
         let is_given = given.is_some();
         let jobs: Vec<RunningJob> = jobs.chain(given.map(Ok)).collect::<Result<_, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
@@ -114,6 +118,7 @@ impl TimedSimulation {
             intervals: specification.interval_ns.map(Intervals::new),
             events_to_look: EVENTS_AT_ONCE,
             failure: None,
+            zones,
         })
     }
 
@@ -297,6 +302,7 @@ impl Books {
             ledger: *drive.ledger(),
             capacity: drive.capacity(),
             wear: drive.wear(),
+            zones: drive.zones(),
             stages: self.stages,
             steady_state: self.steady_state,
             series: self.series.into_columns(),

@@ -6,7 +6,7 @@ use super::job_log::JobLog;
 use super::job_steady_state::JobRounds;
 use super::outcome::{JobBreakdown, JobTiming};
 use super::source::{Arrival, RequestSource};
-use super::{JobOutcome, stream_of};
+use super::{JobOutcome, source_of};
 use crate::error::SpecificationError;
 use crate::request::Operation;
 use crate::specification::job::EndsOthers;
@@ -14,6 +14,7 @@ use crate::specification::{Job, Specification};
 use crate::timing::breakdown::{Breakdown, Parts};
 use crate::timing::histogram::Histogram;
 use crate::timing::host::{Pacing, Plan};
+use crate::workload::host_zones::SharedZones;
 
 pub struct RunningJob {
     pub source: Box<dyn RequestSource>,
@@ -62,8 +63,8 @@ pub struct Counted {
 }
 
 impl RunningJob {
-    pub fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
-        let source = Box::new(stream_of(job, specification)?);
+    pub fn new(job: &Job, specification: &Specification, zones: &SharedZones) -> Result<Self, SpecificationError> {
+        let source = source_of(job, specification, zones)?;
         let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
         Ok(Self {
             runtime_ns: job.runtime_ns,
@@ -222,6 +223,7 @@ fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
         has_sync_writes: job.sync_writes,
         has_arrivals: false,
         seeks_depth: job.latency_target.is_some(),
+        has_trims_alone: job.zoned.is_some(),
         pacing: Pacing::of(job),
     }
 }

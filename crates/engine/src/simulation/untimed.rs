@@ -9,11 +9,12 @@ use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{RequestSource, SourceError};
 use super::stripe::Stripe;
-use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, stream_of};
+use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, source_of};
 use crate::error::{ReadOnly, SpecificationError};
 use crate::request::Request;
 use crate::specification::job::EndsOthers;
 use crate::specification::{Drive, Job, Specification};
+use crate::workload::host_zones::SharedZones;
 
 /// The most requests that a job issues before another has its turn: enough for prefetching to work ahead.
 const TURN_REQUESTS_MAX: u64 = 256;
@@ -34,6 +35,8 @@ pub struct Simulation {
     pub(super) batch: Vec<Request>,
     pub(super) executed: usize,
     pub(super) failure: Option<ReadOnly>,
+    /// What jobs that write zone by zone know of the zones.
+    pub(super) zones: SharedZones,
 }
 
 pub(super) struct RunningJob {
@@ -78,7 +81,8 @@ impl Simulation {
         let user_bytes = specification.drive.ftl.user_bytes;
         check_jobs(&specification.jobs)?;
         let is_given = given.is_some();
-        let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification));
+        let zones = SharedZones::default();
+        let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification, &zones));
         let jobs = own_jobs.chain(given.map(Ok)).collect::<Result<Vec<_>, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
         let rounds = rounds_of(specification, is_given)?;
@@ -96,6 +100,7 @@ impl Simulation {
             batch: Vec::with_capacity(TURN_REQUESTS_MAX as usize),
             executed: 0,
             failure: None,
+            zones,
         })
     }
 
@@ -136,6 +141,7 @@ impl Simulation {
             ledger: *self.drive.ledger(),
             capacity: self.drive.capacity(),
             wear: self.drive.wear(),
+            zones: self.drive.zones(),
             stages,
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             series: series.into_columns(),
@@ -287,11 +293,15 @@ impl Simulation {
 }
 
 impl RunningJob {
-    pub(super) fn new(job: &Job, specification: &Specification) -> Result<Self, SpecificationError> {
+    pub(super) fn new(
+        job: &Job,
+        specification: &Specification,
+        zones: &SharedZones,
+    ) -> Result<Self, SpecificationError> {
         // Until its stage starts, the number of requests is the job's depth.
         let turn_requests = job.iodepth as usize;
         let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
-        let source = Box::new(stream_of(job, specification)?);
+        let source = source_of(job, specification, zones)?;
         Ok(Self {
             source,
             stage: job.stage,

@@ -41,6 +41,9 @@ pub struct Job {
     /// The job goes from zone to zone of its part (fio's `zonemode=strided`). Null: it is all one.
     #[serde(default)]
     pub zones: Option<StridedZones>,
+    /// The job writes at the write pointers of zones (fio's `zonemode=zbd`). Null: it writes anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<ZonedJob>,
     /// Share of the new places that are random, 0 to 100; the others follow the last request of their direction. Null:
     /// all.
     pub random_percent: Option<PerDirection<f64>>,
@@ -174,6 +177,7 @@ impl Default for Job {
             runs: None,
             following_block_sizes: None,
             zones: None,
+            zoned: None,
             random_percent: None,
             files: None,
             seed: 1,
@@ -296,6 +300,26 @@ pub struct StridedZones {
     pub transfer_bytes: u64,
     pub range_bytes: u64,
     pub skip_bytes: u64,
+}
+
+/// How a job writes zone by zone. Jobs of a run that do so have the same zones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZonedJob {
+    /// The drive's, or 0 for these, where it has zones; else those that the host keeps on it.
+    pub zone_bytes: u64,
+    /// What the host writes of a zone, on a drive without zones; 0: all.
+    pub capacity_bytes: u64,
+    /// The most zones that all jobs have open together; 0: as many as the drive allows.
+    pub open_max: u32,
+    /// The most that this job has opened; 0: no limit of its own.
+    pub job_open_max: u32,
+    /// Once this share of the job's part is written, zones are reset before they are full, 0 to 1.
+    pub reset_threshold: f64,
+    /// At so many of the writes from then on, 0 to 1; 0: never.
+    pub reset_frequency: f64,
+    /// Whether reads go anywhere, and not only where something was written.
+    pub read_beyond_pointer: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ pub mod chances;
 pub mod composed;
 pub mod distribution;
 mod error;
+pub mod host_zones;
 mod identifiers;
 mod lane;
 pub mod permutation;

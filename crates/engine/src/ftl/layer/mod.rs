@@ -1,4 +1,4 @@
-//! Where a unit lies and how it is read, written and moved. A drive has one of three layers, which is chosen when it is
+//! Where a unit lies and how it is read, written and moved. A drive has one of four layers, which is chosen when it is
 //! built and then is a type: nothing is asked for a unit.
 //!
 //! A layer has its own state and a few steps of the translation layer that go otherwise with it. What is said here is what
@@ -6,6 +6,7 @@
 
 mod map_cached;
 pub mod reduced;
+pub mod zoned;
 
 use super::Ftl;
 use super::recovery::FoundUnit;
@@ -23,6 +24,8 @@ pub use reduced::Reduced;
 use reduced::contents::StoredAs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zoned::ZoneTable;
+pub use zoned::Zoned;
 
 /// Whether a drive stores less than it is given.
 pub fn is_reduced(drive: &Drive) -> bool {
@@ -38,6 +41,8 @@ pub trait Layer: Sized {
     /// Whether a unit takes as many places as it needs, and is known to be live when it is written; other units take one
     /// place, which counts as live from the opening of its erase unit on.
     const IS_PACKED: bool = false;
+    /// Whether the host fills and empties erase units zone by zone, so that nothing is cleaned.
+    const IS_ZONED: bool = false;
     /// What of it is neither the drive file's nor in a table, for a saved state.
     type Kept: Serialize + DeserializeOwned;
 
@@ -57,6 +62,20 @@ pub trait Layer: Sized {
     /// What so many units, the map pages among them, take at most.
     fn places_of_all(&self, units: u32) -> u64 {
         u64::from(units)
+    }
+
+    /// Of so many addresses, those that can hold something.
+    fn usable_units(&self, user_units: u32) -> u32 {
+        user_units
+    }
+
+    fn zones(&self) -> Option<&ZoneTable> {
+        None
+    }
+
+    /// Places of erase units that were erased before they were programmed.
+    fn unprogrammed_places(&self) -> u64 {
+        0
     }
 
     /// What so many units of the host take now.

@@ -65,7 +65,7 @@ impl Steps for TimedSimulation {
     }
 
     fn append(&mut self, job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
-        self.jobs.jobs.push(RunningJob::new(job, specification)?);
+        self.jobs.jobs.push(RunningJob::new(job, specification, &self.zones)?);
         Ok(())
     }
 

@@ -56,7 +56,7 @@ impl Steps for Simulation {
     }
 
     fn append(&mut self, job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
-        self.jobs.push(RunningJob::new(job, specification)?);
+        self.jobs.push(RunningJob::new(job, specification, &self.zones)?);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod host;
 mod product;
 mod stripe;
 mod translation;
+mod zones;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub use translation::{
     DataReduction, EraseUnitKind, Eviction, Ftl, Housekeeping, MapCache, MapForm, PolicyChoice, SpareArea,
     dies_in_turn, even_pacing,
 };
+pub use zones::{Zones, ZonesOfDrive, check_goes_with_zones, zones_of};
 
 /// What the engine needs to know of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +55,8 @@ pub struct Drive {
     pub faults: Faults,
     #[serde(default)]
     pub stripe: Stripe,
+    #[serde(default)]
+    pub zones: Zones,
 }
 
 impl Drive {
@@ -114,6 +118,7 @@ impl Drive {
             data_reduction: DataReduction::default(),
             slc_cache: SlcCache::default(),
             stripe: Stripe::default(),
+            zones: Zones::default(),
         }
     }
 }

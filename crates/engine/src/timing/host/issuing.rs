@@ -85,14 +85,16 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
         self.client.completed(completion, parts);
         let job = self.job(number);
         job.outstanding -= 1;
+        let trim_ends = job.is_trimming && operation == Operation::Trim;
+        job.is_trimming &= !trim_ends;
         if let Some(pacing) = &mut job.pacing
             && let Some(goes_on_ns) = pacing.completed(operation, completed_ns, job.outstanding)
         {
             self.schedule.wake_at(goes_on_ns, number);
         }
         self.issue(number, front, drives)?;
-        // What a flush held back goes on, and what a depth did that has grown.
-        let frees_others = operation == Operation::Flush || self.job(number).seeks_depth;
+        // What a flush or a trim held back goes on, and what a depth did that has grown.
+        let frees_others = operation == Operation::Flush || trim_ends || self.job(number).seeks_depth;
         if frees_others { self.wake(number, front, drives) } else { Ok(()) }
     }
 }
@@ -167,7 +169,14 @@ impl Issuing<'_> {
                 let Some(request) = self.next_request(number, front, drives) else {
                     return self.end_if_complete(number, front, drives);
                 };
-                self.job(number).upcoming.next += 1;
+                let job = self.job(number);
+                let is_trim = request.operation == Operation::Trim;
+                if job.has_trims_alone && job.outstanding > 0 && (is_trim || job.is_trimming) {
+                    job.parked += 1;
+                    return Ok(false);
+                }
+                job.is_trimming = job.has_trims_alone && is_trim;
+                job.upcoming.next += 1;
                 request
             }
             Turn::FlushFirst => Request::new(Operation::Flush, 0, 0),

@@ -51,11 +51,23 @@ pub(super) struct Job {
     pub has_sync_writes: bool,
     pub has_arrivals: bool,
     pub seeks_depth: bool,
+    pub has_trims_alone: bool,
+    /// Only of such a job.
+    pub is_trimming: bool,
 }
 
 impl Job {
     pub fn new(plan: Plan, now_ns: u64) -> Self {
-        let Plan { depth, start_delay_ns, waits_for, has_sync_writes, has_arrivals, seeks_depth, pacing } = plan;
+        let Plan {
+            depth,
+            start_delay_ns,
+            waits_for,
+            has_sync_writes,
+            has_arrivals,
+            seeks_depth,
+            has_trims_alone,
+            pacing,
+        } = plan;
         Self {
             parked: depth.max(1),
             pacing,
@@ -64,6 +76,7 @@ impl Job {
             has_sync_writes,
             has_arrivals,
             seeks_depth,
+            has_trims_alone,
             ..Self::default()
         }
     }

@@ -21,6 +21,9 @@ pub struct Plan {
     pub has_arrivals: bool,
     /// Whether the client says how many may be outstanding, up to the depth.
     pub seeks_depth: bool,
+    /// Whether a trim waits for all that the job has outstanding, and what comes after it for the trim: a zone is reset
+    /// between its last write and its next.
+    pub has_trims_alone: bool,
     /// Nothing for a job that issues as soon as it has a slot.
     pub pacing: Option<Pacing>,
 }

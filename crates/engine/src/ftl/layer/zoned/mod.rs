@@ -1,0 +1,243 @@
+//! A drive of zones: what is written to a zone goes to erase units of its own, in the order of its addresses, and a reset
+//! erases them. So no live unit is ever moved.
+//!
+//! Where a zone becomes full inside an erase unit, because its capacity is no whole number of them or because it is
+//! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
+
+mod table;
+
+use super::Layer;
+use crate::error::{ReadOnly, SpecificationError};
+use crate::ftl::Ftl;
+use crate::ftl::space::Frontier;
+use crate::ledger::Cause;
+use crate::nand::Geometry;
+use crate::policies::placement::PlacementPolicy;
+use crate::request::{Operation, Request};
+use crate::specification::drive::{Drive, zones_of};
+use crate::timing::Clock;
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
+
+pub struct Zoned {
+    table: ZoneTable,
+    /// By zone, in the order in which they were filled.
+    erase_units: Vec<Vec<EraseUnit>>,
+    /// Of all zones, when each is full.
+    places: u64,
+    /// Places of a program group, which a die programs at once.
+    group_units: u32,
+    /// Places of erase units that were erased before they were programmed.
+    unprogrammed: u64,
+}
+
+impl Layer for Zoned {
+    const IS_ZONED: bool = true;
+    type Kept = ();
+
+    fn new(drive: &Drive, _user_units: u32, streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
+        let zones = zones_of(drive)?.expect("the drive has zones");
+        let unit = u64::from(drive.ftl.mapping_unit_bytes);
+        let geometry = Geometry::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)?;
+        let data_units = super::super::layout_of::<Self>(drive, &geometry)?.data_units_per_erase_unit();
+        let capacity_units = (zones.capacity_bytes / unit) as u32;
+        let erase_units_per_zone = capacity_units.div_ceil(data_units);
+        Ok(Self {
+            table: ZoneTable::new(
+                zones.count,
+                (zones.zone_bytes / unit) as u32,
+                capacity_units,
+                zones.open_max,
+                streams,
+            ),
+            erase_units: vec![Vec::new(); zones.count as usize],
+            places: u64::from(zones.count) * u64::from(erase_units_per_zone) * u64::from(data_units),
+            group_units: geometry.units_per_page * geometry.planes_per_die * drive.nand.pages_per_program,
+            unprogrammed: 0,
+        })
+    }
+
+    fn places_of_all(&self, _units: u32) -> u64 {
+        self.places
+    }
+
+    fn usable_units(&self, _user_units: u32) -> u32 {
+        self.table.zones() * self.table.capacity_units()
+    }
+
+    fn zones(&self) -> Option<&ZoneTable> {
+        Some(&self.table)
+    }
+
+    fn unprogrammed_places(&self) -> u64 {
+        self.unprogrammed
+    }
+
+    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+        match request.operation {
+            Operation::Write => ftl.write_to_zone(request.offset_bytes, request.length_bytes),
+            Operation::Trim => ftl.reset_zones(request.offset_bytes, request.length_bytes),
+            Operation::Read | Operation::Flush => ftl.execute_parts(request),
+        }
+    }
+
+    fn kept(&self) {}
+
+    fn take_up(&mut self, (): ()) -> bool {
+        false
+    }
+}
+
+/// The commands of a zoned drive. Zones count from 0.
+impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
+    /// Writes so many units wherever the zone's write pointer is, and gives the address, in bytes, that they have.
+    pub fn append_to_zone(&mut self, zone: u32, units: u32) -> Result<u64, ReadOnly> {
+        let offset_bytes = u64::from(zone * self.layer.table.zone_units()) << self.mapping_unit_shift;
+        self.still_writable()?;
+        let appended = self.layer.table.append(zone, units);
+        let (granted, first) = appended.map_err(|status| ReadOnly::ZoneCommandRefused { status, offset_bytes })?;
+        self.fill_zone(granted, Lpn(first), units)?;
+        Ok(u64::from(first) << self.mapping_unit_shift)
+    }
+
+    pub fn open_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        self.layer.table.open(zone)
+    }
+
+    pub fn close_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        self.layer.table.close(zone)
+    }
+
+    /// Makes a zone full; the rest of the erase unit that it is filling is padded.
+    pub fn finish_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
+        self.still_writable()?;
+        match self.layer.table.finish(zone) {
+            Some(slot) => self.pad_rest(StreamId(slot)),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a zone empty: what it held is gone, and its erase units are erased.
+    pub fn reset_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
+        self.still_writable()?;
+        let first = zone * self.layer.table.zone_units();
+        let (written, slot) = self.layer.table.reset(zone);
+        for lpn in (first..first + written).map(Lpn) {
+            let old = self.map.physical(lpn);
+            self.lose(old);
+            self.map.unmap(lpn);
+            self.books.trimmed();
+        }
+        if let Some(slot) = slot {
+            self.abandon(StreamId(slot));
+        }
+        for erase_unit in std::mem::take(&mut self.layer.erase_units[zone as usize]) {
+            if self.space.is_closed(erase_unit) {
+                self.gc.victim.taken(erase_unit, self.space.stream_of(erase_unit));
+            }
+            self.erase(erase_unit)?;
+        }
+        Ok(())
+    }
+
+    pub fn zone_table(&self) -> &ZoneTable {
+        &self.layer.table
+    }
+
+    fn still_writable(&self) -> Result<(), ReadOnly> {
+        self.read_only.map_or(Ok(()), Err)
+    }
+
+    fn write_to_zone(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
+        self.still_writable()?;
+        let refuse = |status| ReadOnly::ZoneCommandRefused { status, offset_bytes };
+        let unit_bytes = 1u64 << self.mapping_unit_shift;
+        if (offset_bytes | u64::from(length_bytes)) & (unit_bytes - 1) != 0 || length_bytes == 0 {
+            return Err(refuse(ZoneStatus::InvalidFieldInCommand));
+        }
+        let (first, units) = (self.lpn_of(offset_bytes), length_bytes >> self.mapping_unit_shift);
+        let granted = self.layer.table.write(first.0, units).map_err(refuse)?;
+        self.fill_zone(granted, first, units)
+    }
+
+    /// Programs units at the frontier of the zone's slot.
+    fn fill_zone(&mut self, granted: Granted, first: Lpn, units: u32) -> Result<(), ReadOnly> {
+        let stream = StreamId(granted.slot);
+        let mut lpn = first.0;
+        let end = first.0 + units;
+        while lpn < end {
+            if self.space.is_stopped(stream) && !self.go_on(stream) {
+                self.open_for_zone(granted.zone, stream)?;
+                continue;
+            }
+            let now = (end - lpn).min(self.space.frontier(stream).run_length());
+            let place = self.space.frontier(stream).take_many(now);
+            for step in 0..now {
+                let old = self.map.relink(Lpn(lpn + step), Ppn(place.0 + step));
+                debug_assert_eq!(old, Ppn::UNMAPPED, "a zone is written once");
+                self.books.host(stream, 1);
+                self.books.mapped();
+                self.clock.program(Ppn(place.0 + step), Cause::Host);
+            }
+            lpn += now;
+        }
+        self.books.host_wrote(u64::from(units) << self.mapping_unit_shift);
+        if granted.is_full { self.pad_rest(stream) } else { Ok(()) }
+    }
+
+    fn open_for_zone(&mut self, zone: u32, stream: StreamId) -> Result<(), ReadOnly> {
+        if self.space.free.len() == 0 {
+            return Err(self.turn_read_only());
+        }
+        self.open(stream);
+        let opened = self.space.frontier(stream).erase_unit.expect("an erase unit was opened");
+        self.layer.erase_units[zone as usize].push(opened);
+        Ok(())
+    }
+
+    /// Fills up the erase unit that a slot has open, and closes it.
+    fn pad_rest(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
+        while self.space.frontier(stream).erase_unit.is_some() {
+            if self.space.is_stopped(stream) && !self.go_on(stream) {
+                continue;
+            }
+            let places = self.space.frontier(stream).run_length();
+            Zoned::pad(self, stream, places);
+        }
+        Ok(())
+    }
+
+    /// The erase unit that a slot has open is erased before it is full. Its last program group is filled up, for what is
+    /// in it may be waited for.
+    fn abandon(&mut self, stream: StreamId) {
+        let Some(erase_unit) = self.space.frontier(stream).erase_unit else { return };
+        while !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units)
+            && self.space.frontier(stream).erase_unit.is_some()
+        {
+            if !self.space.is_stopped(stream) || self.go_on(stream) {
+                // Parity may have filled the group.
+                if !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units) {
+                    Zoned::pad(self, stream, 1);
+                }
+            }
+        }
+        if self.space.frontier(stream).erase_unit == Some(erase_unit) {
+            let units = self.space.layout.units_per_erase_unit();
+            self.layer.unprogrammed += u64::from(units - self.space.written_places(erase_unit));
+            self.space.frontiers[stream.index()] = Frontier::shut();
+        }
+    }
+
+    /// A trim of whole zones.
+    fn reset_zones(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
+        let zone_bytes = u64::from(self.layer.table.zone_units()) << self.mapping_unit_shift;
+        let length_bytes = u64::from(length_bytes);
+        if !offset_bytes.is_multiple_of(zone_bytes) || !length_bytes.is_multiple_of(zone_bytes) {
+            let status = ZoneStatus::InvalidFieldInCommand;
+            return Err(ReadOnly::ZoneCommandRefused { status, offset_bytes });
+        }
+        self.books.host_trimmed(length_bytes);
+        let zones = offset_bytes / zone_bytes..(offset_bytes + length_bytes) / zone_bytes;
+        zones.map(|zone| zone as u32).try_for_each(|zone| self.reset_zone(zone))
+    }
+}

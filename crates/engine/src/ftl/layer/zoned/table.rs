@@ -1,0 +1,278 @@
+//! The zones of a drive: their states, their write pointers, and which commands are refused, in the order in which NVMe's
+//! zoned command set checks them. Not for where a zone lies in flash.
+//!
+//! An active zone has a *slot*, the number of the erase unit that it fills. All sizes are mapping units.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Of the states of the specification, read-only and offline are missing: a simulated drive that runs out of spare blocks
+/// turns read-only as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ZoneState {
+    Empty,
+    /// Opened by a write.
+    ImplicitlyOpen,
+    /// Opened by command: never closed to make room for another.
+    ExplicitlyOpen,
+    /// Written in part, and to be opened before the next write.
+    Closed,
+    Full,
+}
+
+/// Why a command is refused: a status code of NVMe's zoned namespace command set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ZoneStatus {
+    ZoneBoundaryError,
+    ZoneIsFull,
+    ZoneInvalidWrite,
+    TooManyActiveZones,
+    TooManyOpenZones,
+    InvalidZoneStateTransition,
+    /// The generic one: a range that is no number of units, or a reset of a part of a zone.
+    InvalidFieldInCommand,
+}
+
+impl fmt::Display for ZoneStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZoneBoundaryError => "Zone Boundary Error",
+            Self::ZoneIsFull => "Zone Is Full",
+            Self::ZoneInvalidWrite => "Zone Invalid Write",
+            Self::TooManyActiveZones => "Too Many Active Zones",
+            Self::TooManyOpenZones => "Too Many Open Zones",
+            Self::InvalidZoneStateTransition => "Invalid Zone State Transition",
+            Self::InvalidFieldInCommand => "Invalid Field in Command",
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Zone {
+    pub state: ZoneState,
+    /// The write pointer, from the start of the zone. A full zone has none; what was written stays.
+    pub written: u32,
+    /// Only of an active zone.
+    slot: u8,
+}
+
+/// What a write that was accepted is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    pub zone: u32,
+    pub slot: u8,
+    /// The zone has become full, and its slot is free.
+    pub is_full: bool,
+}
+
+/// How many zones are in each state, and what was done with zones since the drive was new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ZoneCounts {
+    pub empty: u32,
+    pub implicitly_open: u32,
+    pub explicitly_open: u32,
+    pub closed: u32,
+    pub full: u32,
+    pub resets: u64,
+    pub finishes: u64,
+    /// Writes that were refused.
+    pub refused: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ZoneTable {
+    zones: Vec<Zone>,
+    zone_units: u32,
+    capacity_units: u32,
+    open_max: u32,
+    /// Slots that no zone has, the next one last.
+    free_slots: Vec<u8>,
+    /// The implicitly open zones, the one that was opened longest ago first.
+    implicitly_open: VecDeque<u32>,
+    explicitly_open: u32,
+    resets: u64,
+    finishes: u64,
+    refused: u64,
+}
+
+impl ZoneTable {
+    /// `open_max <= active_max`, both above 0.
+    pub fn new(zones: u32, zone_units: u32, capacity_units: u32, open_max: u32, active_max: u8) -> Self {
+        Self {
+            zones: vec![Zone { state: ZoneState::Empty, written: 0, slot: 0 }; zones as usize],
+            zone_units,
+            capacity_units,
+            open_max,
+            free_slots: (0..active_max).rev().collect(),
+            implicitly_open: VecDeque::new(),
+            explicitly_open: 0,
+            resets: 0,
+            finishes: 0,
+            refused: 0,
+        }
+    }
+
+    pub fn zones(&self) -> u32 {
+        self.zones.len() as u32
+    }
+
+    pub fn zone(&self, zone: u32) -> Zone {
+        self.zones[zone as usize]
+    }
+
+    pub fn zone_units(&self) -> u32 {
+        self.zone_units
+    }
+
+    pub fn capacity_units(&self) -> u32 {
+        self.capacity_units
+    }
+
+    pub fn counts(&self) -> ZoneCounts {
+        let of = |state| self.zones.iter().filter(|zone| zone.state == state).count() as u32;
+        ZoneCounts {
+            empty: of(ZoneState::Empty),
+            implicitly_open: of(ZoneState::ImplicitlyOpen),
+            explicitly_open: of(ZoneState::ExplicitlyOpen),
+            closed: of(ZoneState::Closed),
+            full: of(ZoneState::Full),
+            resets: self.resets,
+            finishes: self.finishes,
+            refused: self.refused,
+        }
+    }
+
+    /// A write of so many units, 1 or more, from unit `first` of the drive on.
+    pub fn write(&mut self, first: u32, units: u32) -> Result<Granted, ZoneStatus> {
+        let granted = self.write_at(first / self.zone_units, first % self.zone_units, units);
+        self.refused += u64::from(granted.is_err());
+        granted
+    }
+
+    /// A write of so many units, 1 or more, wherever the zone's write pointer is. Also gives the unit of the drive that it
+    /// begins at.
+    pub fn append(&mut self, zone: u32, units: u32) -> Result<(Granted, u32), ZoneStatus> {
+        let at = self.zone(zone).written;
+        let granted = self.write_at(zone, at, units);
+        self.refused += u64::from(granted.is_err());
+        Ok((granted?, zone * self.zone_units + at))
+    }
+
+    fn write_at(&mut self, zone: u32, at: u32, units: u32) -> Result<Granted, ZoneStatus> {
+        let Zone { state, written, .. } = self.zone(zone);
+        if state == ZoneState::Full {
+            return Err(ZoneStatus::ZoneIsFull);
+        }
+        if u64::from(at) + u64::from(units) > u64::from(self.capacity_units) {
+            return Err(ZoneStatus::ZoneBoundaryError);
+        }
+        if at != written {
+            return Err(ZoneStatus::ZoneInvalidWrite);
+        }
+        if !self.is_open(zone) {
+            self.open_as(zone, ZoneState::ImplicitlyOpen)?;
+        }
+        let end = written + units;
+        self.zones[zone as usize].written = end;
+        let slot = self.zones[zone as usize].slot;
+        let is_full = end == self.capacity_units;
+        if is_full {
+            self.leave(zone, ZoneState::Full);
+        }
+        Ok(Granted { zone, slot, is_full })
+    }
+
+    /// Opens a zone by command.
+    pub fn open(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        match self.zone(zone).state {
+            ZoneState::ExplicitlyOpen => Ok(()),
+            ZoneState::Full => Err(ZoneStatus::InvalidZoneStateTransition),
+            ZoneState::ImplicitlyOpen => {
+                self.implicitly_open.retain(|&other| other != zone);
+                self.explicitly_open += 1;
+                self.zones[zone as usize].state = ZoneState::ExplicitlyOpen;
+                Ok(())
+            }
+            ZoneState::Empty | ZoneState::Closed => self.open_as(zone, ZoneState::ExplicitlyOpen),
+        }
+    }
+
+    pub fn close(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        match self.zone(zone).state {
+            ZoneState::Closed => Ok(()),
+            ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen => {
+                self.shut(zone);
+                self.zones[zone as usize].state = ZoneState::Closed;
+                Ok(())
+            }
+            ZoneState::Empty | ZoneState::Full => Err(ZoneStatus::InvalidZoneStateTransition),
+        }
+    }
+
+    /// Makes a zone full, whatever it holds. Gives the slot that it had.
+    pub fn finish(&mut self, zone: u32) -> Option<u8> {
+        let slot = self.slot(zone);
+        self.finishes += u64::from(self.zone(zone).state != ZoneState::Full);
+        self.leave(zone, ZoneState::Full);
+        slot
+    }
+
+    /// Makes a zone empty. Gives how many units were written, and the slot that it had.
+    pub fn reset(&mut self, zone: u32) -> (u32, Option<u8>) {
+        let Zone { written, state, .. } = self.zone(zone);
+        let slot = self.slot(zone);
+        self.resets += u64::from(state != ZoneState::Empty);
+        self.leave(zone, ZoneState::Empty);
+        self.zones[zone as usize].written = 0;
+        (written, slot)
+    }
+
+    /// Of an active zone.
+    pub fn slot(&self, zone: u32) -> Option<u8> {
+        let Zone { state, slot, .. } = self.zone(zone);
+        (!matches!(state, ZoneState::Empty | ZoneState::Full)).then_some(slot)
+    }
+
+    fn is_open(&self, zone: u32) -> bool {
+        matches!(self.zone(zone).state, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
+    }
+
+    /// Opens an empty or a closed zone. Where as many are open as may be, the one that a write opened longest ago is closed.
+    fn open_as(&mut self, zone: u32, state: ZoneState) -> Result<(), ZoneStatus> {
+        let is_active = self.zone(zone).state == ZoneState::Closed;
+        if !is_active && self.free_slots.is_empty() {
+            return Err(ZoneStatus::TooManyActiveZones);
+        }
+        if self.implicitly_open.len() as u32 + self.explicitly_open == self.open_max {
+            let oldest = self.implicitly_open.pop_front().ok_or(ZoneStatus::TooManyOpenZones)?;
+            self.zones[oldest as usize].state = ZoneState::Closed;
+        }
+        if !is_active {
+            self.zones[zone as usize].slot = self.free_slots.pop().expect("a slot is free");
+        }
+        self.zones[zone as usize].state = state;
+        match state {
+            ZoneState::ImplicitlyOpen => self.implicitly_open.push_back(zone),
+            _ => self.explicitly_open += 1,
+        }
+        Ok(())
+    }
+
+    /// The zone no longer counts among those that are open.
+    fn shut(&mut self, zone: u32) {
+        match self.zone(zone).state {
+            ZoneState::ImplicitlyOpen => self.implicitly_open.retain(|&other| other != zone),
+            ZoneState::ExplicitlyOpen => self.explicitly_open -= 1,
+            ZoneState::Empty | ZoneState::Closed | ZoneState::Full => {}
+        }
+    }
+
+    /// The zone is no longer active.
+    fn leave(&mut self, zone: u32, state: ZoneState) {
+        self.free_slots.extend(self.slot(zone));
+        self.shut(zone);
+        self.zones[zone as usize].state = state;
+    }
+}

@@ -1,0 +1,46 @@
+//! An open erase unit for each active zone of a zoned drive, which says itself where a write goes. Not in the list of
+//! policies: a drive has it if it has zones.
+
+use super::{PlacementPolicy, Resident};
+use crate::error::SpecificationError;
+use crate::policies::registry::Named;
+use crate::units::{Lpn, StreamId};
+
+pub struct ZoneSlots {
+    slots: u8,
+}
+
+impl ZoneSlots {
+    pub fn of(slots: u8) -> Self {
+        Self { slots }
+    }
+}
+
+impl Named for ZoneSlots {
+    const NAME: &'static str = "zones";
+    const SUMMARY: &'static str = "an open erase unit for each active zone";
+    const SOURCE: &'static str = "NVM Express Zoned Namespace Command Set Specification";
+    type Config = ();
+}
+
+impl PlacementPolicy for ZoneSlots {
+    fn new((): (), _user_units: u32) -> Result<Self, SpecificationError> {
+        Ok(Self::of(1))
+    }
+
+    fn streams(&self) -> u8 {
+        self.slots
+    }
+
+    fn stream_name(&self, stream: StreamId) -> String {
+        format!("zone slot {}", stream.0)
+    }
+
+    fn host_stream(&self, _lpn: Lpn, _identifier: u8, _overwritten: Option<Resident>) -> StreamId {
+        unreachable!("the zone says which slot it has")
+    }
+
+    fn cleaning_stream(&self, _victim: Resident) -> StreamId {
+        unreachable!("a zoned drive does not clean")
+    }
+}

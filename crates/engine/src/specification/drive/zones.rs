@@ -1,0 +1,128 @@
+//! The table `[zones]`: a drive that is written zone by zone. Field names are the keys of the drive file.
+
+use super::{Drive, EraseUnitKind};
+use crate::error::SpecificationError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most zones that may be active at a time: each has an open erase unit of its own, and these are numbered in a byte.
+pub const ACTIVE_ZONES_MAX: u32 = 255;
+
+/// A reset is a trim of a whole zone, whose length has 32 bits.
+const ZONE_BYTES_MAX: u64 = u32::MAX as u64;
+
+/// Zones, as NVMe's zoned namespaces have them: each is written in order, at its write pointer, and is empty again only
+/// after a reset. `ftl.user_bytes` are the addresses of all of them. Each lies in erase units of its own, so that there
+/// is nothing to clean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zones {
+    /// addresses from the start of a zone to that of the next; 0: the drive has no zones
+    #[schemars(example = 268_435_456_u64, extend("unit" = "B"))]
+    pub zone_bytes: u64,
+    /// what a zone holds, from its start; 0: all of zones.zone_bytes
+    #[schemars(example = 201_326_592_u64, extend("unit" = "B", "acts" = "with zones.zone_bytes above 0"))]
+    pub capacity_bytes: u64,
+    /// zones that may be open, so that they take writes; 0: as many as may be active
+    #[schemars(range(max = 255), example = 14, extend("unit" = "zones", "acts" = "with zones.zone_bytes above 0"))]
+    pub open_max: u32,
+    /// zones that may be open or closed, so that they are written in part; 0: all, up to 255
+    #[schemars(range(max = 255), example = 14, extend("unit" = "zones", "acts" = "with zones.zone_bytes above 0"))]
+    pub active_max: u32,
+}
+
+/// The same with every value in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZonesOfDrive {
+    pub count: u32,
+    pub zone_bytes: u64,
+    pub capacity_bytes: u64,
+    pub open_max: u32,
+    pub active_max: u32,
+}
+
+impl ZonesOfDrive {
+    /// What they hold together.
+    pub fn usable_bytes(&self) -> u64 {
+        u64::from(self.count) * self.capacity_bytes
+    }
+}
+
+impl Zones {
+    pub fn is_on(&self) -> bool {
+        self.zone_bytes > 0
+    }
+}
+
+/// The zones of a drive that has some. Errors name the key.
+pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationError> {
+    let Zones { zone_bytes, capacity_bytes, open_max, active_max } = drive.zones;
+    if zone_bytes == 0 {
+        return Ok(None);
+    }
+    let unit = u64::from(drive.ftl.mapping_unit_bytes.max(1));
+    if !zone_bytes.is_multiple_of(unit) || zone_bytes > ZONE_BYTES_MAX {
+        let allowed = format!("a multiple of ftl.mapping_unit_bytes, {unit}, below 4 GiB");
+        return Err(SpecificationError::new("zones.zone_bytes", zone_bytes, allowed));
+    }
+    if capacity_bytes > zone_bytes || !capacity_bytes.is_multiple_of(unit) {
+        let allowed =
+            format!("0, or a multiple of ftl.mapping_unit_bytes, {unit}, up to zones.zone_bytes, {zone_bytes}");
+        return Err(SpecificationError::new("zones.capacity_bytes", capacity_bytes, allowed));
+    }
+    let user_bytes = drive.ftl.user_bytes;
+    let count = u32::try_from(user_bytes / zone_bytes).unwrap_or(0);
+    if count == 0 || !user_bytes.is_multiple_of(zone_bytes) {
+        let allowed = format!("a multiple of zones.zone_bytes, {zone_bytes}, with fewer than 2^32 zones");
+        return Err(SpecificationError::new("ftl.user_bytes", user_bytes, allowed));
+    }
+    if active_max > ACTIVE_ZONES_MAX {
+        let allowed = format!("at most {ACTIVE_ZONES_MAX}");
+        return Err(SpecificationError::new("zones.active_max", active_max, allowed));
+    }
+    let active_max = if active_max == 0 { ACTIVE_ZONES_MAX } else { active_max }.min(count);
+    if open_max > active_max {
+        let allowed = format!("at most {active_max}, the zones that may be active");
+        return Err(SpecificationError::new("zones.open_max", open_max, allowed));
+    }
+    let capacity_bytes = if capacity_bytes == 0 { zone_bytes } else { capacity_bytes };
+    let open_max = if open_max == 0 { active_max } else { open_max };
+    Ok(Some(ZonesOfDrive { count, zone_bytes, capacity_bytes, open_max, active_max }))
+}
+
+/// A drive with zones has nothing that cleans or moves data. Errors name the key.
+pub fn check_goes_with_zones(drive: &Drive) -> Result<(), SpecificationError> {
+    let housekeeping = &drive.housekeeping;
+    let refused = |key: &str, value: String, allowed: &str| {
+        let allowed = format!("{allowed} on a drive with [zones], which moves no data of its own accord");
+        Err(SpecificationError::new(key, value, allowed))
+    };
+    if drive.ftl.erase_unit != EraseUnitKind::Superblock && drive.nand.channels * drive.nand.dies_per_channel > 1 {
+        return refused("ftl.erase_unit", "block".into(), "superblock");
+    }
+    for (key, choice, allowed) in
+        [("ftl.placement", &drive.ftl.placement, "single"), ("ftl.victim", &drive.ftl.victim, "greedy")]
+    {
+        if choice.name != allowed {
+            return refused(key, choice.name.clone(), allowed);
+        }
+    }
+    if drive.ftl.wear_leveling.name == "static" {
+        return refused("ftl.wear_leveling", "static".into(), "none or dynamic");
+    }
+    let features = [
+        ("slc_cache", drive.slc_cache.is_on()),
+        ("map_cache.bytes", drive.map_cache.bytes > 0),
+        ("data_reduction", drive.data_reduction.is_on()),
+        ("housekeeping.erased_pool_bytes", housekeeping.erased_pool_bytes > 0),
+        ("housekeeping.defragment", housekeeping.defragment),
+        ("housekeeping.wear_leveling", housekeeping.wear_leveling),
+        ("housekeeping.read_disturb_reads", housekeeping.read_disturb_reads > 0),
+        ("housekeeping.retention_days", housekeeping.retention_days > 0.0),
+        ("stripe.devices", drive.stripe.is_on()),
+    ];
+    match features.into_iter().find(|(_, is_on)| *is_on) {
+        Some((key, _)) => refused(key, "on".into(), "off"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,381 @@
+//! A host that writes zone by zone: fio's `zonemode=zbd`. A stream says where it would write; this moves each request to
+//! the write pointer of a zone, and resets zones that are full.
+//!
+//! On a drive with zones a reset is a trim of the whole zone. On any other drive the zones are the host's own affair, and a
+//! reset is only its decision to write the zone again, as with fio on a device without zones.
+
+use super::Stream;
+use super::error::StreamError;
+use crate::request::{Operation, Request};
+use crate::specification::Job;
+use crate::specification::job::{Direction, ZonedJob};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The zones as the jobs of a run know them, who are all there is on the drive.
+#[derive(Clone, Debug)]
+pub struct HostZones {
+    zone_bytes: u64,
+    capacity_bytes: u64,
+    /// Whether the drive has them too.
+    are_of_drive: bool,
+    /// 0: no limit.
+    open_max: u32,
+    /// By zone, from its start.
+    written_bytes: Vec<u64>,
+    /// In the order of opening, with the job that opened each.
+    open: Vec<(u64, usize)>,
+    jobs: usize,
+}
+
+pub type SharedZones = Arc<Mutex<Option<HostZones>>>;
+
+impl HostZones {
+    /// `open_max` of 0 is no limit. A last zone that the end of the drive cuts is left out.
+    pub fn new(zone_bytes: u64, capacity_bytes: u64, open_max: u32, user_bytes: u64, are_of_drive: bool) -> Self {
+        let zones = (user_bytes / zone_bytes) as usize;
+        Self {
+            zone_bytes,
+            capacity_bytes,
+            are_of_drive,
+            open_max,
+            written_bytes: vec![0; zones],
+            open: Vec::new(),
+            jobs: 0,
+        }
+    }
+
+    pub fn sizes_bytes(&self) -> (u64, u64) {
+        (self.zone_bytes, self.capacity_bytes)
+    }
+
+    /// A further job has a limit for all.
+    pub fn limit_open(&mut self, open_max: u32) {
+        if open_max > 0 && (self.open_max == 0 || open_max < self.open_max) {
+            self.open_max = open_max;
+        }
+    }
+
+    fn written(&mut self, zone: u64) -> &mut u64 {
+        &mut self.written_bytes[zone as usize]
+    }
+}
+
+/// A job's stream, moved to write pointers.
+pub struct ZonedStream {
+    stream: Stream,
+    shared: SharedZones,
+    rules: ZonedJob,
+    /// Its number among the jobs with zones.
+    number: usize,
+    sequential: bool,
+    writes: bool,
+    /// The smallest request.
+    least_bytes: u64,
+    /// Its part of the drive begins there.
+    offset_bytes: u64,
+    size_bytes: u64,
+    /// Those that lie in it whole.
+    zones: std::ops::Range<u64>,
+    /// Where a sequential job is: its zone, and for reads the byte in it.
+    cursor: (u64, u64),
+    /// The zone that the last request has filled: it is closed when the next is drawn, so after that was issued.
+    filled: Option<u64>,
+    writes_to_reset: u64,
+    /// One request at a time is drawn where jobs run side by side in time, so that what is drawn first is issued first.
+    one_at_a_time: bool,
+    drawn: Vec<Request>,
+    /// The write that follows a reset.
+    pending: Option<Request>,
+    is_at_end: bool,
+}
+
+/// What became of a request.
+enum Moved {
+    To(Request),
+    /// The zone is reset first.
+    AfterReset(Request, Request),
+    /// There is nothing that the job could do.
+    Nothing,
+}
+
+impl ZonedStream {
+    /// The zones of the run are made by the first job that has any, and `shared` by all.
+    pub fn new(
+        job: &Job,
+        rules: ZonedJob,
+        stream: Stream,
+        shared: &SharedZones,
+        one_at_a_time: bool,
+    ) -> Result<Self, StreamError> {
+        let mut guard = lock(shared);
+        let zones = guard.as_mut().expect("the zones are made before the first job");
+        let number = zones.jobs;
+        zones.jobs += 1;
+        let (zone_bytes, capacity_bytes) = zones.sizes_bytes();
+        let end_bytes = job.offset_bytes + job.size_bytes;
+        let first = job.offset_bytes.div_ceil(zone_bytes);
+        let whole = first..(end_bytes / zone_bytes).min(zones.written_bytes.len() as u64);
+        if whole.is_empty() {
+            let allowed = format!("a range with a whole zone of {zone_bytes} bytes in it");
+            return Err(StreamError::new("size_bytes", job.size_bytes, &allowed));
+        }
+        let sizes = &job.block_sizes;
+        let of = |direction: &[crate::specification::job::BlockSize]| {
+            let bytes = || direction.iter().map(|size| u64::from(size.bytes));
+            (bytes().min().unwrap_or(0), bytes().max().unwrap_or(0))
+        };
+        let (reads, writes, trims) = (of(&sizes.read), of(&sizes.write), of(&sizes.trim));
+        let direction = job.direction;
+        if direction == Direction::TrimWrite {
+            return Err(StreamError::new("direction", "trim-write", "another: a zone is reset as a whole"));
+        }
+        if direction == Direction::Trim && trims != (zone_bytes, zone_bytes) {
+            let allowed = format!("the size of a zone, {zone_bytes} bytes: a reset is of the whole");
+            return Err(StreamError::new("block_sizes.trim", trims.0, &allowed));
+        }
+        let is_writing = matches!(direction, Direction::Write | Direction::ReadWrite);
+        if is_writing && (!capacity_bytes.is_multiple_of(writes.0.max(1)) || writes.1 > capacity_bytes) {
+            let allowed = format!("sizes up to a zone's capacity, {capacity_bytes} bytes, which the least divides");
+            return Err(StreamError::new("block_sizes.write", writes.0, &allowed));
+        }
+        Ok(Self {
+            stream,
+            shared: Arc::clone(shared),
+            number,
+            sequential: job.sequential,
+            writes: is_writing,
+            least_bytes: if direction == Direction::Read { reads.0 } else { writes.0 }.max(1),
+            offset_bytes: first * zone_bytes,
+            size_bytes: (whole.end - whole.start) * zone_bytes,
+            cursor: (whole.start, 0),
+            zones: whole,
+            filled: None,
+            writes_to_reset: writes_between_resets(&rules),
+            rules,
+            one_at_a_time,
+            drawn: Vec::new(),
+            pending: None,
+            is_at_end: false,
+        })
+    }
+
+    /// Appends the next requests, at most `count_max`, and says how many; 0 when the job is done.
+    pub fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, NoZone> {
+        self.fill_from(out, if self.one_at_a_time { count_max.min(1) } else { count_max }, None)
+    }
+
+    /// The same for one request of this direction, or of a reset that it needs.
+    pub fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> Result<usize, NoZone> {
+        self.fill_from(out, 1, Some(direction))
+    }
+
+    fn fill_from(
+        &mut self,
+        out: &mut Vec<Request>,
+        count_max: usize,
+        direction: Option<Operation>,
+    ) -> Result<usize, NoZone> {
+        let start = out.len();
+        while out.len() < start + count_max && !self.is_at_end {
+            if let Some(write) = self.pending.take() {
+                out.push(write);
+                continue;
+            }
+            self.drawn.clear();
+            let count = match direction {
+                Some(direction) => self.stream.fill_one(direction, &mut self.drawn),
+                None => self.stream.fill(&mut self.drawn, 1),
+            };
+            if count == 0 {
+                break;
+            }
+            let request = self.drawn[0];
+            let shared = Arc::clone(&self.shared);
+            let mut guard = lock(&shared);
+            let zones = guard.as_mut().expect("the job's zones are there");
+            if let Some(filled) = self.filled.take() {
+                zones.open.retain(|&(zone, _)| zone != filled);
+            }
+            match self.moved(request, zones)? {
+                Moved::To(request) => out.push(request),
+                Moved::AfterReset(reset, write) => {
+                    out.push(reset);
+                    self.pending = Some(write);
+                }
+                Moved::Nothing => self.is_at_end = true,
+            }
+        }
+        Ok(out.len() - start)
+    }
+
+    pub fn restart(&mut self) {
+        self.stream.restart();
+        self.cursor = (self.zones.start, 0);
+        self.is_at_end = false;
+    }
+
+    pub fn progress(&self) -> f64 {
+        if self.is_at_end && self.pending.is_none() { 1.0 } else { self.stream.progress() }
+    }
+
+    fn moved(&mut self, request: Request, zones: &mut HostZones) -> Result<Moved, NoZone> {
+        match request.operation {
+            Operation::Read => {
+                // fio turns the direction round while there is nothing to read.
+                let holds_data = || self.zones.clone().any(|zone| zones.written_bytes[zone as usize] > 0);
+                if self.writes && !self.rules.read_beyond_pointer && !holds_data() {
+                    let write = Request { operation: Operation::Write, ..request };
+                    return self.write(write, zones);
+                }
+                Ok(self.read(request, zones))
+            }
+            Operation::Write => self.write(request, zones),
+            Operation::Trim => Ok(self.reset(request, zones)),
+            Operation::Flush => Ok(Moved::To(request)),
+        }
+    }
+
+    fn zone_at(&self, offset_bytes: u64, zones: &HostZones) -> u64 {
+        (offset_bytes / zones.zone_bytes).clamp(self.zones.start, self.zones.end - 1)
+    }
+
+    /// The nearest zone with so much data, above before below at the same distance.
+    fn with_data(&self, from: u64, bytes: u64, zones: &HostZones) -> Option<u64> {
+        let has = |zone: &u64| self.zones.contains(zone) && zones.written_bytes[*zone as usize] >= bytes;
+        let steps = self.zones.end - self.zones.start;
+        (1..=steps).find_map(|step| {
+            let below = from.checked_sub(step);
+            Some(from + step).filter(has).or(below.filter(has))
+        })
+    }
+
+    fn read(&mut self, request: Request, zones: &mut HostZones) -> Moved {
+        if self.rules.read_beyond_pointer {
+            return Moved::To(request);
+        }
+        let length = u64::from(request.length_bytes);
+        let drawn = if self.sequential { self.cursor.0 } else { self.zone_at(request.offset_bytes, zones) };
+        let mut zone = drawn;
+        let mut at = if self.sequential { self.cursor.1 } else { request.offset_bytes - zone * zones.zone_bytes };
+        let wants = if self.sequential { at + self.least_bytes } else { self.least_bytes };
+        if *zones.written(zone) < wants {
+            let Some(found) = self.with_data(zone, self.least_bytes, zones) else { return Moved::Nothing };
+            (zone, at) = (found, if self.sequential { 0 } else { at });
+        }
+        let range = *zones.written(zone);
+        if range <= length {
+            at = if self.sequential { at } else { 0 };
+        } else if !self.sequential {
+            at = at % (range - length) / self.least_bytes * self.least_bytes;
+        }
+        let length = (range - at).min(length) / self.least_bytes * self.least_bytes;
+        self.cursor = (zone, at + length);
+        let offset_bytes = zone * zones.zone_bytes + at;
+        Moved::To(Request { offset_bytes, length_bytes: length as u32, ..request })
+    }
+
+    fn write(&mut self, request: Request, zones: &mut HostZones) -> Result<Moved, NoZone> {
+        let wanted = if self.sequential { self.cursor.0 } else { self.zone_at(request.offset_bytes, zones) };
+        let zone = if self.opens(wanted, zones) { wanted } else { self.open_instead(request.offset_bytes, zones)? };
+        let written = *zones.written(zone);
+        let is_due = written > 0 && self.is_reset_due(zones);
+        let is_full = written == zones.capacity_bytes;
+        let resets = is_full || is_due;
+        if resets {
+            *zones.written(zone) = 0;
+        }
+        let at = *zones.written(zone);
+        let room = zones.capacity_bytes - at;
+        let length = u64::from(request.length_bytes).min(room) / self.least_bytes * self.least_bytes;
+        *zones.written(zone) = at + length;
+        let is_filled = at + length == zones.capacity_bytes;
+        if is_filled {
+            self.filled = Some(zone);
+        }
+        if self.sequential {
+            let next = if zone + 1 < self.zones.end { zone + 1 } else { self.zones.start };
+            self.cursor = (if is_filled { next } else { zone }, 0);
+        }
+        let start = zone * zones.zone_bytes;
+        let write = Request { offset_bytes: start + at, length_bytes: length as u32, ..request };
+        if !(resets && zones.are_of_drive) {
+            return Ok(Moved::To(write));
+        }
+        Ok(Moved::AfterReset(Request::new(Operation::Trim, start, zones.zone_bytes as u32), write))
+    }
+
+    /// Whether the zone is open, or can be opened.
+    fn opens(&self, zone: u64, zones: &mut HostZones) -> bool {
+        if zones.open.iter().any(|&(open, _)| open == zone) {
+            return true;
+        }
+        let own = zones.open.iter().filter(|&&(_, job)| job == self.number).count() as u32;
+        let is_within = |most: u32, count: u32| most == 0 || count < most;
+        let may = is_within(zones.open_max, zones.open.len() as u32) && is_within(self.rules.job_open_max, own);
+        if may {
+            zones.open.push((zone, self.number));
+        }
+        may
+    }
+
+    /// One of those that are open, in the proportion in which the offset lies in the job's part, as fio picks it.
+    fn open_instead(&self, offset_bytes: u64, zones: &HostZones) -> Result<u64, NoZone> {
+        let own: Vec<u64> = zones.open.iter().map(|&(zone, _)| zone).filter(|zone| self.zones.contains(zone)).collect();
+        if own.is_empty() {
+            return Err(NoZone { open: zones.open.len() });
+        }
+        let along = u128::from(offset_bytes.saturating_sub(self.offset_bytes));
+        let index = along * own.len() as u128 / u128::from(self.size_bytes);
+        Ok(own[(index as usize).min(own.len() - 1)])
+    }
+
+    /// Whether so much of the job's part is written, and so many writes have gone by, that the zone is reset.
+    fn is_reset_due(&mut self, zones: &HostZones) -> bool {
+        if self.rules.reset_frequency <= 0.0 {
+            return false;
+        }
+        let written: u64 = self.zones.clone().map(|zone| zones.written_bytes[zone as usize]).sum();
+        if (written as f64) < self.size_bytes as f64 * self.rules.reset_threshold {
+            return false;
+        }
+        self.writes_to_reset -= 1;
+        if self.writes_to_reset > 0 {
+            return false;
+        }
+        self.writes_to_reset = writes_between_resets(&self.rules);
+        true
+    }
+
+    /// A trim of a zone: at random only of one that holds something.
+    fn reset(&mut self, request: Request, zones: &mut HostZones) -> Moved {
+        let drawn = self.zone_at(request.offset_bytes, zones);
+        let is_empty = *zones.written(drawn) == 0;
+        let zone = if self.sequential || !is_empty { Some(drawn) } else { self.with_data(drawn, 1, zones) };
+        let Some(zone) = zone else { return Moved::Nothing };
+        *zones.written(zone) = 0;
+        zones.open.retain(|&(open, _)| open != zone);
+        Moved::To(Request { offset_bytes: zone * zones.zone_bytes, ..request })
+    }
+}
+
+/// No zone of a job may be opened, and none is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoZone {
+    pub open: usize,
+}
+
+impl std::fmt::Display for NoZone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a job can open no zone: {} are open, all outside its part of the drive", self.open)
+    }
+}
+
+impl std::error::Error for NoZone {}
+
+fn writes_between_resets(rules: &ZonedJob) -> u64 {
+    if rules.reset_frequency > 0.0 { ((1.0 / rules.reset_frequency) as u64).max(1) } else { u64::MAX }
+}
+
+fn lock(shared: &SharedZones) -> MutexGuard<'_, Option<HostZones>> {
+    shared.lock().expect("no job panics while it draws")
+}
