@@ -43,6 +43,14 @@ ignoring it would change the meaning of the run.
 from its jobs: `filesize`, or `size` divided by the number of files, after `offset`. Files without a size in any job share
 the rest equally. Jobs that name the same file share it; clones share the unnamed files of their job.
 
+**Zones (`zonemode=zbd`).** On a drive with `[zones]` each write is moved to the write pointer of its zone, as fio moves
+it, and a full zone is reset before it is written again; the reset is a trim of the whole zone, counts as a trim of the
+job, waits for the requests before it and is waited for by those after it. `rw=trim` and `randtrim` reset zones and need
+`bs` equal to the size of a zone. A write job without `zonemode=zbd` is refused on such a drive; a recording that writes
+elsewhere than at a pointer fails with the status that NVMe gives it. Zones finish only when they are full: the smallest
+`bs` divides their capacity. On a drive without zones, `zonesize` makes the host keep zones of its own, as fio does on a
+device without zones; nothing is trimmed then. Jobs that write at the same time with a clock need ranges of their own.
+
 **Machine and environment.** `${NAME}` is replaced from the environment, `$ncpus`, `$pagesize` and `$mb_memory` from the
 machine, with fio's arithmetic (`8*$pagesize`). The run reports the values, because the job may differ on another machine;
 the result contains them. `include FILE` is searched in the working folder, then in the folder of the including file.

@@ -14,7 +14,7 @@ from ssdlab.studies.real import real
 from ssdlab.targets.device.sysbench import sysbench_report
 
 # These compare drives of the catalogue only.
-WITHOUT_STEPS = ["real-drives", "fdp-streams", "flash-cache", "kv-cache"]
+WITHOUT_STEPS = ["real-drives", "fdp-streams", "flash-cache", "kv-cache", "zones"]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 
 

@@ -392,8 +392,7 @@ fn trims_reset_zones_and_reads_stay_below_the_pointers() {
         ..job(&drive, Direction::Trim, 1).block_sizes
     };
     for timed in [false, true] {
-        let fill =
-            Job { sequential: true, io_bytes: drive.ftl.user_bytes / 4, ..job(&drive, Direction::Write, 4) };
+        let fill = Job { sequential: true, io_bytes: drive.ftl.user_bytes / 4, ..job(&drive, Direction::Write, 4) };
         let read = Job { stage: 1, io_bytes: drive.ftl.user_bytes / 4, ..job(&drive, Direction::Read, 4) };
         let trim = Job { stage: 2, block_sizes: trims.clone(), ..job(&drive, Direction::Trim, 1) };
         let outcome = outcome(&drive, vec![fill, read, trim], timed);

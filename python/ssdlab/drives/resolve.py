@@ -117,6 +117,11 @@ def resolve(
 
 def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: str) -> DriveFile:
     shown = format_share(over_provisioning)
+    if drive.zones.zone_bytes:
+        raise InputError(
+            f"{where}: --op {shown} should be left out: the zones say what the host may use; --set ftl.user_bytes, a"
+            f" multiple of zones.zone_bytes = {drive.zones.zone_bytes}, changes their number"
+        )
     if not 0 <= over_provisioning <= OVER_PROVISIONING_MAX:
         raise InputError(f"{where}: --op {shown} should be 0% to {OVER_PROVISIONING_MAX * 100}%")
     # Through the decimal text, so that 0.07 is 7/100 and U is what a reader computes by hand.
@@ -162,10 +167,29 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str
     slc_bytes = described(content).capacity.slc_bytes_per_erase_unit
     slc = {key: -(-_value(drive, key) // full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS}
     content = _with_smaller(content, drive, slc, scale)
+    if drive.zones.zone_bytes:
+        return _with_zones(content, drive, scale), Fraction(scaled_pages, pages)
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
     user_bytes = user_units * drive.ftl.mapping_unit_bytes
     content = changed(content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": drive.source_of("ftl.user_bytes")})
     return content, Fraction(scaled_pages, pages)
+
+
+def _with_zones(content: dict[str, Any], drive: DriveFile, scale: Fraction) -> dict[str, Any]:
+    """As many zones, each as much smaller as the erase units that hold it."""
+    zones, unit_bytes = drive.zones, drive.ftl.mapping_unit_bytes
+    smaller_units = described(content).capacity.data_units_per_erase_unit
+    capacity_bytes = zones.capacity_bytes or zones.zone_bytes
+    full_units = drive.capacity.data_units_per_erase_unit
+    capacity_units = max(1, capacity_bytes * smaller_units // full_units // unit_bytes)
+    zone_bytes = -(-zones.zone_bytes * capacity_units // capacity_bytes) * unit_bytes
+    sizes = {
+        "zones.zone_bytes": zone_bytes,
+        "zones.capacity_bytes": capacity_units * unit_bytes,
+        "ftl.user_bytes": drive.ftl.user_bytes // zones.zone_bytes * zone_bytes,
+    }
+    said = f"made smaller: --scale {format_scale(scale)}"
+    return changed(content, sizes, {key: Source(kind="assumed", source=said) for key in sizes})
 
 
 def _scaled_pages(drive: DriveFile, scale: Fraction, asked: str) -> int:

@@ -162,6 +162,11 @@ class Result(Shown):
             "histogram": raw["histogram"],
         }
 
+    @property
+    def zones(self) -> dict[str, int] | None:
+        """The zones in each state at the end, resets, finishes and refused writes; None for a drive without zones."""
+        return self._outcome.get("zones")
+
     @cached_property
     def fdp(self) -> dict[str, Any] | None:
         """What a drive with placement handles reports of them (`ssdlab.results.fdp`); None for another drive."""
@@ -324,6 +329,7 @@ class Result(Shown):
             **({"intervals": [row.to_dict() for row in self.intervals]} if self.intervals is not None else {}),
             "wear": self.wear,
             **({"fdp": self.fdp} if self.fdp else {}),
+            **({"zones": self.zones} if self.zones else {}),
             "failure": self.failure,
             "simulated_seconds": self.simulated_seconds,
             "die_utilization": self.die_utilization,

@@ -15,6 +15,7 @@ NAMES = (
     "fdp-streams",
     "flash-cache",
     "kv-cache",
+    "zones",
 )
 
 

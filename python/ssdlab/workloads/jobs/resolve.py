@@ -56,7 +56,7 @@ from ssdlab.workloads.jobs.table import (
     TIME_BASED,
 )
 from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES
-from ssdlab.workloads.jobs.zones import zones
+from ssdlab.workloads.jobs.zones import zoned, zones
 
 DIRECTIONS = ("read", "write", "trim")
 # A scaled drive is rounded down to whole erase units; a job as large as the drive may be that much too large for it.
@@ -133,7 +133,7 @@ class _Resolver:
         distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self.error)
         pass_bytes = self._limited_by_size(sum(each.pass_bytes for each in ranges))
         its_zones = self._zones(sizes)
-        if its_zones:
+        if "zones" in its_zones:
             end_bytes = self.files[0].offset_bytes + self.files[0].size_bytes
         return {
             "direction": pattern.direction,
@@ -185,8 +185,10 @@ class _Resolver:
         if not pattern.sequential and (self.section.get(DISTRIBUTION).name != "random" or self._random_percent()):
             hindrance = "a random_distribution or percentage_random"
         least_bytes = max(lengths.least(sizes[name]) for name in pattern.transfers)
-        found = zones(self.section, least_bytes, self.scale, hindrance, self.error)
-        return {} if found is None else {"zones": found}
+        strided = zones(self.section, least_bytes, self.scale, hindrance, self.error)
+        at_pointers = zoned(self.section, least_bytes, self.scale, hindrance, self.error)
+        found = {"zones": strided, "zoned": at_pointers}
+        return {name: each for name, each in found.items() if each is not None}
 
     def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
         given: int | None = getattr(self.section.get(BLOCKALIGN), direction)

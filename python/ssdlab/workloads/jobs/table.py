@@ -156,7 +156,7 @@ _R, _M, _T, _D, _O, _U = (
 )  # fmt: skip
 _OFF = (False, 0, "0", "none", "")
 _TRACED = "a job generates its requests; use `ssdlab replay` for traces such as fio's iolog and blktrace"
-_ZONES = "the simulated drive has no zones"
+_ZONES = "a drive refuses what is beyond its limits"
 _VERIFIED = "the drive stores no data to verify, and fio would read all of it again"
 _FLOWS = "jobs of a stage are scheduled by depth, not by flows"
 _DEVICE = "it requires a file system or a device"
@@ -271,10 +271,7 @@ OPTIONS: tuple[Option[Any], ...] = (
         ("replay_scale", ("1",)), ("replay_align", _OFF), ("replay_time_scale", ("100",)), ("replay_skip", ()),
         ("merge_blktrace_file", ()), ("merge_blktrace_scalars", ()), ("merge_blktrace_iters", ()),
     )),
-    *(_rest(_U, any_text, "zones of a device", name, neutral=_OFF, reason=_ZONES) for name in (
-        "zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits",
-        "zone_reset_threshold", "zone_reset_frequency",
-    )),
+    _rest(_U, any_text, "zones of a device", "ignore_zone_limits", neutral=_OFF, reason=_ZONES),
     _rest(_U, any_text, "check what was written", "verify", neutral=_OFF, reason=_VERIFIED),
     _rest(_U, any_text, "check against a pattern", "verify_pattern", reason=_VERIFIED),
     _rest(_U, flag, "only check", "verify_only", neutral=_OFF, reason=_VERIFIED),

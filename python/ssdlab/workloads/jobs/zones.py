@@ -1,7 +1,9 @@
-"""Jobs that go from zone to zone of what they work on: fio's `zonemode=strided`. Options, and what the engine is given.
+"""Jobs that go from zone to zone of what they work on, or write at the write pointers of zones: fio's `zonemode`.
+Options, and what the engine is given.
 
-As fio 3.33 was seen to do it (tests/workloads/jobs): zones reach from the offset to the end of the file, and `size`
-says how much is transferred. Not for drives that have zones (`zonemode=zbd`), which is refused.
+As fio 3.33 was seen to do it (tests/workloads/jobs). With `strided` zones reach from the offset to the end of the file,
+and `size` says how much is transferred. With `zbd` the zones are those of the drive; a drive without zones gets them
+from `zonesize`, and then they are the host's own affair: nothing is trimmed when one is written again.
 """
 
 from fractions import Fraction
@@ -10,18 +12,27 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.pace import Complain
 from ssdlab.workloads.jobs.scaling import scaled_bytes
-from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES, Refused, byte_count, required
+from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES, Refused, byte_count, required, truth, whole_number
 
 if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section
 
 
 def _mode(text: str | None, _kilobyte: int) -> str:
-    if required(text) == "zbd":
-        raise Refused("none or strided; a drive of zones (zbd) is not simulated")
-    if text not in ("none", "strided"):
-        raise Refused("none or strided")
-    return text
+    word = required(text)
+    if word not in ("none", "strided", "zbd"):
+        raise Refused("none, strided or zbd")
+    return word
+
+
+def _share(text: str | None, _kilobyte: int) -> float:
+    try:
+        value = float(required(text))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise Refused("a number from 0 to 1")
+    return value
 
 
 def _sectors(text: str | None, kilobyte: int) -> int:
@@ -31,9 +42,11 @@ def _sectors(text: str | None, kilobyte: int) -> int:
     return value
 
 
-ZONEMODE = Option("zonemode", _mode, "strided: go from zone to zone, with gaps between", Effect.ACTS, "none")
+_zone_count = whole_number(0, 1 << 31)
+ZONEMODE = Option("zonemode", _mode, "strided: go from zone to zone, with gaps between; zbd: write at the write pointers of zones", Effect.ACTS, "none")
 ZONESIZE = Option(
-    "zonesize", _sectors, "bytes to transfer in a zone before the next has its turn; for zonemode=strided",
+    "zonesize", _sectors,
+    "strided: bytes to transfer in a zone before the next has its turn; zbd: size of a zone, where the drive has none",
     Effect.ACTS, 0,
 )  # fmt: skip
 ZONERANGE = Option(
@@ -43,7 +56,32 @@ ZONESKIP = Option(
     "zoneskip", _sectors, "bytes between the end of a zone and the next; for zonemode=strided", Effect.ACTS, 0
 )  # fmt: skip
 
-OPTIONS: tuple[Option[Any], ...] = (ZONEMODE, ZONESIZE, ZONERANGE, ZONESKIP)
+ZONECAPACITY = Option(
+    "zonecapacity", _sectors, "zbd: what is written of a zone, where the drive has none; default: all", Effect.ACTS, 0
+)  # fmt: skip
+READ_BEYOND_WP = Option(
+    "read_beyond_wp", truth, "zbd: read anywhere, and not only where a zone is written", Effect.ACTS, False
+)  # fmt: skip
+MAX_OPEN_ZONES = Option(
+    "max_open_zones", _zone_count, "zbd: zones that all jobs have open together; 0: as the drive allows",
+    Effect.ACTS, 0,
+)  # fmt: skip
+JOB_MAX_OPEN_ZONES = Option(
+    "job_max_open_zones", _zone_count, "zbd: zones that this job has open; 0: no limit of its own", Effect.ACTS, 0
+)  # fmt: skip
+ZONE_RESET_THRESHOLD = Option(
+    "zone_reset_threshold", _share, "zbd: share of the job's part from which zones are reset before they are full",
+    Effect.ACTS, 0.0,
+)  # fmt: skip
+ZONE_RESET_FREQUENCY = Option(
+    "zone_reset_frequency", _share, "zbd: share of the writes from then on that reset their zone; 0: none",
+    Effect.ACTS, 0.0,
+)  # fmt: skip
+
+OPTIONS: tuple[Option[Any], ...] = (
+    ZONEMODE, ZONESIZE, ZONERANGE, ZONESKIP, ZONECAPACITY, READ_BEYOND_WP, MAX_OPEN_ZONES, JOB_MAX_OPEN_ZONES,
+    ZONE_RESET_THRESHOLD, ZONE_RESET_FREQUENCY,
+)  # fmt: skip
 
 
 def zones(
@@ -51,8 +89,8 @@ def zones(
 ) -> dict[str, int] | None:
     """The engine job's `zones`; None without. `hindrance` says what of the job does not go together with zones."""
     if section.get(ZONEMODE) != "strided":
-        if section.get(ZONESIZE):
-            raise complain(ZONESIZE, "is for zonemode=strided, which is missing")
+        if section.get(ZONESIZE) and section.get(ZONEMODE) == "none":
+            raise complain(ZONESIZE, "is for zonemode=strided or zbd, which is missing")
         return None
     if not section.get(ZONESIZE):
         raise complain(ZONEMODE, "needs zonesize, the bytes to transfer in each zone")
@@ -66,4 +104,26 @@ def zones(
         "transfer_bytes": scaled_bytes(section.get(ZONESIZE), scale, least_bytes),
         "range_bytes": scaled_bytes(extent, scale, least_bytes),
         "skip_bytes": scaled_bytes(section.get(ZONESKIP), scale, least_bytes),
+    }
+
+
+def zoned(
+    section: "Section", least_bytes: int, scale: Fraction, hindrance: str, complain: Complain
+) -> dict[str, Any] | None:
+    """The engine job's `zoned`; None without. Sizes of 0 are those of the drive's zones."""
+    if section.get(ZONEMODE) != "zbd":
+        return None
+    if hindrance:
+        raise complain(ZONEMODE, f"does not go together with {hindrance}")
+    size, capacity = section.get(ZONESIZE), section.get(ZONECAPACITY)
+    if capacity > size:
+        raise complain(ZONECAPACITY, f"is more than zonesize, {size:,} bytes")
+    return {
+        "zone_bytes": scaled_bytes(size, scale, least_bytes),
+        "capacity_bytes": scaled_bytes(capacity, scale, least_bytes),
+        "open_max": section.get(MAX_OPEN_ZONES),
+        "job_open_max": section.get(JOB_MAX_OPEN_ZONES),
+        "reset_threshold": section.get(ZONE_RESET_THRESHOLD),
+        "reset_frequency": section.get(ZONE_RESET_FREQUENCY),
+        "read_beyond_pointer": section.get(READ_BEYOND_WP),
     }

@@ -1,0 +1,34 @@
+"""What zones cost: kept by the host on an ordinary drive, on a zoned drive, and cleaned by the host."""
+
+from ssdlab.studies.context import Context
+from ssdlab.studies.contract import Assumption, Study, StudyResult
+from ssdlab.studies.zones import comparison
+
+
+def run(context: Context) -> StudyResult:
+    """The published zones on an ordinary drive, a zoned drive, and a host that cleans its own log."""
+    return comparison.run(context)
+
+
+STUDY = Study(
+    name="zones",
+    title="What do zones save, on an ordinary drive and on a zoned one, and what does the host's cleaning cost instead?",
+    source='Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, for zones '
+    "on an ordinary drive; arithmetic and closed forms for the rest",
+    assumptions=(
+        Assumption(
+            "the drive of the published figures is `micron-7450-max-800gb` of the catalogue, as in `real-drives`",
+            "Nothing of it was fitted to zones.",
+        ),
+        Assumption(
+            "a zoned drive of 300 zones, each one erase unit with a parity of 63 + 1",
+            "No real drive's inside is published. A table has zones that are no whole number of erase units.",
+        ),
+        Assumption(
+            "a host that cleans its log is a drive of the textbook whose erase units are the zones",
+            "It moves what lives in a zone to the open one and resets it, which is what such a drive does.",
+        ),
+    ),
+    jobs=("writes.fio", "log.fio"),
+    run=run,
+)
