@@ -252,8 +252,8 @@ def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
         ("[a]\nbs=1000\n", ("x.fio, line 2", "multiple of 512")),
         ("[a]\nbs=4kib\n", ("x.fio, line 2", "4,000 bytes to fio", "kb_base")),
         (
-            "[a]\nzonecapacity=1m\n",
-            ("x.fio, line 2", "zonecapacity=1m", "not supported on the simulated drive", "has no zones"),
+            "[a]\nignore_zone_limits=1\n",
+            ("x.fio, line 2", "ignore_zone_limits=1", "not supported on the simulated drive", "beyond its limits"),
         ),
         ("[a]\nsize=${NOT_SET}\n", ("x.fio, line 2", "size=", "NOT_SET is not set")),
         ("[a]\ninclude other.fio\n", ("x.fio, line 2", "no such file")),

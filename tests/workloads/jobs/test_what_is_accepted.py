@@ -17,6 +17,9 @@ ACCEPTED = [
     "[a]\nthinktime=1\nthinktime_iotime=1s\nthinktime_blocks_type=issue\nrate=1m\nrate_ignore_thinktime=1\n",
     "[a]\niodepth=8\niodepth_low=2\niodepth_batch_complete_min=4\n[b]\nexitall\nexit_what=stonewall\n",
     "[a]\nzonemode=strided\nzonesize=64k\nzonerange=128k\nzoneskip=1m\n[b]\nzonemode=none\nzoneskip=8k\n",
+    "[a]\nzonemode=zbd\nzonesize=1m\nzonecapacity=512k\nmax_open_zones=4\nzone_reset_threshold=0.5\n",
+    "[a]\nzonemode=zbd\nzonesize=1m\njob_max_open_zones=4\nzone_reset_frequency=0.1\nread_beyond_wp=1\n",
+    "[a]\nzonecapacity=1m\n",
     "[a]\nbs=4k,64k\nbs_is_seq_rand=1\n",
     "[a]\nrw=randwrite:8\n",
     "[a]\nthreads=1\n[b]\nthread\n",
@@ -111,7 +114,7 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nsize=150%\n",
     "[a]\nnumjobs=0\n",
     # Right in fio, and refused here because the run would mean something else.
-    "[a]\nzonecapacity=1m\n",
+    "[a]\nignore_zone_limits=1\n",
     "[a]\nthinktime_blocks=0\n",
     "[a]\nstartdelay=-1\n",
     "[a]\nthinktime=-1\n",

@@ -37,9 +37,7 @@ def run(context: Context) -> StudyResult:
     """All runs, then the rows in the order of the figures."""
     ordinary = {_ordinary_label(figure): _ordinary(context, figure) for figure in FIGURES}
     on_zones = {label: zoned(context, rw, count, mib) for label, (rw, count, mib) in _zoned_runs().items()}
-    logs = {
-        _log_label(victim, spare): host_log(context, victim, spare) for victim in VICTIMS for spare in SPARE_AREAS
-    }
+    logs = {_log_label(victim, spare): host_log(context, victim, spare) for victim in VICTIMS for spare in SPARE_AREAS}
     results = context.simulate(ordinary | on_zones | logs)
     found = {label: _waf(results[label]) for label in (*on_zones, *logs)}
     rows = [_row(figure, results[_ordinary_label(figure)]) for figure in FIGURES]
@@ -176,8 +174,8 @@ def _finding(rows: list[Row], found: Mapping[str, float]) -> str:
     log = found[_log_label("greedy", SPARE_AREAS[0])]
     return (
         f"Zones that the host keeps on an ordinary drive deviate by {min(deviations):+.1f} to {max(deviations):+.1f} % "
-        f"from the measured write amplification. A zoned drive comes to {found['in sequence']:.4f}, parity alone; a host "
-        f"that overwrites at random and cleans its zones itself writes {log:.1f} times as much with "
+        f"from the measured write amplification. A zoned drive comes to {found['in sequence']:.4f}, parity alone; a "
+        f"host that overwrites at random and cleans its zones itself writes {log:.1f} times as much with "
         f"{100 * SPARE_AREAS[0]:.0f} % of spare zones."
     )
 
@@ -196,7 +194,7 @@ def _over_spare_area(found: Mapping[str, float]) -> "Figure":
     return published_lines(
         name="host-cleaning",
         title="What a host writes that cleans its zones itself",
-        caption="Bytes written for each byte of the user, under uniform overwrites: marks simulated, lines closed forms.",
+        caption="Bytes written for each byte of the user, uniform overwrites: marks simulated, lines closed forms.",
         lines=lines,
         marks=marks,
         x_title="spare zones, %",

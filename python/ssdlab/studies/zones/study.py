@@ -12,9 +12,9 @@ def run(context: Context) -> StudyResult:
 
 STUDY = Study(
     name="zones",
-    title="What do zones save, on an ordinary drive and on a zoned one, and what does the host's cleaning cost instead?",
-    source='Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, for zones '
-    "on an ordinary drive; arithmetic and closed forms for the rest",
+    title="What do zones save on an ordinary drive and on a zoned one, and what does the host's cleaning cost?",
+    source='Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, for '
+    "zones on an ordinary drive; arithmetic and closed forms for the rest",
     assumptions=(
         Assumption(
             "the drive of the published figures is `micron-7450-max-800gb` of the catalogue, as in `real-drives`",

@@ -43,7 +43,13 @@ def _sectors(text: str | None, kilobyte: int) -> int:
 
 
 _zone_count = whole_number(0, 1 << 31)
-ZONEMODE = Option("zonemode", _mode, "strided: go from zone to zone, with gaps between; zbd: write at the write pointers of zones", Effect.ACTS, "none")
+ZONEMODE = Option(
+    "zonemode",
+    _mode,
+    "strided: go from zone to zone, with gaps between; zbd: write at the write pointers of zones",
+    Effect.ACTS,
+    "none",
+)
 ZONESIZE = Option(
     "zonesize", _sectors,
     "strided: bytes to transfer in a zone before the next has its turn; zbd: size of a zone, where the drive has none",
