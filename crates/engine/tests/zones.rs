@@ -360,6 +360,7 @@ fn jobs_keep_to_their_limits_of_open_zones() {
             offset_bytes: u64::from(clone) * drive.ftl.user_bytes / 2,
             size_bytes: drive.ftl.user_bytes / 2,
             seed: 9 + u64::from(clone),
+            zoned: Some(ZonedJob { job_open_max: 2, ..RULES }),
             ..job(&drive, Direction::ReadWrite, 3)
         };
         let outcome = outcome(&drive, vec![half(0), half(1)], timed);
@@ -399,7 +400,8 @@ fn trims_reset_zones_and_reads_stay_below_the_pointers() {
         assert_eq!(outcome.failure, None);
         // Every read found data, so flash or the buffer was read for each of its units.
         assert_eq!(outcome.ledger.host_read_bytes, drive.ftl.user_bytes / 4);
-        assert!(outcome.ledger.read_units.host * UNIT >= outcome.ledger.host_read_bytes * 9 / 10);
+        let read_units = outcome.ledger.read_units.host;
+        assert!(read_units * UNIT >= outcome.ledger.host_read_bytes * 9 / 10, "timed: {timed}, {read_units}");
         let zones = outcome.zones.unwrap();
         assert_eq!((zones.empty, zones.resets), (20, u64::from(20_u32 / 4 + 1)), "timed: {timed}");
     }

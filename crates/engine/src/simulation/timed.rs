@@ -122,8 +122,8 @@ impl TimedSimulation {
         })
     }
 
-    /// Runs so many more events, unless the run ends before. The error is that of a source; no stream of the
-    /// specification's own jobs has one.
+    /// Runs so many more events, unless the run ends before. The error is that of a source; of the
+    /// specification's own jobs only one that can open no zone has one.
     pub fn advance(&mut self, events: u64) -> Result<Progress, SourceError> {
         let mut left = events;
         while left > 0 && !self.is_finished() {

@@ -105,7 +105,7 @@ impl Simulation {
     }
 
     /// Runs so many more requests, unless the run ends before; a turn that this cuts goes on with the next call. The error
-    /// is that of a source; no stream of the specification's own jobs has one.
+    /// is that of a source; of the specification's own jobs only one that can open no zone has one.
     pub fn advance(&mut self, requests: u64) -> Result<Progress, SourceError> {
         let mut left = requests;
         while left > 0 && !self.is_finished() {
