@@ -190,6 +190,7 @@ class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
     parity: Parity
     faults: Faults
     stripe: Stripe
+    zones: Zones
     description: str
     """What kind of drive it is, in a sentence."""
     identity: Identity
@@ -755,6 +756,21 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether reads suspend nothing while writes wait for room in it"""
 
 
+class Zones(msgspec.Struct, frozen=True, kw_only=True):
+    """Zones, as NVMe's zoned namespaces have them: each is written in order, at its write pointer, and is empty again
+    only after a reset. `ftl.user_bytes` are the addresses of all of them. Each lies in erase units of its own, so that
+    there is nothing to clean."""
+
+    zone_bytes: int
+    """Addresses from the start of a zone to that of the next; 0: the drive has no zones"""
+    capacity_bytes: int
+    """What a zone holds, from its start; 0: all of zones.zone_bytes"""
+    open_max: int
+    """Zones that may be open, so that they take writes; 0: as many as may be active"""
+    active_max: int
+    """Zones that may be open or closed, so that they are written in part; 0: all, up to 255"""
+
+
 UNITS = {
     "controller.command_us": "us",
     "controller.commands_per_second_max": "1/s",
@@ -819,5 +835,9 @@ UNITS = {
     "write_buffer.resume_bytes": "B",
     "write_buffer.close_bytes": "B",
     "write_buffer.closed_per_second": "1/s",
+    "zones.zone_bytes": "B",
+    "zones.capacity_bytes": "B",
+    "zones.open_max": "zones",
+    "zones.active_max": "zones",
 }
 """The units of the keys of a drive file, by `table.key`; none for names and choices."""
