@@ -366,7 +366,11 @@ pub struct NoZone {
 
 impl std::fmt::Display for NoZone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a job can open no zone: {} are open, all outside its part of the drive; limit those of each job (job_max_open_zones)", self.open)
+        write!(
+            f,
+            "a job can open no zone: {} are open, all outside its part of the drive; limit those of each job (job_max_open_zones)",
+            self.open
+        )
     }
 }
 

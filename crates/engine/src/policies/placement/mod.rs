@@ -10,14 +10,12 @@ mod frequency_frontiers;
 mod host_gc_split;
 mod host_streams;
 mod single;
-mod zone_slots;
 
 pub use class_spare::ClassSpare;
 pub use frequency_frontiers::FrequencyFrontiers;
 pub use host_gc_split::HostGcSplit;
 pub use host_streams::{HostStreams, heeded_identifiers};
 pub use single::Single;
-pub use zone_slots::ZoneSlots;
 
 use super::registry::{self, Description};
 use super::victim::Pool;

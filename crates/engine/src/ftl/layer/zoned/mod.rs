@@ -4,6 +4,7 @@
 //! Where a zone becomes full inside an erase unit, because its capacity is no whole number of them or because it is
 //! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
 
+mod slots;
 mod table;
 
 use super::Layer;
@@ -17,6 +18,7 @@ use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+pub use slots::ZoneSlots;
 pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
 
 pub struct Zoned {

@@ -1,8 +1,8 @@
 //! An open erase unit for each active zone of a zoned drive, which says itself where a write goes. Not in the list of
 //! policies: a drive has it if it has zones.
 
-use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
+use crate::policies::placement::{PlacementPolicy, Resident};
 use crate::policies::registry::Named;
 use crate::units::{Lpn, StreamId};
 
