@@ -6,7 +6,7 @@
 pub mod die_choice;
 pub mod pacing;
 pub mod placement;
-mod registry;
+pub(crate) mod registry;
 pub mod victim;
 pub mod wear;
 
