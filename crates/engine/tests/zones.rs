@@ -397,10 +397,10 @@ fn trims_reset_zones_and_reads_stay_below_the_pointers() {
         let trim = Job { stage: 2, block_sizes: trims.clone(), ..job(&drive, Direction::Trim, 1) };
         let outcome = outcome(&drive, vec![fill, read, trim], timed);
         assert_eq!(outcome.failure, None);
-        // Every read found data, so flash or the buffer was read for each of its units.
         assert_eq!(outcome.ledger.host_read_bytes, drive.ftl.user_bytes / 4);
-        let read_units = outcome.ledger.read_units.host;
-        assert!(read_units * UNIT >= outcome.ledger.host_read_bytes * 9 / 10, "timed: {timed}, {read_units}");
+        // Every read finds data. With a clock some of it is still in the buffer, which takes no flash.
+        let read_bytes = outcome.ledger.read_units.host * UNIT;
+        assert!(if timed { read_bytes > 0 } else { read_bytes == outcome.ledger.host_read_bytes });
         let zones = outcome.zones.unwrap();
         assert_eq!((zones.empty, zones.resets), (20, u64::from(20_u32 / 4 + 1)), "timed: {timed}");
     }
