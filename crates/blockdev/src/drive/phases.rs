@@ -112,6 +112,7 @@ impl Phases {
             ledger: *ledger - self.reset_ledger,
             capacity: whole.capacity(),
             wear: whole.wear(),
+            zones: None,
             steady_state: None,
             series: Default::default(),
             timing: Some(Timing {
