@@ -756,6 +756,20 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether reads suspend nothing while writes wait for room in it"""
 
 
+class ZoneCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many zones are in each state, and what was done with zones since the drive was new."""
+
+    empty: int
+    implicitly_open: int
+    explicitly_open: int
+    closed: int
+    full: int
+    resets: int
+    finishes: int
+    refused: int
+    """Writes that were refused."""
+
+
 class Zones(msgspec.Struct, frozen=True, kw_only=True):
     """Zones, as NVMe's zoned namespaces have them: each is written in order, at its write pointer, and is empty again
     only after a reset. `ftl.user_bytes` are the addresses of all of them. Each lies in erase units of its own, so that

@@ -182,13 +182,16 @@ class _Resolver:
         hindrance = "several files" if len(self.files) > 1 else ""
         if pattern.skip_bytes or pattern.ios_per_place != 1:
             hindrance = "a number behind rw"
+        at_pointers = zoned(self.section, self._least_write(sizes), self.scale, hindrance, self.error)
         if not pattern.sequential and (self.section.get(DISTRIBUTION).name != "random" or self._random_percent()):
             hindrance = "a random_distribution or percentage_random"
         least_bytes = max(lengths.least(sizes[name]) for name in pattern.transfers)
         strided = zones(self.section, least_bytes, self.scale, hindrance, self.error)
-        at_pointers = zoned(self.section, least_bytes, self.scale, hindrance, self.error)
         found = {"zones": strided, "zoned": at_pointers}
         return {name: each for name, each in found.items() if each is not None}
+
+    def _least_write(self, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
+        return min(lengths.least(sizes[name]) for name in self.section.get(RW).transfers)
 
     def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
         given: int | None = getattr(self.section.get(BLOCKALIGN), direction)
