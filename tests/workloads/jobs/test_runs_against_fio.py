@@ -62,19 +62,22 @@ EXACT = [
     "rw=write\nbs=12k\nzonemode=strided\nzonesize=16k\nzonerange=32k\nzoneskip=68k\nsize=128k",
     "rw=randread\nzonemode=strided\nzonesize=64k\nzonerange=16k\nzoneskip=192k\nsize=512k\nloops=2",
     "rw=randwrite\nzonemode=strided\nzonesize=8k\nzonerange=64k\nzoneskip=36k\nio_size=1m\nnorandommap",
-    "rw=write\nzonemode=zbd\nzonesize=256k\nsize=1m\nio_size=3m",
-    "rw=write\nzonemode=zbd\nzonesize=256k\nzonecapacity=128k\nsize=1m\nio_size=3m",
-    "rw=randwrite\nzonemode=zbd\nzonesize=128k\nsize=1m\nio_size=5m\nnorandommap\nmax_open_zones=2",
-    "rw=randwrite\nbs=8k\nzonemode=zbd\nzonesize=64k\nsize=1m\noffset=128k\nio_size=2m\njob_max_open_zones=1",
-    "rw=randread\nzonemode=zbd\nzonesize=128k\nsize=1m\nread_beyond_wp=1",
-    "rw=randread\nzonemode=zbd\nzonesize=128k\nsize=1m",
-    "rw=read\nzonemode=zbd\nzonesize=128k\nsize=1m",
     "rw=randread\nbs=4k,64k\nbs_is_seq_rand=1\nsize=1m\nnorandommap",
     "rw=randread\nbs=64k,4k\nbs_is_seq_rand=1\nsize=1m\nnorandommap",
     "rw=write\nbs=4k,64k\nbs_is_seq_rand=1\nsize=256k",
     "rw=write\nbs=12k,4k\nbs_is_seq_rand=1\nsize=256k",
     "rw=read\nbs=64k,4k\nbs_is_seq_rand=1\nsize=256k\nio_size=512k",
     "rw=randread\nzero_buffers\nbuffer_compress_percentage=50\nrefill_buffers\nlog_avg_msec=10",
+]
+# At the write pointers of zones that the host keeps, each in a run of its own.
+ZONED = [
+    "rw=write\nzonemode=zbd\nzonesize=256k\nsize=1m\nio_size=3m",
+    "rw=write\nzonemode=zbd\nzonesize=256k\nzonecapacity=128k\nsize=1m\nio_size=3m",
+    "rw=randwrite\nzonemode=zbd\nzonesize=128k\nsize=1m\nio_size=5m\nnorandommap\nmax_open_zones=2",
+    "rw=randwrite\nbs=8k\nzonemode=zbd\nzonesize=64k\nsize=1m\noffset=128k\nio_size=2m\nmax_open_zones=1",
+    "rw=randread\nzonemode=zbd\nzonesize=128k\nsize=1m\nread_beyond_wp=1",
+    "rw=randread\nzonemode=zbd\nzonesize=128k\nsize=1m",
+    "rw=read\nzonemode=zbd\nzonesize=128k\nsize=1m",
 ]
 # On files of fio's own making.
 FILES = [
@@ -165,6 +168,13 @@ def test_counts_that_follow_from_the_file(device: Path, options: list[str], head
     fios = counts_of_fio(text, device)
     wrong = [(options[int(name[3:])], fio, our) for (name, fio), our in zip(fios, ours, strict=True) if fio != our]
     assert not wrong
+
+
+@pytest.mark.parametrize("options", ZONED)
+def test_counts_of_zoned_jobs(device: Path, options: str) -> None:
+    text = job_file("ioengine=psync\nfilename=device", [options])
+    [(_, fio)] = counts_of_fio(text, device)
+    assert counts_of_ours(text) == [fio]
 
 
 def test_counts_of_chance(device: Path) -> None:

@@ -68,7 +68,7 @@ def test_what_a_zoned_drive_does_not_take(text: str, said: str) -> None:
 
 
 def test_an_ordinary_drive_needs_the_size_of_a_zone() -> None:
-    tiny = drive("tiny", op=0.25)
+    tiny = drive("tiny", settings={"nand.blocks_per_plane": "256"})
     with pytest.raises(InputError, match="zonesize"):
         run("[a]\nrw=randwrite\nzonemode=zbd", tiny)
     result = run("[a]\nrw=randwrite\nzonemode=zbd\nzonesize=64k\nmax_open_zones=1", tiny)
