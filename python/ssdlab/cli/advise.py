@@ -1,7 +1,5 @@
 """`ssdlab advise`: how much of a drive should stay empty for a workload to hold its limits."""
 
-import shlex
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +11,7 @@ from ssdlab.advice.described import of_numbers
 from ssdlab.advice.setting import Setting
 from ssdlab.cli import options, workload_options
 from ssdlab.cli.advise_smart import own_workload
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.progress import described
 from ssdlab.drives import load
@@ -26,6 +25,7 @@ _COLUMNS = 79
 
 
 def advise(
+    context: typer.Context,
     files: workload_options.Files = None,
     drive: Annotated[
         str | None,
@@ -131,11 +131,10 @@ def advise(
         typer.echo("\nTo leave it empty, one of:")
         for what, line in words.commands(trials, found.over_provisioning):
             typer.echo(f"  {line}\n      ({what})")
-    words_of_line = ["ssdlab", *sys.argv[1:]] if sys.argv[1:2] == ["advise"] else ["ssdlab", "advise", "..."]
     names = advice.write(
         directory,
         question=f"Spare area for {name if files else 'the workload'}",
-        command_line=shlex.join(words_of_line),
+        command_line=command_line(context),
     )
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
 

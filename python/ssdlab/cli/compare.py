@@ -7,6 +7,7 @@ import typer
 
 from ssdlab import workloads
 from ssdlab.cli import compare_targets, comparing, options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(
+    context: typer.Context,
     job: options.Job,
     drives: Annotated[
         list[str] | None,
@@ -61,7 +63,9 @@ def compare(
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
     check_folder(directory, "compare")
     if targets:
-        _on_targets(job, targets, drives, op, settings, scale, size, destroy_data_on, seed, directory)
+        _on_targets(
+            job, targets, drives, op, settings, scale, size, destroy_data_on, seed, directory, command_line(context)
+        )
         return
     if not drives:
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
@@ -81,11 +85,7 @@ def compare(
         workers=workers,
         show_progress=shown,
     )
-    said: dict[str, comparing.Said] = {
-        **{"--drive": drives, "--op": op, "--set": settings, "--scale": scale, "--untimed": untimed},
-        **{"--until": until, "--precondition": precondition, "--dwpd": f"{dwpd:g}", "--seed": str(seed)},
-    }
-    comparing.report(comparison, directory, comparing.command_line(["ssdlab", "compare", job], said))
+    comparing.report(comparison, directory, command_line(context))
 
 
 def _on_targets(
@@ -99,13 +99,10 @@ def _on_targets(
     serial: str | None,
     seed: int,
     directory: Path,
+    command_line: str,
 ) -> None:
     if drives:
         raise InputError("--drive and --target exclude each other: use --target simulated:NAME for a simulated drive")
-    said: dict[str, comparing.Said] = {
-        **{"--target": targets, "--op": op, "--set": settings, "--scale": scale, "--size": size},
-        **{"--destroy-data-on": serial, "--seed": str(seed)},
-    }
     compare_targets.compare(
         job,
         targets,
@@ -116,5 +113,5 @@ def _on_targets(
         permission=Permission(serial),
         seed=seed,
         output=directory,
-        command_line=comparing.command_line(["ssdlab", "compare", job], said),
+        command_line=command_line,
     )

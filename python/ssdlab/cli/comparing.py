@@ -1,7 +1,5 @@
-"""What commands that compare variants have in common: the table, the files, the failures, the line for the page."""
+"""What commands that compare variants have in common: the table, the files, the failures."""
 
-import shlex
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +10,6 @@ from ssdlab.errors import RunFailed
 
 if TYPE_CHECKING:
     from ssdlab.comparison.comparing import Comparison
-
-Said = str | list[str] | bool | None
-"""What the command line says of an option; nothing is said of those that are None, empty or False."""
 
 
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
@@ -29,16 +24,3 @@ def report(comparison: "Comparison", directory: Path, command_line: str) -> None
     failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]
     if failures:
         raise RunFailed("; ".join(failures))
-
-
-def command_line(words: Sequence[str], said: Mapping[str, Said]) -> str:
-    """What makes the same files again, wherever they go and however many processes there are."""
-    spoken = list(words)
-    for option, value in said.items():
-        if isinstance(value, bool):
-            spoken += [option] if value else []
-        elif isinstance(value, list):
-            spoken += [word for entry in value for word in (option, entry)]
-        elif value:
-            spoken += [option, value]
-    return shlex.join(spoken)

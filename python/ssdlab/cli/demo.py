@@ -1,13 +1,14 @@
 """`ssdlab demo`: the main comparison, small enough for a first look, with what came of it as a picture."""
 
 import json
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ssdlab.cli.compare import compare
+from ssdlab.cli.commands import loaded
 from ssdlab.errors import naming
 from ssdlab.results.files import check_writable
 
@@ -33,8 +34,11 @@ def demo(
     with naming(job):
         directory.mkdir(parents=True, exist_ok=True)
         job.write_bytes(files("ssdlab.live").joinpath("jobs", job.name).read_bytes())
-    typer.echo(f"ssdlab compare {job} --drive {_DRIVE} --op {_OP} --scale {_SCALE} --output {directory}\n")
-    compare(str(job), drives=[_DRIVE], op=_OP, scale=_SCALE, output=str(directory))
+    words = [str(job), "--drive", _DRIVE, "--op", _OP, "--scale", _SCALE, "--output", str(directory)]
+    typer.echo(f"{shlex.join(['ssdlab', 'compare', *words])}\n")
+    compare = loaded("compare")
+    with compare.make_context("compare", words) as context:
+        compare.invoke(context)
     typer.echo(f"\n{_bars(directory)}\n")
     picture = next(directory.rglob(_PICTURE))
     typer.echo(f"The same over time:            {picture.resolve()}")

@@ -1,7 +1,5 @@
 """`ssdlab fleet`: many volumes, each on a drive of its own or packed on shared ones."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +11,7 @@ from rich.table import Table
 from ssdlab.advice import limits
 from ssdlab.advice.setting import Setting
 from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.drives import load
@@ -32,6 +31,7 @@ _HEAVIEST_PRINTED = 8
 
 
 def fleet(
+    context: typer.Context,
     traces: Annotated[
         list[str] | None,
         typer.Argument(
@@ -141,7 +141,6 @@ def fleet(
         typer.echo(f"not run: {name}: {reason}")
     if len(made.left_out) > _HEAVIEST_PRINTED:
         typer.echo(f"not run: {len(made.left_out) - _HEAVIEST_PRINTED} more, in result.json")
-    words = sys.argv[1:] if sys.argv[1:2] == ["fleet"] else ["fleet", "..."]
     names = page.write(
         wholes,
         made,
@@ -150,7 +149,7 @@ def fleet(
         subtitle=_subtitle(pack),
         notices=notices,
         years=years,
-        line=shlex.join(["ssdlab", *words]),
+        line=command_line(context),
     )
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ssdlab.cli import comparing, drive_options, options
+from ssdlab.cli import drive_options, options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.identification import choices
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 def identify(
+    context: typer.Context,
     drive: Annotated[
         str | None,
         typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive, treated as a black box."),
@@ -62,13 +64,8 @@ def identify(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")] = False,
     seed: options.Seed = 1,
-    smart: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Read SMART data from FILE (smartctl -j, or a served drive's stats.json)."),
-    ] = None,
-    max_write: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Maximum amount to write, such as 100GB.")
-    ] = None,
+    smart: options.SmartFile = None,
+    max_write: options.MaxWrite = None,
     destroy_data_on: options.DestroyDataOn = None,
     discard_signatures: options.DiscardSignatures = False,
     output: Annotated[
@@ -83,16 +80,7 @@ def identify(
     path = options.place_of("--on", on)
     if (drive is None) == (path is None):
         raise InputError("give either --drive NAME, a simulated drive, or --on PATH, a real one")
-    command_line = comparing.command_line(
-        ["ssdlab", "identify"],
-        {
-            **{"--drive": drive, "--on": on, "--size": size, "--op": op, "--set": settings, "--scale": scale},
-            **{"--budget": budget, "--minutes": None if minutes is None else f"{minutes:g}", "--read-only": read_only},
-            **{"--smart": smart, "--destroy-data-on": destroy_data_on, "--discard-signatures": discard_signatures},
-            **{"--max-write": max_write, "--seed": str(seed)},
-        },
-    )
-    how = _How(_share(budget), minutes, read_only, seed, resume, dry_run, command_line)
+    how = _How(_share(budget), minutes, read_only, seed, resume, dry_run, command_line(context))
     if path is not None:
         if op or settings or scale:
             raise InputError("--op, --set and --scale apply to simulated drives; give --drive")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssdlab.cli import comparing, drive_options, measure_protocol, options
+from ssdlab.cli import drive_options, measure_protocol, options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
@@ -28,6 +29,7 @@ FORMATS = ("normal", "json", "json+")
 
 
 def measure(
+    context: typer.Context,
     job: Annotated[
         str | None,
         typer.Argument(
@@ -57,19 +59,14 @@ def measure(
         bool, typer.Option("--resume", help="Resume a protocol after the last completed step in --output.")
     ] = False,
     seed: options.Seed = 1,
-    smart: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Read SMART data from FILE (smartctl -j, or a served drive's stats.json)."),
-    ] = None,
+    smart: options.SmartFile = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the command lines, bytes written and duration; run nothing.")
     ] = False,
     rated_tbw: Annotated[
         float | None, typer.Option(metavar="TB", help="The drive's rated TBW, for --dry-run.", min=0.001)
     ] = None,
-    max_write: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Maximum amount to write, such as 100GB.")
-    ] = None,
+    max_write: options.MaxWrite = None,
     destroy_data_on: options.DestroyDataOn = None,
     discard_signatures: options.DiscardSignatures = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the measured file.")] = False,
@@ -97,20 +94,12 @@ def measure(
             "--drive, --quick and --resume require --protocol; use `ssdlab run` for a job on a simulated drive"
         )
     place = Path(output) if output else Path("out") / f"protocol-{job}"
-    command_line = comparing.command_line(
-        ["ssdlab", "measure", "--protocol", str(job)],
-        {
-            **{"--drive": drive, "--op": op, "--set": settings, "--scale": scale},
-            **{"--on": on, "--size": size, "--destroy-data-on": destroy_data_on, "--smart": smart},
-            **{"--discard-signatures": discard_signatures, "--max-write": max_write, "--quick": quick},
-            "--seed": str(seed),
-        },
-    )
+    line = command_line(context)
     if protocol and drive:
         if on is not None:
             raise InputError("give --on PATH or --drive NAME, not both")
         resolved = drive_options.resolved(drive, op, settings, scale)
-        measure_protocol.on_drive(str(job), resolved, quick=quick, seed=seed, output=place, command_line=command_line)
+        measure_protocol.on_drive(str(job), resolved, quick=quick, seed=seed, output=place, command_line=line)
         return
     check_platform()
     if op or settings or scale:
@@ -133,7 +122,7 @@ def measure(
             dry_run=dry_run,
             resume=resume,
             output=place,
-            command_line=command_line,
+            command_line=line,
         )
         return
     _measure_job(
@@ -147,13 +136,7 @@ def measure(
         permission=permission,
         output_format=output_format,
         output=output,
-        command_line=comparing.command_line(
-            ["ssdlab", "measure", job, "--on", str(path)],
-            {
-                **{"--size": size, "--destroy-data-on": destroy_data_on, "--smart": smart},
-                **{"--max-write": max_write, "--seed": str(seed)},
-            },
-        ),
+        command_line=line,
     )
 
 

@@ -97,6 +97,16 @@ DiscardSignatures = Annotated[
     bool, typer.Option("--discard-signatures", help="Also if a file system or a partition table is found.")
 ]
 
+SmartFile = Annotated[
+    str | None,
+    typer.Option(
+        "--smart", metavar="FILE", help="Read SMART data from FILE (smartctl -j, or a served drive's stats.json)."
+    ),
+]
+MaxWrite = Annotated[
+    str | None, typer.Option("--max-write", metavar="SIZE", help="Maximum amount to write, such as 100GB.")
+]
+
 
 def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
     """`--set` as given, for a command that runs one drive. Raises InputError for a form or a repeated key."""

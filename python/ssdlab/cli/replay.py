@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from ssdlab.cli import comparing, options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
@@ -24,6 +25,7 @@ PROFILE_OP = "7%,14%,28%"
 
 
 def replay(
+    context: typer.Context,
     traces: Annotated[
         list[str],
         typer.Argument(
@@ -180,18 +182,7 @@ def replay(
         workers=workers,
         show_progress=shown,
     )
-    said: dict[str, comparing.Said] = {
-        **{"--drive": drives, "--op": op, "--set": settings, "--scale": scale},
-        **{"--format": format_name, "--skip-bad": str(skip_bad), "--volume": volumes},
-        **{"--each-volume": each_volume, "--merge-volumes": merge_volumes, "--map": address_map},
-        **{"--loop-until": loop_until, "--until": until, "--round": round_share},
-        **({"--from-state": from_state} if from_state else {"--precondition": precondition}),
-        **{"--arrival": None if untimed else arrival, "--time-scale": None if time_scale == 1 else f"{time_scale:g}"},
-        **{"--iodepth": str(iodepth) if iodepth else None, "--untimed": untimed},
-        **{"--sample": sample, "--shuffle": shuffle},
-        **{"--dwpd": f"{dwpd:g}", "--seed": str(seed)},
-    }
-    comparing.report(replays, directory, comparing.command_line(["ssdlab", "replay", *traces], said))
+    comparing.report(replays, directory, command_line(context))
 
 
 def _print_profiles(

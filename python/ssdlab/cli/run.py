@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ssdlab import workloads
-from ssdlab.cli import comparing, options
+from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
 from ssdlab.cli.progress import shown
 from ssdlab.drives import load, resolve
@@ -23,6 +24,7 @@ FORMATS = ("normal", "json", "json+", "terse", "sysbench")
 
 
 def run(
+    context: typer.Context,
     job: options.Job,
     drive: Annotated[
         str,
@@ -88,10 +90,6 @@ def run(
     if to.directory:
         from ssdlab.results import page
 
-        said: dict[str, comparing.Said] = {
-            **{"--op": op, "--set": settings, "--scale": scale, "--untimed": untimed, "--interval": interval},
-            **{"--precondition": precondition, "--from-state": from_state, "--seed": str(seed)},
-        }
         result.write(to.directory)
         page.write(
             result,
@@ -101,7 +99,7 @@ def run(
                 *([] if result.failure else [drive_state.said(result, start)]),
                 *([unsourced] if (unsourced := resolved.file.unsourced()) else []),
             ],
-            command_line=comparing.command_line(["ssdlab", "run", job, "--drive", drive], said),
+            command_line=command_line(context),
         )
         series = "data/timeseries.parquet" + ("" if untimed else ", data/timeseries-time.parquet")
         typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)

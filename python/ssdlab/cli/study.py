@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from ssdlab.cli import comparing, options, study_on
+from ssdlab.cli import options, study_on
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.results.files import check_writable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 def study(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list all.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Run all studies and write one page for all.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Full capacity for studies that are scaled by default.")] = False,
@@ -88,14 +90,7 @@ def study(
             dry_run=dry_run,
             seed=seed,
             output=Path(output) if output else Path("out") / f"study-{name}-measured",
-            command_line=comparing.command_line(
-                ["ssdlab", "study", name],
-                {
-                    **{"--on": on, "--size": size, "--destroy-data-on": destroy_data_on, "--smart": smart},
-                    **{"--discard-signatures": discard_signatures, "--max-write": max_write, "--quick": quick},
-                    "--seed": str(seed),
-                },
-            ),
+            command_line=command_line(context),
         )
         return
     if quick or resume or dry_run or destroy_data_on:
@@ -110,10 +105,9 @@ def study(
         done.append(_run(each, place, seed=seed, full=full, workers=workers))
     if every:
         from ssdlab.studies import output as files
-        from ssdlab.studies.studying import command_line
 
         whole = [(each.study, each.result, each.context) for each in done]
-        files.write_all(whole, directory, command_line("--all", full=full, seed=seed))
+        files.write_all(whole, directory, command_line(context))
         typer.echo(f"\nall studies: {directory / 'report.html'}")
 
 

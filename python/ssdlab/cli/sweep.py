@@ -1,6 +1,5 @@
 """`ssdlab sweep`: many runs over a space of drives, spare areas, policies, workloads; kept, resumed, queried, drawn."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_own
 from ssdlab.cli.progress import counted
 from ssdlab.errors import InputError
@@ -25,6 +25,7 @@ _ROWS_SHOWN_MAX = 40
 
 
 def sweep(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE.toml", help="The sweep file.", show_default=False)],
     query: Annotated[
         str | None,
@@ -77,9 +78,7 @@ def sweep(
     if "://" in place:
         typer.echo(f"\nresults: {place}")
         return
-    swept.write_report(
-        place, command_line=shlex.join(["ssdlab", "sweep", file, *(["--output", output] if output else [])])
-    )
+    swept.write_report(place, command_line=command_line(context))
     typer.echo(f"\nreport: {place}/report.html\nask:    ssdlab sweep {file} --query 'select avg(waf) from runs'")
 
 

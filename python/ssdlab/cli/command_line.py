@@ -1,0 +1,35 @@
+"""The command line that a page shows, with which its reader makes the same files again."""
+
+import shlex
+
+import typer
+
+_NOT_SHOWN = {"cluster", "jobs", "output", "output_format", "resume", "workers"}
+"""Options on which what the files hold does not depend."""
+_ALWAYS_SHOWN = {"seed"}
+
+
+def command_line(context: typer.Context) -> str:
+    """The command of `context` with its arguments, the options that were given, and the seed in any case."""
+    words = ["ssdlab", context.command.name or ""]
+    options: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        is_given = source is not None and source.name == "COMMANDLINE"
+        if name in _NOT_SHOWN or not (is_given or name in _ALWAYS_SHOWN):
+            continue
+        value = context.params[name]
+        values = [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]
+        if parameter.param_type_name == "argument":
+            words += values
+        elif isinstance(value, bool):
+            options += [parameter.opts[0]] if value else []
+        else:
+            options += [word for each in values for word in (parameter.opts[0], each)]
+    return shlex.join([*words, *options])
+
+
+def _word(value: object) -> str:
+    """A value as it is typed; a whole number without its decimal point."""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
