@@ -11,6 +11,7 @@ from ssdlab.drives import load
 from ssdlab.quantities import format_bytes
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Fitted, Row, StudyResult, Table, published
+from ssdlab.studies.handles import reclaim_unit_bytes, waf_figure
 from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
@@ -194,9 +195,7 @@ def _theory(courses: Mapping[Key, Course]) -> Table:
 
 
 def _why(courses: Mapping[Key, Course], others: Mapping[Fraction, Mapping[str, Course]]) -> Table:
-    nand = load(DRIVE).nand
-    planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
-    unit_bytes = nand.pages_per_block * nand.page_bytes * planes
+    unit_bytes = reclaim_unit_bytes(DRIVE)
     by_times = {Fraction(1): {handles: courses["database", handles] for handles in ("none", "seven")}} | dict(others)
     cells = [
         (
@@ -216,25 +215,21 @@ def _why(courses: Mapping[Key, Course], others: Mapping[Fraction, Mapping[str, C
 
 
 def _picture(courses: Mapping[Key, Course]) -> "Figure":
-    from ssdlab.report.charts.published import Line, Marks, published_lines
-
     named = {"none": "without handles", "seven": "with seven handles"}
-    lines, marks = [], []
-    for handles, label in named.items():
-        course = courses["database", handles]
-        lines.append(Line(label, list(zip(course.end_minutes, course.waf, strict=True))))
-        points = [
+    of = {label: courses["database", handles] for handles, label in named.items()}
+    measured = {
+        label: [
             (float(figure["end_minutes"]), float(figure["waf"]))
             for figure in FIGURES
             if (figure["load"], figure["handles"]) == ("database", handles)
         ]
-        marks.append(Marks(label, points))
-    return published_lines(
-        name="database",
+        for handles, label in named.items()
+    }
+    return waf_figure(
+        "database",
+        {label: list(zip(course.end_minutes, course.waf, strict=True)) for label, course in of.items()},
+        measured,
         title="A database that writes at random, with handles and without",
         caption="Write amplification of each ten minutes: lines simulated, marks measured.",
-        lines=lines,
-        marks=marks,
         x_title="minutes",
-        y_title="write amplification",
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from ssdlab.drives import drive, load
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Fitted, Printed, Row, StudyResult, Table, published
+from ssdlab.studies.handles import waf_figure
 from ssdlab.theory.closed_forms import fifo
 from ssdlab.theory.endurance import BYTES_PER_GB
 from ssdlab.workloads.specifying import specify
@@ -257,48 +258,48 @@ def _assumed(found: Found) -> Table:
     )
 
 
-def _over_utilization(found: Found) -> "Figure":
-    from ssdlab.report.charts.published import Line, Marks, published_lines
+_LABELS = {False: "no handles", True: "two handles"}
 
-    lines, marks = [], []
-    for has, label in ((False, "no handles"), (True, "two handles")):
-        lines.append(Line(label, [(100 * share, found[Cache(share, has_handles=has)]) for share in UTILIZATIONS]))
-        points = [
-            (100 * float(each["utilization"]), float(each["value"]))
-            for each in FIGURES
-            if each["figure"] == "waf" and float(each["small"]) == Cache.small and (each["handles"] != "none") == has
-        ]
-        marks.append(Marks(label, points))
-    return published_lines(
-        name="utilization",
+
+def _over_utilization(found: Found) -> "Figure":
+    return waf_figure(
+        "utilization",
+        {
+            label: [(100 * share, found[Cache(share, has_handles=has)]) for share in UTILIZATIONS]
+            for has, label in _LABELS.items()
+        },
+        {
+            label: [
+                (100 * float(each["utilization"]), float(each["value"]))
+                for each in FIGURES
+                if each["figure"] == "waf"
+                and float(each["small"]) == Cache.small
+                and (each["handles"] != "none") == has
+            ]
+            for has, label in _LABELS.items()
+        },
         title="Write amplification over the share of the drive that the cache fills",
         caption="Write amplification, small objects 4 % of the cache: lines simulated, marks published.",
-        lines=lines,
-        marks=marks,
         x_title="cache, % of the drive",
-        y_title="write amplification",
     )
 
 
 def _over_small(found: Found, drive: "ResolvedDrive") -> "Figure":
-    from ssdlab.report.charts.published import Line, Marks, published_lines
-
-    lines = [
-        Line(label, [(100 * small, found[Cache(small=small, has_handles=has)]) for small in SMALL_SHARES])
-        for has, label in ((False, "no handles"), (True, "two handles"))
-    ]
+    curves = {
+        label: [(100 * small, found[Cache(small=small, has_handles=has)]) for small in SMALL_SHARES]
+        for has, label in _LABELS.items()
+    }
     form = [(100 * small, closed_form(drive, Cache(small=small, has_handles=True))) for small in SMALL_SHARES]
     points = [
         (100 * float(each["small"]), float(each["value"]))
         for each in FIGURES
         if each["figure"] == "waf" and each["handles"] == "two" and float(each["utilization"]) == 1
     ]
-    return published_lines(
-        name="small-objects",
+    return waf_figure(
+        "small-objects",
+        curves | {"closed form": form},
+        {"two handles": points},
         title="Write amplification over the share of small objects",
         caption="Write amplification of a cache that fills the drive: lines simulated, marks published.",
-        lines=[*lines, Line("closed form", form)],
-        marks=[Marks("two handles", points)],
         x_title="small objects, % of the cache",
-        y_title="write amplification",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from ssdlab.drives import drive, load
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Fitted, Printed, Row, StudyResult, Table, published
+from ssdlab.studies.handles import reclaim_unit_bytes, waf_figure
 from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR, lifetime_bytes
 from ssdlab.workloads.specifying import specify
 
@@ -22,7 +23,8 @@ DRIVE = "samsung-fdp-3840gb"
 """Of the same family, with reclaim units of 16 GiB; its capacity, spare area and victim are set here."""
 SCALE = "1/128"
 FIGURES = published(FOLDER / "figures.csv")
-FITTED = Fitted(("spare area", "order of eviction", "victim"), 2)
+FITTED = Fitted(("spare area", "order of eviction", "shares of the writes", "victim"), 2)
+"""Choices that were made with both figures in view, the mix of orders and shares after a scan of about 200 others."""
 
 GIB = 2**30
 USER_BYTES = 960 * GIB
@@ -120,9 +122,7 @@ def specification(context: Context, cache: Cache) -> "Specification":
 
 def drive_of(context: Context, cache: Cache) -> "ResolvedDrive":
     """The drive with 960 GiB for the host and the spare area that the cache asks for, in whole reclaim units."""
-    nand = load(DRIVE).nand
-    planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
-    unit_bytes = nand.pages_per_block * nand.page_bytes * planes
+    unit_bytes = reclaim_unit_bytes(DRIVE)
     settings = {
         "ftl.user_bytes": str(USER_BYTES),
         "nand.blocks_per_plane": str(round((1 + cache.spare_area) * USER_BYTES / unit_bytes)),
@@ -229,20 +229,18 @@ def _lives(found: Found) -> Table:
 
 
 def _over_spare_area(found: Found) -> "Figure":
-    from ssdlab.report.charts.published import Line, Marks, published_lines
-
-    lines, marks = [], []
-    for has, label in ((False, "no handles"), (True, "five handles")):
-        points = [(100 * spare, found[Cache(has, spare_area=spare)]) for spare in SPARE_AREAS]
-        lines.append(Line(label, points))
-        values = [float(each["value"]) for each in FIGURES if (each["handles"] != "none") == has]
-        marks.append(Marks(label, [(100 * SPARE_AREA, value) for value in values]))
-    return published_lines(
-        name="spare-area",
+    labels = {False: "no handles", True: "five handles"}
+    return waf_figure(
+        "spare-area",
+        {
+            label: [(100 * spare, found[Cache(has, spare_area=spare)]) for spare in SPARE_AREAS]
+            for has, label in labels.items()
+        },
+        {
+            label: [(100 * SPARE_AREA, float(each["value"])) for each in FIGURES if (each["handles"] != "none") == has]
+            for has, label in labels.items()
+        },
         title="Write amplification over spare area, with handles and without",
         caption="Write amplification: lines simulated, marks measured, drawn at the spare area that was fitted.",
-        lines=lines,
-        marks=marks,
         x_title="spare area, %",
-        y_title="write amplification",
     )

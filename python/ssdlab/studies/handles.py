@@ -1,0 +1,36 @@
+"""What the studies of placement handles share: the curve over one quantity, with handles and without, and what was
+published of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ssdlab.drives import load
+
+if TYPE_CHECKING:
+    from ssdlab.report.figure import Figure
+
+Points = Sequence[tuple[float, float]]
+
+
+def waf_figure(
+    name: str, curves: Mapping[str, Points], published: Mapping[str, Points], *, title: str, caption: str, x_title: str
+) -> "Figure":
+    """Write amplification over `x_title`: simulated curves as lines, published points as marks, each by its label."""
+    from ssdlab.report.charts.published import Line, Marks, published_lines
+
+    return published_lines(
+        name=name,
+        title=title,
+        caption=caption,
+        lines=[Line(label, points) for label, points in curves.items()],
+        marks=[Marks(label, points) for label, points in published.items()],
+        x_title=x_title,
+        y_title="write amplification",
+    )
+
+
+def reclaim_unit_bytes(drive: str) -> int:
+    """A superblock of a drive of the catalogue: one block of each plane."""
+    nand = load(drive).nand
+    planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
+    return nand.pages_per_block * nand.page_bytes * planes
