@@ -6,6 +6,8 @@ The catalogue has none of this: there every file gives all values, in bytes, eac
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
+import msgspec
+
 from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, keys_of
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_bytes
@@ -28,7 +30,7 @@ def completed(
         own[table] = tables[table] = _in_bytes(table, values, wrong)
     sources = own.get("sources", {})
     if isinstance(sources, Mapping):
-        own["sources"] = _sources(tables, sources, base, where, wrong)
+        own["sources"] = _sources(tables, sources, base, wrong)
         own = _over(base.content, own) if base else own
     _round_capacity(content, own)
     own.setdefault("description", f"described in {where}")
@@ -74,11 +76,10 @@ def _sources(
     tables: Mapping[str, Mapping[str, Any]],
     sources: Mapping[str, Any],
     base: DriveFile | None,
-    where: str,
     wrong: list[str],
 ) -> dict[str, Any]:
     """A source for each value that the file gives: its own, its table's, or that there is none."""
-    none = {"kind": "assumed", "source": f"{where} {NO_SOURCE}"}
+    none = msgspec.to_builtins(NO_SOURCE)
     given = [f"{table}.{key}" for table, values in tables.items() for key in values if key in keys_of(table)]
     found = {key: sources.get(key, sources.get(f"{key.partition('.')[0]}.*", none)) for key in given}
     of_base = [] if base is None else [f"{table}.{key}" for table in TABLES for key in base.content.get(table, {})]

@@ -28,8 +28,8 @@ TABLES: dict[str, type[msgspec.Struct]] = {
 }
 """The tables that hold values, in the order of listings."""
 _DEFAULT = Source(kind="assumed", source="not in the file: the default of every drive file")
-NO_SOURCE = "gives no source"
-"""How the source of a value ends that a user's file gives without one."""
+NO_SOURCE = Source(kind="assumed", source="the drive file gives no source")
+"""That of a value that a user's file gives without one."""
 _LISTED_MAX = 3
 _FOR_PEOPLE = ("description", "identity", "market", "sources")
 
@@ -61,7 +61,7 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
 
     def unsourced(self) -> str:
         """What to say of the values that a user's file gives without a source; nothing where there are none."""
-        keys = [key for key, source in self.sources.items() if source.source.endswith(NO_SOURCE)]
+        keys = [key for key, source in self.sources.items() if source == NO_SOURCE]
         if not keys:
             return ""
         listed = ", ".join(keys[:_LISTED_MAX]) + (" ..." if len(keys) > _LISTED_MAX else "")
