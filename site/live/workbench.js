@@ -5,7 +5,7 @@
 /** @import {Engine} from "./engine.js" */
 import { filling, trimmingBehind, working } from "./jobs.js";
 import { Session } from "./session.js";
-import { told } from "./recovery_told.js";
+import { powerLoss } from "./power_loss.js";
 
 const DRIVES_MAX = 2;
 const SERIES_POINTS_MAX = 2048;
@@ -167,7 +167,7 @@ export class Workbench {
     this.powerCuts += 1;
     this.mark(`power cut ${this.powerCuts}`);
     const drives = this.now.benches.map((bench, drive) =>
-      told(this.engine.ask({ do: "cut-power", drive }), this.cells(drive, "state"), this.cells(drive, "age"), bench.specification.nand),
+      powerLoss(this.engine.ask({ do: "cut-power", drive }), this.cells(drive, "state"), this.cells(drive, "age"), bench.specification.nand),
     );
     this.recovery = { number: this.powerCuts, is_real: false, goes_on: goesOn, drives };
   }

@@ -1,4 +1,4 @@
-// What a loss of power would cost a drive, step by step: as `ssdlab.live.recovery` tells it.
+// What a loss of power would cost a drive, step by step: the same figures as `ssdlab.live.recovery` computes.
 
 /** @import {PowerLoss} from "../../python/ssdlab/live/page/types.js" */
 
@@ -13,12 +13,12 @@ const RETIRED = 5;
  * @param {any} nand
  * @returns {PowerLoss}
  */
-export function told(loss, states, ages, nand) {
+export function powerLoss(loss, states, ages, nand) {
   const dies = nand.channels * nand.dies_per_channel;
   const readUs = Array.isArray(nand.read_us) ? nand.read_us.reduce((/** @type {number} */ sum, /** @type {number} */ us) => sum + us, 0) / nand.read_us.length : nand.read_us;
   const scanNs = Math.min(loss.duration_ns, Math.round((loss.scanned_pages * readUs * 1000) / dies));
   const written = [...states.keys()].filter((unit) => states[unit] !== FREE && states[unit] !== RETIRED);
-  // Those that were filled last, which their ages tell, are scanned in full; of each other one page is read.
+  // Those that were filled last, as their ages show, are scanned in full; of each other one page is read.
   written.sort((a, b) => Number(states[a] !== OPEN) - Number(states[b] !== OPEN) || ages[a] - ages[b]);
   const blocks = dies * nand.planes_per_die * nand.blocks_per_plane;
   const pages = Math.max(1, Math.floor((blocks * nand.pages_per_block) / states.length));
