@@ -24,7 +24,7 @@ from ssdlab.specification import Specification
 from ssdlab.targets.simulated import result_of, work_of
 
 Progress = Callable[[int, float, int], None]
-"""Told the index of a specification, the share of it that is done, and the host bytes written in it."""
+"""Called with the index of a specification, the share of it that is done, and the host bytes written in it."""
 
 Worker = Popen[bytes]
 

@@ -95,7 +95,7 @@ def _needs(column: "Column") -> _Needs:
 
 
 def _set(table: "Table", kept: Sequence[int], widths: Sequence[int]) -> None:
-    """The columns that are kept, each as wide as it is told; what a cell holds breaks between words only."""
+    """The columns that are kept, each of its given width; what a cell holds breaks between words only."""
     table.columns[:] = [table.columns[index] for index in kept]
     for index, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
         # By its number rich knows which column is the last.

@@ -225,7 +225,7 @@ def test_the_command_writes_a_drive_that_runs(
     assert set(by_key["parallel_units"]) == {"key", "value", "low", "high", "experiment"}
     assert DERIVED.keys() - {"slc_cache_bytes"} <= by_key.keys()
     page = (tmp_path / "out/report.html").read_text()
-    assert "What could not be told" in page and "slc_cache_bytes" in page
+    assert "What could not be determined" in page and "slc_cache_bytes" in page
     assert not list(tmp_path.glob("out/experiments/*.state"))
     assert ssdlab.run(jobs.parse("[a]\nrw=randread\nbs=4k\nnumber_ios=100\n"), "out/drive.toml").failure is None
 

@@ -1,4 +1,4 @@
-"""What else would help: TRIM, a larger drive, another way of placing or cleaning."""
+"""What else would help: TRIM, a larger drive, another placement or victim policy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

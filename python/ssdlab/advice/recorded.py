@@ -141,7 +141,7 @@ class Trace:
     def miniature_error(self, waf: float) -> float:
         """By which share a miniature's figures may be too good, as measured (docs/advice.md).
 
-        Where there is next to no cleaning there is next to no error either.
+        Where there is next to no garbage collection there is next to no error either.
         """
         return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_CLEANING * (waf - 1))
 

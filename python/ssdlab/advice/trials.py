@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 Progress = Callable[[str, float], None]
-"""Told what is being done and the share of it that is done."""
+"""Called with what is being done and the share of it that is done."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Destination:
     format: str
 
     @property
-    def beside(self) -> Path:
+    def log_folder(self) -> Path:
         """Where further files belong: where the program was called, unless a place is said."""
         return self.directory or (self.file.parent if self.file else Path())
 
@@ -67,7 +67,7 @@ def destination(output: str | None, output_format: str | None, allowed: Sequence
     options.check_word("--output-format", output_format, allowed)
     found = Destination(directory, file, output_format)
     if path is not None:
-        check_writable(found.beside)
+        check_writable(found.log_folder)
     if directory is not None:
         check_own(directory, command)
     return found

@@ -14,7 +14,7 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.identification import choices
-from ssdlab.identification import identify as carrying_out
+from ssdlab.identification import identify as identifying
 from ssdlab.identification.bench import Limits
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import model_of
@@ -75,7 +75,7 @@ def identify(
     """Infer a drive file from outside: experiments on a drive of which only completed requests are seen.
 
     DIR gets drive.toml, for `ssdlab run --drive`; result.json with each inferred value, its 90 % interval and the
-    experiment that shows it; report.html with the evidence and what could not be told.
+    experiment that shows it; report.html with the evidence and what could not be determined.
     """
     path = options.place_of("--on", on)
     if (drive is None) == (path is None):
@@ -119,7 +119,7 @@ class _How:
 
 def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
     """On a simulated drive, which goes on from the state that the last finished experiment left."""
-    planned = carrying_out.plan(drive.capacity.user_bytes, how.limits(drive.capacity.user_bytes))
+    planned = identifying.plan(drive.capacity.user_bytes, how.limits(drive.capacity.user_bytes))
     _print_plan(planned, drive.capacity.user_bytes)
     if how.dry_run:
         return
@@ -149,8 +149,8 @@ def _on_path(
         source = health.of(place.claim.place, Path(smart) if smart else None)
         box = DeviceBox(place, source, folder / FOLDER / SCRATCH, seed=how.seed)
         if box.capacity_bytes < _SIZE_BYTES_MIN:
-            raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to tell anything")
-        planned = carrying_out.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
+            raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
+        planned = identifying.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
         _print_plan(planned, box.capacity_bytes)
         if how.dry_run:
             return
@@ -195,7 +195,7 @@ def _carry_out(
 
     try:
         with shown([each.experiment.title for each in planned]) as tell:
-            found = carrying_out.identify(
+            found = identifying.identify(
                 box, planned, store, kept=kept, tell=tell, seconds_max=how.limits(box.capacity_bytes).seconds
             )
     except KeyboardInterrupt:

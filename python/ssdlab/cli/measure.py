@@ -158,7 +158,7 @@ def _measure_job(
     from ssdlab.targets.device.text import FORMATS as writers
 
     to = destination(output, output_format, FORMATS, command="measure")
-    logs = JobLogs(to.beside)
+    logs = JobLogs(to.log_folder)
     with prepared(job, path, permission, size_bytes=size_bytes, smart=smart, seed=seed) as measurement:
         if dry_run:
             _print_plan(measurement.planned, rated_tbw)

@@ -17,7 +17,7 @@ from ssdlab.protocols import output as files
 from ssdlab.protocols import registry, simulated
 from ssdlab.protocols.contract import Setting
 from ssdlab.protocols.estimate import Estimate, of_point
-from ssdlab.protocols.page import Beside
+from ssdlab.protocols.page import Extra
 from ssdlab.protocols.store import Store
 from ssdlab.quantities import format_bytes
 from ssdlab.results.files import check_writable
@@ -68,9 +68,9 @@ def on_path(
     resume: bool,
     output: Path,
     command_line: str,
-    beside: Callable[[list[Figures]], Beside] | None = None,
+    extra: Callable[[list[Figures]], Extra] | None = None,
 ) -> list[Figures] | None:
-    """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `beside` joins the files."""
+    """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `extra` joins the files."""
     from ssdlab.protocols import device
 
     name = protocol.name
@@ -100,8 +100,8 @@ def on_path(
     if end is not None:
         steps = sum(len(point.steps) for point in points)
         _end_early(end, protocol, figures, target, output, quick=quick, seed=seed, steps=steps)
-    joined = beside(figures) if beside else None
-    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line, beside=joined)
+    joined = extra(figures) if extra else None
+    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line, extra=joined)
     return figures
 
 
@@ -145,14 +145,14 @@ def _report(
     quick: bool,
     seed: int,
     command_line: str,
-    beside: Beside | None = None,
+    extra: Extra | None = None,
 ) -> None:
     typer.echo(f"{protocol.name}: {protocol.title}")
     if quick:
         typer.echo(f"quick: omits {protocol.quick_gives_up}")
     files.print_table(protocol, figures, Console())
     names = files.write(
-        protocol, figures, target, output, quick=quick, seed=seed, beside=beside or Beside(), command_line=command_line
+        protocol, figures, target, output, quick=quick, seed=seed, extra=extra or Extra(), command_line=command_line
     )
     typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 

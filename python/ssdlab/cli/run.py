@@ -104,7 +104,7 @@ def run(
         series = "data/timeseries.parquet" + ("" if untimed else ", data/timeseries-time.parquet")
         typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)
     # As in fio.
-    names = logs.write(result, to.beside)
+    names = logs.write(result, to.log_folder)
     if untimed and any("logs" in entry.output for entry in result.specification.reporting):
         typer.echo("note: no logs are written, because they need a clock", err=True)
     if names:

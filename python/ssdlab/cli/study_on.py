@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ssdlab.cli import measure_protocol, options
 from ssdlab.studies import wording
-from ssdlab.studies.measured import beside
+from ssdlab.studies.measured import extra
 from ssdlab.studies.real import real
 from ssdlab.targets.device.place import Permission
 from ssdlab.terminal import show
@@ -53,7 +53,7 @@ def run(
         resume=resume,
         output=output,
         command_line=command_line,
-        beside=lambda figures: beside(study, found.rows(figures)),
+        extra=lambda figures: extra(study, found.rows(figures)),
     )
     if figures is not None:
         typer.echo("")

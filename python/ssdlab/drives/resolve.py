@@ -47,7 +47,7 @@ class ResolvedDrive:
 
     @property
     def over_provisioning_min(self) -> float:
-        """The least OP that leaves cleaning something to gain, rounded up to a hundredth of a percent."""
+        """The least OP that leaves garbage collection something to gain, rounded up to a hundredth of a percent."""
         least = self.capacity.over_provisioning_min
         assert least is not None, "a drive that no over-provisioning makes work is refused"
         return least
@@ -95,7 +95,7 @@ def resolve(
     """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07), then made smaller by `scale`.
 
     `settings` maps `table.key` to a TOML value. Raises InputError when a key or value is wrong, when the spare area
-    is too small for cleaning, or when the scale leaves too small an erase unit.
+    is too small for garbage collection, or when the scale leaves too small an erase unit.
     """
     settings = dict(settings or {})
     where = f"drive {drive.name!r}"
@@ -141,9 +141,9 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str
     """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it.
 
     The smaller block is erased in as much less time, so that an erase costs a page what it does in the full drive, and
-    throughput holds. What is held out, the SLC cache and what idle cleaning keeps erased are as many erase units as
-    before; the map cache keeps its share of the map; times of idle work stay as they are. So do write buffer and
-    read-ahead: they hold milliseconds of requests, whatever the size of the drive.
+    throughput holds. What is held out, the SLC cache and what idle garbage collection keeps erased are as many erase
+    units as before; the map cache keeps its share of the map; times of idle work stay as they are. So do write buffer
+    and read-ahead: they hold milliseconds of requests, whatever the size of the drive.
     """
     pages, full = drive.nand.pages_per_block, drive.capacity
     scaled_pages = _scaled_pages(drive, scale, f"{where}: --scale {format_scale(scale)}")

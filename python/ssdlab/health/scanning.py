@@ -31,7 +31,7 @@ _ALONE_BELOW = 100
 """So few files are read sooner than a process is started."""
 
 Tell = Callable[[int], None]
-"""Told how many files have been read."""
+"""Called with how many files have been read."""
 
 
 @dataclass(frozen=True)

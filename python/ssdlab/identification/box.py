@@ -66,7 +66,7 @@ class Box(Protocol):
         ...
 
 
-def section(name: str, rw: str, block_bytes: int, depth: int = 1, *options: str, beside: bool = False) -> str:
-    """One job of a job file; with `beside` it runs at the same time as the one before."""
-    lines = [f"[{name}]", *([] if beside else ["stonewall"]), f"rw={rw}", f"bs={block_bytes}", f"iodepth={depth}"]
+def section(name: str, rw: str, block_bytes: int, depth: int = 1, *options: str, concurrent: bool = False) -> str:
+    """One job of a job file; with `concurrent` it runs at the same time as the one before."""
+    lines = [f"[{name}]", *([] if concurrent else ["stonewall"]), f"rw={rw}", f"bs={block_bytes}", f"iodepth={depth}"]
     return "\n".join([*lines, *options]) + "\n"

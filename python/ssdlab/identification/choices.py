@@ -1,8 +1,9 @@
-"""Policies and spare area, told by simulation: which model repeats the write amplification that was measured.
+"""Policies and spare area, determined by simulation: which model repeats the write amplification that was measured.
 
-All jobs that wrote to the drive run on each candidate, with the clock: buffers and pacing shift when cleaning begins.
+All jobs that wrote to the drive run on each candidate, with the clock: buffers and pacing shift when garbage collection
+begins.
 The spare area of a candidate is what repeats the mean, within what the experiments left open; how the steps, uniform
-and skewed, then differ tells the policies. Not for times, which the experiments tell more exactly.
+and skewed, then differ distinguishes the policies. Not for times, which the experiments determine more exactly.
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ _PLACEMENTS = ("host-gc-split", "single")
 _FITTED = 4
 """Candidates whose spare area is fitted: those that come nearest with that of the first."""
 _DISTINCT = 1.3
-"""How many times further off another choice must be for the best one to be told."""
+"""How many times further off another choice must be for the best one to be reported."""
 _TOLD_ERROR_MAX = 0.15
 _SPARE = (0.03, 0.6)
-"""Where the spare area is looked for when erases did not tell it."""
+"""Where the spare area is looked for when erases did not determine it."""
 _SPARE_EXACT = 0.01
 """As a share."""
 _SPARE_SYSTEMATIC = 0.1
@@ -92,7 +93,7 @@ def _why_not(found: Found, measured: Sequence[float]) -> str | None:
     if "parallel_units" not in found.inferred or "nand.page_bytes" not in found.inferred:
         return "dies and pages, on which write amplification depends, are not known"
     if max(measured) < 1.1:
-        return "cleaning cost too little for policies and spare area to show"
+        return "garbage collection cost too little for policies and spare area to show"
     return None
 
 
@@ -130,7 +131,7 @@ def _tell(outcome: Outcome, key: str, word: str, best: _Candidate, others: Seque
 
 def _tried(found: Found, victim: str, placement: str, spare: float, measured: Sequence[float]) -> _Candidate:
     wafs = _wafs(found, victim, placement, spare, len(measured))
-    # From the start of the random writes on: when cleaning begins shifts single steps, and not what it costs.
+    # From the start of the random writes on: when garbage collection begins shifts single steps, and not what it costs.
     pairs = list(zip(accumulate(wafs), accumulate(measured), strict=True))
     error = sqrt(sum(log(own / true) ** 2 for own, true in pairs) / len(pairs))
     return _Candidate(victim, placement, spare, wafs, error)

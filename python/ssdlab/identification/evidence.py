@@ -1,4 +1,4 @@
-"""What experiments give, as plain values to keep on disk: inferred values, pictures, what could not be told."""
+"""What experiments give, as plain values to keep on disk: inferred values, pictures, what could not be determined."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -42,8 +42,8 @@ class Found:
         """What an experiment gave. Of two values of a key the later stands."""
         self.inferred |= {each.key: each for each in outcome.inferred}
         self.pictures += outcome.pictures
-        told = self.inferred.keys()
-        self.untold = [each for each in [*self.untold, *outcome.untold] if each.key not in told]
+        known = self.inferred.keys()
+        self.untold = [each for each in [*self.untold, *outcome.untold] if each.key not in known]
         self.facts[name] = outcome.facts
         self.written += outcome.written
         self.seconds += outcome.seconds

@@ -37,7 +37,7 @@ def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path
 
 
 def print_table(found: Found, console: "Console") -> None:
-    """A row for each inferred value; below, what could not be told and why."""
+    """A row for each inferred value; below, what could not be determined and why."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("value", "inferred", "90 % interval", "experiment"):
         right = heading in ("inferred", "90 % interval")
@@ -46,7 +46,7 @@ def print_table(found: Found, console: "Console") -> None:
         table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)
     if found.untold:
-        console.print("\nnot told:", highlight=False)
+        console.print("\nnot determined:", highlight=False)
     for untold in found.untold:
         console.print(f"  {untold.key}: {untold.reason}", highlight=False, markup=False, soft_wrap=True)
 
@@ -86,19 +86,19 @@ def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -
 
 
 def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequence[Figure], line: str) -> page.Page:
-    told, missed = len(found.inferred), len(found.untold)
+    determined, missed = len(found.inferred), len(found.untold)
     written = found.written_bytes / found.capacity_bytes
     return page.Page(
         title=f"What {target['name']} looks like from outside",
         subtitle=f"{found.capacity_bytes / 1e9:.4g} GB; {written:.3g} drive writes, {found.seconds / 60:.3g} minutes",
         summary=(
-            f"{told} values were inferred from completed requests alone; {missed} could not be told. "
+            f"{determined} values were inferred from completed requests alone; {missed} could not be determined. "
             f"{DRIVE_FILE} holds a drive with these values; what nothing showed is assumed there, and says so."
         ),
         before=[page.Section("Inferred values", _table(found))],
         figures=figures,
         after=[
-            page.Section("What could not be told", _untold(found)),
+            page.Section("What could not be determined", _untold(found)),
             page.Section("How intervals are made", f"<p>{escape(_INTERVALS)}</p>"),
             page.Section("How to use the drive", page.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
             page.Section("How to reproduce", page.command(line)),
@@ -131,7 +131,7 @@ def _table(found: Found) -> str:
 
 def _untold(found: Found) -> str:
     if not found.untold:
-        return "<p>Every value that the experiments look for was told.</p>"
+        return "<p>Every value that the experiments look for was determined.</p>"
     return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.untold)}</ul>"
 
 

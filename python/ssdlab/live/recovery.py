@@ -30,7 +30,7 @@ class Recovery:
         return {"number": self.number, "is_real": self.is_real, "goes_on": self.goes_on, "drives": self.drives}
 
 
-def told(loss: Mapping[str, Any], states: bytes, ages: bytes, nand: Mapping[str, Any]) -> dict[str, Any]:
+def power_loss_steps(loss: Mapping[str, Any], states: bytes, ages: bytes, nand: Mapping[str, Any]) -> dict[str, Any]:
     """The `PowerLoss` of `page/types.js`: the engine's figures, which part of the time goes into which step, and the
     erase units that are scanned in full.
 

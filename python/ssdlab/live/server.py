@@ -106,7 +106,7 @@ class LiveServer:
     ) -> None:
         """Listens at once, on a free port if none is named, and answers in `run`. OSError when that cannot be.
 
-        `carry_out` does what a command of a page says, from a thread, one at a time; `hello` is what pages are told
+        `carry_out` does what a command of a page says, from a thread, one at a time; `hello` is what pages receive
         first; `index` names the page.
         """
         self.shown = shown

@@ -37,10 +37,10 @@ class _Drive:
     read_only: str | None = None
 
     def advance(self, requests: int, seconds: float) -> None:
-        told = json.loads(self.live.advance(requests, seconds))
-        self.requests += told["requests"]
-        self.finished = told["finished"]
-        self.read_only = told["read_only"]
+        progress = json.loads(self.live.advance(requests, seconds))
+        self.requests += progress["requests"]
+        self.finished = progress["finished"]
+        self.read_only = progress["read_only"]
 
 
 class Session:

@@ -15,23 +15,23 @@ class SweepPulse:
     def __init__(self, state: SweepState) -> None:
         self.connections: set[Connection] = set()
         self._state = state
-        self._told = ""
+        self._state_sent = ""
 
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
-            told = await asyncio.to_thread(self._look)
-            if told != self._told:
-                self._told = told
+            state = await asyncio.to_thread(self._look)
+            if state != self._state_sent:
+                self._state_sent = state
                 for connection in self.connections:
-                    connection.offer_status(told)
+                    connection.offer_status(state)
             await asyncio.sleep(_LOOK_SECONDS)
 
     def welcome(self, connection: Connection) -> None:
         """A new page receives the present state at once."""
         self.connections.add(connection)
-        if self._told:
-            connection.offer_status(self._told)
+        if self._state_sent:
+            connection.offer_status(self._state_sent)
 
     def tell_status(self) -> None:
         """Nothing that a page asks changes a sweep."""

@@ -1,4 +1,4 @@
-"""Theory's write amplification for what runs on the page now: a line beside the measured one, where there is one."""
+"""Theory's write amplification for what runs on the page now: a line next to the measured one, where there is one."""
 
 import threading
 from collections.abc import Mapping, Sequence

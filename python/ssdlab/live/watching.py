@@ -5,7 +5,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.live import choices
-from ssdlab.live.recovery import Recovery, told
+from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.served import WatchedDrive
 from ssdlab.live.theory import Line
 from ssdlab.report.wording import size
@@ -116,7 +116,7 @@ class Watching:
         buffer = specification["write_buffer"]
         protected = buffer["bytes"] > 0 and buffer["power_loss_protection"]
         loss = {"power_loss_protection": protected, **device["recovery"]}
-        steps = told(loss, states, ages, specification["nand"])
+        steps = power_loss_steps(loss, states, ages, specification["nand"])
         self._recovery = Recovery(device["power_cycles"], True, True, (steps,))
 
     def _written(self) -> int:

@@ -17,7 +17,7 @@ from ssdlab.errors import InputError, near
 from ssdlab.live import choices
 from ssdlab.live.bench import Bench, drive_status, labels, resolve_to_watch
 from ssdlab.live.journal import Journal, Written, written
-from ssdlab.live.recovery import Recovery, told
+from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.session_contract import Session
 from ssdlab.live.theory import Theory
 from ssdlab.results import Result
@@ -197,7 +197,7 @@ class Workbench:
 
     def _told(self, index: int, loss: Mapping[str, Any]) -> dict[str, Any]:
         cells, drive = self.session.cells, self.specification(index).engine["drive"]
-        return told(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
+        return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
 
     def specification(self, index: int) -> Specification:
         """The session of a drive as a specification, with all jobs so far: what its outcome belongs to."""
@@ -341,8 +341,8 @@ class Workbench:
         self.session.pause()
         self.session.end_jobs()
         for index, bench in enumerate(self.benches):
-            told, ended = self.specification(index), self.session.specification(index)
-            before, now = ([job["number_ios"] for job in specification.jobs] for specification in (told, ended))
+            requested, ended = self.specification(index), self.session.specification(index)
+            before, now = ([job["number_ios"] for job in specification.jobs] for specification in (requested, ended))
             issued = [None if count == before[job] else count for job, count in enumerate(now)]
             bench.journal = bench.journal.settled(issued)
             bench.specification = ended

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ssdlab.protocols.contract import Protocol
 from ssdlab.protocols.figures import COLUMNS, Figures
-from ssdlab.protocols.page import PAGE_NAME, Beside, pictures, protocol_page
+from ssdlab.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.terminal import show
@@ -56,23 +56,23 @@ def write(
     *,
     quick: bool,
     seed: int,
-    beside: Beside,
+    extra: Extra,
     command_line: str,
 ) -> list[str]:
     """Writes `result.json` (protocol, target, figures of every step with its command lines), pictures and the page.
 
     All or none. Gives the files' names, the page last.
     """
-    content = _content(protocol, figures, target, quick=quick, seed=seed, beside=beside.content)
+    content = _content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
     drawn = pictures(protocol, figures)
     place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
     page = protocol_page(
-        protocol, figures, drawn, target=place_name, quick=quick, beside=beside, command_line=command_line
+        protocol, figures, drawn, target=place_name, quick=quick, extra=extra, command_line=command_line
     )
     names = ["result.json"]
     with staged(directory) as place:
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        names.extend(write_figures([*beside.figures, *drawn], place))
+        names.extend(write_figures([*extra.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]
 
@@ -90,7 +90,7 @@ def write_incomplete(
 ) -> None:
     """Writes `result.json` of the steps that are done, which says why the others are not; no page."""
     content = _content(
-        protocol, figures, target, quick=quick, seed=seed, beside={}, failure=failure, interrupted=interrupted
+        protocol, figures, target, quick=quick, seed=seed, extra={}, failure=failure, interrupted=interrupted
     )
     with staged(directory) as place:
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -103,7 +103,7 @@ def _content(
     *,
     quick: bool,
     seed: int,
-    beside: Mapping[str, Any],
+    extra: Mapping[str, Any],
     failure: str | None = None,
     interrupted: bool = False,
 ) -> dict[str, Any]:
@@ -122,6 +122,6 @@ def _content(
             "quick": quick,
             "given_up": protocol.quick_gives_up if quick else None,
         },
-        **beside,
+        **extra,
         "steps": [each.to_dict() for each in figures],
     }

@@ -32,7 +32,7 @@ QUANTITIES = {
 
 
 @dataclass(frozen=True)
-class Beside:
+class Extra:
     """What the page and `result.json` contain in addition to the protocol's own: a study's rows."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
@@ -73,14 +73,14 @@ def protocol_page(
     *,
     target: str,
     quick: bool,
-    beside: Beside,
+    extra: Extra,
     command_line: str,
 ) -> "Page":
     """`target` says on what it was carried out; `drawn` are its pictures."""
     from ssdlab.report import page
 
     reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
-    after = [*beside.sections, page.Section("Every step", table_html(protocol, figures))]
+    after = [*extra.sections, page.Section("Every step", table_html(protocol, figures))]
     if reasons and "waf" in protocol.columns:
         after.append(page.Section("Not measured", page.definition_list([("WAF", each) for each in reasons])))
     after.append(page.Section("Source", f"<p>{escape(protocol.source)}</p>"))
@@ -88,11 +88,11 @@ def protocol_page(
     commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
     after.append(page.Section("Commands to repeat it manually", "\n".join(commands)))
     return page.Page(
-        title=beside.title or protocol.title,
-        subtitle=f"{'Study' if beside.title else 'Protocol'} {protocol.name} on {target}",
+        title=extra.title or protocol.title,
+        subtitle=f"{'Study' if extra.title else 'Protocol'} {protocol.name} on {target}",
         summary="The steps were run one by one; the command lines below repeat them manually.",
         notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
-        figures=[*beside.figures, *drawn],
+        figures=[*extra.figures, *drawn],
         after=after,
     )
 

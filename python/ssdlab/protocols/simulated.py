@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ssdlab.results import Result
 
 Tell = Callable[[int, float, int], None]
-"""Told the index of a point, the share of it that is done, and host bytes written."""
+"""Called with the index of a point, the share of it that is done, and host bytes written."""
 
 
 def run(

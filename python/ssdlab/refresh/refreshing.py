@@ -16,7 +16,7 @@ from ssdlab.safety.place import Place, locate
 from ssdlab.smart.source import Report
 
 Tell = Callable[[str, float], None]
-"""Told what is going on, and which share of it is done."""
+"""Called with what is going on, and which share of it is done."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _rewrite(
     began = time.monotonic()
     is_kept = True
 
-    def told(done: Done) -> None:
+    def report(done: Done) -> None:
         nonlocal is_kept
         progress.next_offset = done.next_offset
         progress.rewritten_bytes = rewritten_before + done.rewritten_bytes
@@ -151,7 +151,7 @@ def _rewrite(
         is_kept = keeper.save(progress)
         tell("rewriting", (behind_start + done.rewritten_bytes + done.zero_bytes) / total)
 
-    done = rewrite(target, start=start, rate_bytes_s=choices.rate_bytes_s, verify=choices.verify, tell=told)
+    done = rewrite(target, start=start, rate_bytes_s=choices.rate_bytes_s, verify=choices.verify, tell=report)
     result.wall_seconds = time.monotonic() - began
     if not is_kept:
         result.notes.append(f"{keeper.file} could not be written: an interrupted refresh will start again")

@@ -11,7 +11,7 @@ _REASON = "a trace is not a stream of independent writes; --profile gives the cl
 
 @dataclass(frozen=True)
 class ReplayedVariant(Variant):
-    """No closed form is laid beside a replay: those that exist are for streams whose law is known."""
+    """No closed form is compared with a replay: those that exist are for streams whose law is known."""
 
     def _expected_at(self, effective_over_provisioning: float | None) -> Expectation:
         return Expectation(None, None, _REASON)

@@ -1,4 +1,5 @@
-"""Where the latency of requests went: queueing, link, flash, cleaning and the rest, of all requests and of a tail.
+"""Where the latency of requests went: queueing, link, flash, garbage collection and the rest, of all requests and of a
+tail.
 
 The engine sums each part by the bin of the request's latency, so what it says of a tail is of all requests in its bins;
 `docs/time.md` says what counts as which part.
@@ -74,7 +75,7 @@ def _bins(timing: Mapping[str, Any], direction: str) -> list[tuple[int, int, Seq
 
 
 def shares_text(parts_ns: Mapping[str, float]) -> str:
-    """`cleaning 61 %, flash 30 %, ...`: what makes a hundredth or more, the largest first."""
+    """`garbage collection 61 %, flash 30 %, ...`: what makes a hundredth or more, the largest first."""
     whole = sum(parts_ns.values())
     largest = sorted(parts_ns.items(), key=lambda entry: -entry[1])
     return ", ".join(f"{PARTS[part]} {100 * ns / whole:.0f} %" for part, ns in largest if ns >= 0.01 * whole)

@@ -41,7 +41,7 @@ class Capacity:
     over_provisioning: float
     spare_factor: float
     effective_over_provisioning: float | None
-    """At the end of the run: what cleaning really has, as a share of what is live."""
+    """At the end of the run: what garbage collection really has, as a share of what is live."""
 
 
 @dataclass(frozen=True)

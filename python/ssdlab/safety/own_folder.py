@@ -1,7 +1,7 @@
 """A folder of our own below one that was named: nobody else may enter it, one process at a time uses it.
 
 A mark in it says that it is ours and which process uses it, and is locked by that one. So what a killed process left
-is told from what a living one uses: the first is taken over and emptied, the second is refused.
+is distinguished from what a living one uses: the first is taken over and emptied, the second is refused.
 """
 
 import contextlib

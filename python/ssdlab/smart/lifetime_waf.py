@@ -16,7 +16,8 @@ _DOUBTED_BELOW = 0.9
 _LEAST_REDUCED = 0.02
 _MOST = 100.0
 _MOST_EARLY = 1000.0
-"""A drive's own housekeeping can be hundreds of times what the host has written of a drive that is hardly used."""
+"""A drive's own background operations can be hundreds of times what the host has written of a drive that is hardly
+used."""
 EARLY_DRIVE_WRITES = 1.0
 """Below so many writes of the whole drive, write amplification says little of the use to come."""
 _GB = 1e9
@@ -78,7 +79,7 @@ def _judged(reading: Reading, waf: Interval, source: str) -> LifetimeWaf:
 
 
 def _fits_into(reading: Reading) -> bool:
-    """Whether all that was programmed fits into the drive: housekeeping alone, before anybody used it."""
+    """Whether all that was programmed fits into the drive: background operations alone, before anybody used it."""
     nand_bytes = sum(count.bytes for count in reading.nand)
     return bool(reading.capacity_bytes) and 0 < nand_bytes <= (reading.capacity_bytes or 0)
 

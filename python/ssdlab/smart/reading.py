@@ -259,14 +259,14 @@ def _ata(report: Mapping[str, Any], common: dict[str, Any]) -> Reading:
     hours = next((each.raw for each in attributes if each.id == 9), None)
     if common["temperature_c"] is None:
         common["temperature_c"] = _attribute_temperature_c(attributes)
-    told = _hours(report)
-    if told is None:
-        told = statistics.get("Power-on Hours") if hours is None else hours
+    hours_reported = _hours(report)
+    if hours_reported is None:
+        hours_reported = statistics.get("Power-on Hours") if hours is None else hours
     return Reading(
         **common,
         family=model_family,
         capacity_bytes=_capacity(report, "user_capacity"),
-        power_on_hours=_within(told, 0, _HOURS_MAX),
+        power_on_hours=_within(hours_reported, 0, _HOURS_MAX),
         host=counted.host,
         nand=counted.nand,
         pages=counted.pages,

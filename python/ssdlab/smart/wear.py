@@ -67,8 +67,8 @@ def of_ata(
     family: Family | None,
 ) -> Wear:
     """From the device statistics, or from the attribute that the make has for it."""
-    told = report.get("endurance_used")
-    used = _used(whole(told.get("current_percent"))) if isinstance(told, Mapping) else None
+    reported = report.get("endurance_used")
+    used = _used(whole(reported.get("current_percent"))) if isinstance(reported, Mapping) else None
     source = "endurance used" if used is not None else None
     if used is None and _STATISTIC in statistics:
         used, source = _used(statistics[_STATISTIC]), _STATISTIC

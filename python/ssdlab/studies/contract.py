@@ -24,7 +24,7 @@ class Range:
 
 Printed = Literal["figure", "text", "ours"]
 """How a source gives a figure: as a number in a table or picture, as a number in its text, or in words or a picture
-without a number, so that the number beside them is our reading."""
+without a number, so that the number next to them is our reading."""
 
 
 class Verdict(StrEnum):

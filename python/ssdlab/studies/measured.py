@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.protocols.page import Beside
+from ssdlab.protocols.page import Extra
 from ssdlab.studies.contract import Range, Row, Study
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _KEYS = ("group", "what", "published", "measured", "unit", "deviation", "note")
 
 
-def beside(study: Study, rows: Sequence[Row]) -> Beside:
+def extra(study: Study, rows: Sequence[Row]) -> Extra:
     """For `result.json` the rows as data, for the page their table and a picture."""
     from ssdlab.report.page import Section
     from ssdlab.studies.page import notes_html, rows_html
@@ -23,7 +23,7 @@ def beside(study: Study, rows: Sequence[Row]) -> Beside:
         sections.append(Section("Notes", notes))
     sections.append(Section("The published experiment", f"<p>{escape(study.source)}</p>"))
     content = {"study": {"name": study.name, "rows": [_plain(row) for row in rows]}}
-    return Beside(content, study.title, _pictures(rows), sections)
+    return Extra(content, study.title, _pictures(rows), sections)
 
 
 def _plain(row: Row) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ssdlab.sweeps.plan import Planned
 from ssdlab.sweeps.rows import parquet, row
 
 Progress = Callable[[int, float], None]
-"""Told how many runs are done and, of the running ones, the sum of the shares that are done."""
+"""Called with how many runs are done and, of the running ones, the sum of the shares that are done."""
 
 Executor = Callable[[Sequence[Planned], Dataset], Iterator[str]]
 """Runs all, keeps each result in the data set, and yields the key of each when it is kept."""

@@ -44,7 +44,7 @@ class Range(_Table):
 Scalar = str | int | float | bool
 Axis = list[Scalar] | Range
 _RANGE, _LIST = "<range>", "<list>"
-# Told apart before they are checked, so that a fault in a range is not reported as a missing list.
+# Distinguished before they are checked, so that a fault in a range is not reported as a missing list.
 _TaggedAxis = Annotated[
     Annotated[list[Scalar], Tag(_LIST)] | Annotated[Range, Tag(_RANGE)],
     Discriminator(lambda value: _RANGE if isinstance(value, dict | Range) else _LIST),

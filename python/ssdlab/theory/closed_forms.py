@@ -4,9 +4,9 @@ Pure functions of numbers; which of them fits a given run is decided in `expecta
 
 All of them assume single-unit writes at independent random addresses, many erase units, no trim unless said, and a
 drive in its steady state. `over_provisioning` is OP = (T - U) / U as a share (0.07 for 7 %), alpha = T / U = 1 + OP,
-and `units_per_erase_unit` (Np) counts mapping units in what is erased at once. T is what cleaning really has: without
-reserve, parity, bad blocks and the unwritten part of open erase units (docs/theory.md says how to count).
-Every function raises ValueError when an argument is outside the range that its docstring gives.
+and `units_per_erase_unit` (Np) counts mapping units in what is erased at once. T is what garbage collection really has:
+without reserve, parity, bad blocks and the unwritten part of open erase units (docs/theory.md says how to count). Every
+function raises ValueError when an argument is outside the range that its docstring gives.
 """
 
 import math
@@ -43,7 +43,7 @@ def fifo(over_provisioning: float) -> float:
 
 
 def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_shares: Sequence[float]) -> float:
-    """Write amplification of FIFO cleaning when class k gets the share r_k of the writes and fills the share f_k of U.
+    """Write amplification of FIFO when class k gets the share r_k of the writes and fills the share f_k of U.
 
     All classes go through one frontier; writes are uniform within a class.
     A = sum of r_k / (1 - exp(-(r_k / f_k) alpha / A)). A class that is never written (r_k = 0) is copied once a turn.

@@ -48,12 +48,13 @@ class _Span:
 
 @dataclass(frozen=True)
 class _OpenEraseUnits:
-    """What open erase units cost, for one frontier or for one each for host and cleaning.
+    """What open erase units cost, for one frontier or for one each for host and garbage collection.
 
-    The engine's effective OP takes half of each off, a round figure from outside. Cleaning sees less: Np / (2 A) for
-    one frontier, as it starts with the victim's live units already written, and Np / 2 + Np / (2 A) for two, as
-    cleaning comes in bursts, when the host's is full. Both are Np (1 - 1 / A) / 2 less than the round figure.
-    Derived for FIFO from the mean wait of a unit for its cleaning; a direct simulation agrees, for greedy too.
+    The engine's effective OP takes half of each off, a round figure from outside. Garbage collection sees less: Np / (2
+    A) for one frontier, as it starts with the victim's live units already written, and Np / 2 + Np / (2 A) for two, as
+    garbage collection comes in bursts, when the host's is full. Both are Np (1 - 1 / A) / 2 less than the round figure.
+    Derived for FIFO from the mean wait of a unit for its garbage collection; a direct simulation agrees, for greedy
+    too.
     """
 
     over_provisioning: float
@@ -93,8 +94,9 @@ def expected(
     """The write amplification that theory expects in the steady state of the last stage.
 
     `jobs` are the engine's jobs and `drive_specification` its drive, as their JSON. `effective_over_provisioning` is
-    the engine's own: what cleaning really has over what is live, so that trimmed and never-written space is in it, with
-    half of each open erase unit taken off. What cleaning really has of those halves is put back here.
+    the engine's own: what garbage collection really has over what is live, so that trimmed and never-written space is
+    in it, with half of each open erase unit taken off. What garbage collection really has of those halves is put back
+    here.
 
     A formula is given for single-unit writes, aligned and independent, without a random map:
     uniform over all that is live, under greedy, FIFO, random and d-choices; of unequal density (zones, several jobs, a

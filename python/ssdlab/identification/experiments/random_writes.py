@@ -1,7 +1,8 @@
-"""Random writes over the whole full drive, in steps: how write amplification and speed come to what cleaning costs.
+"""Random writes over the whole full drive, in steps: how write amplification and speed approach what garbage
+collection costs.
 
 The first half of the steps is uniform; in the second, nine of ten writes go to a tenth of the drive, which costs less
-the better a drive keeps apart what is written often, and picks what it cleans.
+the better a drive separates what is written often, and selects victims.
 """
 
 from ssdlab.identification.bench import Bench, Experiment

@@ -1,4 +1,5 @@
-"""What happens while the host writes: WAF from the fill to the steady state, and the spare room that cleaning has."""
+"""What happens while the host writes: WAF from the fill to the steady state, and the spare area that garbage
+collection has."""
 
 from collections.abc import Sequence
 
@@ -76,7 +77,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
 
 
 def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
-    """Two small pictures: free erase units, and the effective OP that cleaning has to work with."""
+    """Two small pictures: free erase units, and the effective OP that garbage collection works with."""
     series = [merge_windows(frame, _SMALL_POINTS_MAX)[0] for frame in series]
     pictures = [
         ("free_erase_units", "free erase units", 1, ",.1f"),

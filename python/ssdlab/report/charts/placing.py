@@ -10,7 +10,7 @@ from ssdlab.report.charts.encodings import Row, chart, variant_fill
 from ssdlab.report.variant import ComparedVariant
 
 HEIGHT_PX = 300
-# What is programmed for a unit from the host without any cleaning.
+# What is programmed for a unit from the host without any garbage collection.
 WAF_MIN = 1.0
 # The share of the horizontal axis that is kept free for the labels at the ends of the lines.
 LABEL_ROOM = 0.15

@@ -1,4 +1,4 @@
-"""The measured intervals beside the simulated ones, and what the reclaim units that handles hold open cost."""
+"""The measured intervals compared with the simulated ones, and what the reclaim units that handles hold open cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def run(context: Context) -> StudyResult:
             "Placement helps where handles tell apart what dies at different times. The database's tables are written "
             "at random all over, and its log and its temporary files about as often an address as its tables, so that "
             "handles tell nothing apart. What remains is their cost: each handle in use holds a reclaim unit open, "
-            "half empty on average, and cleaning lacks this space.",
+            "half empty on average, and garbage collection lacks this space.",
         ],
     )
 

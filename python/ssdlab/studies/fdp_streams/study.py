@@ -30,7 +30,7 @@ STUDY = Study(
             "The database runs begin with write amplification of parity alone for more than an hour.",
         ),
         Assumption(
-            "what cleaning moves goes to one reclaim unit for all handles",
+            "what garbage collection moves goes to one reclaim unit for all handles",
             "Initially isolated, as the drives known so far are.",
         ),
     ),

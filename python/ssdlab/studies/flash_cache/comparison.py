@@ -1,4 +1,4 @@
-"""The published figures beside the simulated ones, the closed form, and what write amplification costs a year."""
+"""The published figures compared with the simulated ones, the closed form, and what write amplification costs a year."""
 
 import math
 from collections.abc import Mapping
@@ -89,8 +89,9 @@ def run(context: Context) -> StudyResult:
         notes=[
             "Handles save what the log of large objects would be moved for. Small objects that fill most of the cache "
             "have only the spare area to be rewritten in, with a handle or without.",
-            "The source counts 3.6 times fewer cleanings with handles, without saying at which utilization; here as "
-            f"many times fewer units are programmed: {found[Cache()] / found[Cache(has_handles=True)]:.1f} at 100 %.",
+            "The source counts 3.6 times fewer garbage collections with handles, without saying at which utilization; "
+            "here as many times fewer units are programmed: "
+            f"{found[Cache()] / found[Cache(has_handles=True)]:.1f} at 100 %.",
         ],
     )
 
@@ -211,8 +212,8 @@ def _theory(found: Found, drive: "ResolvedDrive") -> Table:
         ("small objects", "no handles", "two handles", "closed form"),
         rows,
         "The closed form is FIFO's with the area of the small objects and the spare area left for it, weighed by their "
-        "share of the writes. It counts nothing for the log. Greedy cleaning takes reclaim units of the log before all "
-        "of their data is dead, and moves the rest.",
+        "share of the writes. It counts nothing for the log. Greedy garbage collection takes reclaim units of the log "
+        "before all of their data is dead, and moves the rest.",
     )
 
 

@@ -26,7 +26,7 @@ STUDY = Study(
             "It is not published. A table varies it.",
         ),
         Assumption(
-            "cleaning takes the reclaim unit with the least live data, chosen in view of the figures",
+            "garbage collection takes the reclaim unit with the least live data, chosen in view of the figures",
             "A table shows other choices: first in, first out moves the log of large objects, as the drive does not.",
         ),
         Assumption(

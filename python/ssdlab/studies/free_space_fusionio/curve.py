@@ -29,7 +29,7 @@ ARRAY_READ_US = 25.0
 """What a page of such SLC takes to read; the fitted drive file holds the time of a copy without its program instead."""
 CURVE_GIB = (60, 80, 100, 125, 150, 175, 200, 225, 250)
 FRESH_GIB = 60
-"""So little that cleaning copies nothing, and erases all the same."""
+"""So little that garbage collection copies nothing, and erases all the same."""
 RESERVED_BYTES = 240 * 10**9 // 4096 * 4096
 """A quarter reserved: formatted to 240 GB."""
 SEEDS = 2

@@ -1,4 +1,4 @@
-"""The published figures beside the simulated ones, what the assumptions decide, and how long a drive lives."""
+"""The published figures compared with the simulated ones, what the assumptions decide, and how long a drive lives."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -132,7 +132,7 @@ def drive_of(context: Context, cache: Cache) -> "ResolvedDrive":
 
 
 def _weight(kind: Kind, shares: Shares) -> float:
-    """What a worker writes beside the others, in bytes."""
+    """The relative share of the writes of a worker."""
     return {"space": kind.space_gib, "bytes": 1, "objects": kind.object_mib}[shares]
 
 
@@ -151,7 +151,7 @@ def _varied() -> list[tuple[str, Cache]]:
         ("each worker writes as many bytes", Cache(shares="bytes")),
         ("each worker writes as many objects", Cache(shares="objects")),
         *((f"spare area {100 * spare:.0f} %", Cache(spare_area=spare)) for spare in SPARE_AREAS if spare != SPARE_AREA),
-        ("cleaning by age (cost-benefit)", Cache(victim="cost-benefit")),
+        ("victim by age (cost-benefit)", Cache(victim="cost-benefit")),
     ]
 
 

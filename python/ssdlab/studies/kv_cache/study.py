@@ -30,8 +30,8 @@ STUDY = Study(
             "28 % of spare area beyond the 960 GiB, fitted to both figures", "It is not published. A table varies it."
         ),
         Assumption(
-            "cleaning takes the reclaim unit with the least live data, chosen in view of the figures",
-            "As in the study of flash caches on a drive of the same family. A table shows cleaning by age.",
+            "garbage collection takes the reclaim unit with the least live data, chosen in view of the figures",
+            "As in the study of flash caches on a drive of the same family. A table shows cost-benefit.",
         ),
         Assumption(
             "the rest of the 960 GiB keeps what the first fill wrote",

@@ -115,17 +115,17 @@ def specify(
     first_rest_seconds: int = REST_SECONDS,
 ) -> "Specification":
     """One drive brought into a state, and the workload on it."""
-    told = WORKLOADS[workload]
+    profile = WORKLOADS[workload]
     scale = context.scale(SCALE) or Fraction(1)
-    requests = told.reads + told.writes
+    requests = profile.reads + profile.writes
     job = context.job(
         FOLDER / f"{state}.fio",
-        READ_PERCENT=f"{100 * told.reads / requests:.0f}",
+        READ_PERCENT=f"{100 * profile.reads / requests:.0f}",
         IOS=str(requests),
-        SIZES=told.sizes,
-        RANDOM_PERCENT=str(told.random_percent),
-        DEPTH=str(told.depth),
-        THINK_US=str(round(told.seconds * 1_000_000 * BURST / requests * scale)),
+        SIZES=profile.sizes,
+        RANDOM_PERCENT=str(profile.random_percent),
+        DEPTH=str(profile.depth),
+        THINK_US=str(round(profile.seconds * 1_000_000 * BURST / requests * scale)),
         BURST=str(max(1, round(BURST * scale))),
         COMPRESS_PERCENT=str(COMPRESS_PERCENT),
         FIRST_REST=f"{first_rest_seconds}s",

@@ -27,7 +27,8 @@ _FILENAME = "filename="
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 Watch = Callable[[float | None, float], bool]
-"""Told about once a second the share that is done, where fio knows, and bytes written a second; False ends the run."""
+"""Called about once a second with the share that is done, where fio knows, and bytes written a second; False ends the
+run."""
 
 
 @dataclass

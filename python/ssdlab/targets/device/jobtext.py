@@ -1,8 +1,8 @@
 """A checked job file as fio is given it: one file a stage, with the files' names put in by us.
 
-Only what shapes requests, reports or timing goes through. What would reach beside the place that is measured, a command
-to run, another device's name, another user, is refused or left out: a job file that somebody found on the web must not
-decide what is overwritten.
+Only what shapes requests, reports or timing goes through. What would reach outside the place that is measured, a
+command to run, another device's name, another user, is refused or left out: a job file that somebody found on the web
+must not decide what is overwritten.
 """
 
 from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_page
 from ssdlab.targets.device.measured import Measured
 
-# More points than this are not told apart on a screen.
+# More points than this cannot be distinguished on a screen.
 _POINTS_MAX = 500
 
 

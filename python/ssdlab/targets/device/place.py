@@ -1,6 +1,6 @@
 """Where fio may write: files that are made for it in a folder, or a device that was claimed for it.
 
-What is there already is never written to, but for a device behind the gate of `ssdlab.safety`. Files lie in a folder of
+What is there already is never written to, but for a device that `ssdlab.safety` admits. Files lie in a folder of
 our own, are held by their descriptors, and are removed afterwards, also after an error, unless they are to be kept.
 """
 

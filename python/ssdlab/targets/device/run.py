@@ -19,7 +19,7 @@ from ssdlab.targets.device.place import Place
 from ssdlab.workloads.jobs.jobfile import JobFile
 
 Progress = Callable[[int, float, int], None]
-"""Told the index of a stage, the share of it that is done, and bytes written in it so far."""
+"""Called with the index of a stage, the share of it that is done, and bytes written in it so far."""
 
 LAYOUT = "lay out"
 """The stage that writes a file once before jobs that read it."""

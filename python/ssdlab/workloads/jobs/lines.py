@@ -139,14 +139,14 @@ def _options(
 
 
 def _included(name: str, source: str, where: str) -> Path:
-    beside = Path(source).parent / name
-    for path in (Path(name), beside):
+    relative = Path(source).parent / name
+    for path in (Path(name), relative):
         try:
             if path.is_file():
                 return path
         except (OSError, ValueError):
             break
-    raise InputError(f"{where}: include {name}: no such file, neither here nor at {beside}")
+    raise InputError(f"{where}: include {name}: no such file, neither here nor at {relative}")
 
 
 def _option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:

@@ -78,10 +78,10 @@ def _scheme(section: "Section", source: str, scale: Fraction, complain: Complain
     name = section.get(SCHEME)
     if not name:
         raise complain(SELECT, "needs dp_scheme, the file with the identifier of each address range")
-    beside = Path(source).parent / name
-    path = next((path for path in (Path(name), beside) if path.is_file()), None)
+    relative = Path(source).parent / name
+    path = next((path for path in (Path(name), relative) if path.is_file()), None)
     if path is None:
-        raise complain(SCHEME, f"names no file, neither here nor at {beside}")
+        raise complain(SCHEME, f"names no file, neither here nor at {relative}")
     ranges = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
