@@ -1,4 +1,4 @@
-"""The published figures compared with the simulated ones, the closed form, and what write amplification costs a year."""
+"""Published and simulated figures, the closed form, and what write amplification costs a year."""
 
 import math
 from collections.abc import Mapping
