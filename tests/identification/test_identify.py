@@ -17,7 +17,8 @@ import pytest
 import blind
 import ssdlab
 from own_devices import needs
-from ssdlab.cli.identify import identify as command
+from ssdlab.cli.commands import loaded
+from ssdlab.cli.identify import identify
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive
 from ssdlab.errors import InputError, RunFailed
@@ -31,6 +32,8 @@ from ssdlab.identification.experiments import overwrite
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
+
+_CONTEXT = loaded("identify").make_context("identify", [])
 
 LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
 SMALL = {
@@ -217,7 +220,7 @@ def test_the_command_writes_a_drive_that_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = [f"{key}={value}" for key, value in SMALL.items()]
-    command(drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
+    identify(_CONTEXT, drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
     said = capsys.readouterr().out
     assert "total:" in said and "x the capacity" in said
     result = json.loads((tmp_path / "out/result.json").read_text())
@@ -247,7 +250,7 @@ def test_wrong_options_are_said(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=said):
-        command(**options)
+        identify(_CONTEXT, **options)
     assert not list(tmp_path.rglob("*"))
 
 
@@ -305,7 +308,7 @@ def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: 
     place = make(tmp_path / "here")
     monkeypatch.chdir(tmp_path)
     # Only the first experiment begins: thousands of single reads take their time.
-    command(on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
+    identify(_CONTEXT, on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
     assert not list(place.iterdir())
     result = json.loads((tmp_path / "out/result.json").read_text())
     assert result["written_bytes"] == result["capacity_bytes"] == 64 << 20
