@@ -18,7 +18,7 @@ import blind
 import ssdlab
 from own_devices import needs
 from ssdlab.cli.commands import loaded
-from ssdlab.cli.identify import identify
+from ssdlab.cli.identify import identify as command
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive
 from ssdlab.errors import InputError, RunFailed
@@ -220,7 +220,7 @@ def test_the_command_writes_a_drive_that_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = [f"{key}={value}" for key, value in SMALL.items()]
-    identify(_CONTEXT, drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
+    command(_CONTEXT, drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
     said = capsys.readouterr().out
     assert "total:" in said and "x the capacity" in said
     result = json.loads((tmp_path / "out/result.json").read_text())
@@ -250,7 +250,7 @@ def test_wrong_options_are_said(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=said):
-        identify(_CONTEXT, **options)
+        command(_CONTEXT, **options)
     assert not list(tmp_path.rglob("*"))
 
 
@@ -308,7 +308,7 @@ def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: 
     place = make(tmp_path / "here")
     monkeypatch.chdir(tmp_path)
     # Only the first experiment begins: thousands of single reads take their time.
-    identify(_CONTEXT, on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
+    command(_CONTEXT, on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
     assert not list(place.iterdir())
     result = json.loads((tmp_path / "out/result.json").read_text())
     assert result["written_bytes"] == result["capacity_bytes"] == 64 << 20
