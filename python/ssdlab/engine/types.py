@@ -754,6 +754,10 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes a second that it takes all the same while it is closed and has room; 0: none"""
     programs_first: bool
     """Whether reads suspend nothing while writes wait for room in it"""
+    coalesce: bool
+    """Whether a write to units that wait in it for their program replaces them there, and programs nothing more"""
+    free_at_program: bool
+    """Whether units give back their room when their program begins, not when it ends"""
 
 
 class ZoneCounts(msgspec.Struct, frozen=True, kw_only=True):

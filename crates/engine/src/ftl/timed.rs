@@ -9,6 +9,7 @@ use crate::request::Request;
 use crate::timing::drive::{Idle, TimedDrive};
 use crate::timing::in_memory::InMemory;
 use crate::timing::recorder::{Decision, Recorder};
+use crate::units::{Lpn, Ppn};
 use std::ops::Range;
 
 impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
@@ -54,6 +55,19 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
 
     fn exchange_memory(&mut self, memory: &mut InMemory) {
         std::mem::swap(memory, &mut self.clock_mut().memory);
+    }
+
+    fn replace(&mut self, request: &Request, memory: &InMemory) -> bool {
+        if L::IS_PACKED || self.read_only().is_some() {
+            return false;
+        }
+        let last = self.lpn_of(request.offset_bytes + u64::from(request.length_bytes) - 1);
+        let mut places = (self.lpn_of(request.offset_bytes).0..=last.0).map(|lpn| self.map.physical(Lpn(lpn)));
+        let are_there = places.all(|ppn| ppn != Ppn::UNMAPPED && memory.can_replace(ppn));
+        if are_there {
+            self.books.host_wrote(u64::from(request.length_bytes));
+        }
+        are_there
     }
 
     fn ledger(&self) -> &Ledger {

@@ -39,6 +39,11 @@ pub trait TimedDrive {
     /// Exchanges what the drive knows of the controller's memory. It is lent for the time of a decision, which then reads
     /// nothing from flash that is still there.
     fn exchange_memory(&mut self, _memory: &mut InMemory) {}
+    /// Whether all units of a write are in the controller's memory and can be replaced there, which is then done and
+    /// counted: nothing is decided, and nothing programmed for it. A drive that keeps contents writes anew.
+    fn replace(&mut self, _request: &Request, _memory: &InMemory) -> bool {
+        false
+    }
     fn ledger(&self) -> &Ledger;
     /// Exchanges the decisions since the last call for an empty list.
     fn take_decisions(&mut self, into: &mut Vec<Decision>);

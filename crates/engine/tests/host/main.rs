@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod breakdown;
+mod buffering;
 mod depth;
 mod drives;
 mod flushing;

@@ -154,6 +154,7 @@ fn fused_and_unfused_agree_on_every_completion() {
         (drive.write_buffer.resume_bytes, drive.write_buffer.close_bytes) = (16 * UNIT, 48 * UNIT);
         drive.write_buffer.closed_per_second = 5000;
         drive.write_buffer.programs_first = true;
+        (drive.write_buffer.coalesce, drive.write_buffer.free_at_program) = (true, true);
         drive.controller.program_us = 10.0;
         drive
     }));

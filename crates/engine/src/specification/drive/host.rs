@@ -27,6 +27,12 @@ pub struct WriteBuffer {
     /// whether reads suspend nothing while writes wait for room in it
     #[schemars(example = true, extend("acts" = "with nand.suspend and write_buffer.bytes above 0"))]
     pub programs_first: bool,
+    /// whether a write to units that wait in it for their program replaces them there, and programs nothing more
+    #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
+    pub coalesce: bool,
+    /// whether units give back their room when their program begins, not when it ends
+    #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
+    pub free_at_program: bool,
 }
 
 impl Default for WriteBuffer {
@@ -38,6 +44,8 @@ impl Default for WriteBuffer {
             close_bytes: 0,
             closed_per_second: 0,
             programs_first: false,
+            coalesce: false,
+            free_at_program: false,
         }
     }
 }

@@ -10,8 +10,9 @@
 
 use super::background::Background;
 use super::copy_turns::CopyTurns;
+use super::groups::GroupId;
 use super::kind::Kind;
-use super::operation::{Array, Costs, Operation};
+use super::operation::{Array, Costs, Operation, Work};
 use super::pipeline::Pipelines;
 use super::ring::Ring;
 use super::service::{Ended, Queued, Service};
@@ -150,6 +151,8 @@ pub struct Dies {
     copy_turns: Option<Box<CopyTurns>>,
     /// Only of flash whose dies have work of their own.
     pub(super) background: Option<Box<Background>>,
+    /// The groups whose programs have begun since they were last told of; only where somebody asks.
+    begun: Option<Vec<GroupId>>,
 }
 
 impl Dies {
@@ -168,7 +171,24 @@ impl Dies {
             pipelines: None,
             copy_turns: None,
             background: None,
+            begun: None,
         }
+    }
+
+    /// Tells which programs of the host have begun, which takes an event for every operation.
+    pub fn telling_begun(self) -> Self {
+        Self { is_fused: false, begun: Some(Vec::new()), ..self }
+    }
+
+    #[inline(always)]
+    pub fn tells_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// The next group whose program has begun and that was not yet told of.
+    #[inline]
+    pub fn next_begun(&mut self) -> Option<GroupId> {
+        self.begun.as_mut()?.pop()
     }
 
     pub fn set_slc_mode(&mut self, cache: &SlcCache) {
@@ -422,6 +442,12 @@ impl Dies {
     pub(super) fn note_begun<K: Kind>(&mut self, index: usize, operation: Operation) {
         if K::HAS_EXTRAS && self.keeps_load {
             self.dies[index].queued_ns -= self.costs.duration_ns(operation);
+        }
+        if K::HAS_EXTRAS
+            && operation.work() == Work::Program
+            && let Some(begun) = &mut self.begun
+        {
+            begun.push(operation.target());
         }
     }
 

@@ -318,6 +318,14 @@ impl Groups {
         self.in_memory().add(group, number, is_large);
     }
 
+    /// The program of a group that is waited for has begun. Returns how many units wait for it.
+    pub fn begin(&mut self, group: GroupId) -> u32 {
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.begin(group);
+        }
+        self.groups[group as usize].waiting
+    }
+
     /// A group that was waited for is in flash.
     #[inline(always)]
     pub fn end(&mut self, group: GroupId) {

@@ -28,11 +28,13 @@ impl Default for Numbering {
 struct Known {
     number: u32,
     is_large: bool,
+    /// Whether it is being programmed, as far as that is told.
+    is_begun: bool,
     /// The next one with the same lowest bits.
     next: GroupId,
 }
 
-const UNKNOWN: Known = Known { number: 0, is_large: true, next: NONE };
+const UNKNOWN: Known = Known { number: 0, is_large: true, is_begun: false, next: NONE };
 
 #[derive(Clone, Debug, Default)]
 pub struct InMemory {
@@ -57,7 +59,10 @@ impl InMemory {
         let known: Vec<(GroupId, Known)> = self.all().collect();
         self.first = vec![NONE; self.groups.len().next_power_of_two()];
         self.count = 0;
-        known.into_iter().for_each(|(group, Known { number, is_large, .. })| self.add(group, number, is_large));
+        for (group, Known { number, is_large, is_begun, .. }) in known {
+            self.add(group, number, is_large);
+            self.groups[group as usize].is_begun = is_begun;
+        }
     }
 
     fn all(&self) -> impl Iterator<Item = (GroupId, Known)> {
@@ -79,7 +84,7 @@ impl InMemory {
     #[cold]
     pub(super) fn add(&mut self, group: GroupId, number: u32, is_large: bool) {
         let place = self.place(number);
-        self.groups[group as usize] = Known { number, is_large, next: self.first[place] };
+        self.groups[group as usize] = Known { number, is_large, is_begun: false, next: self.first[place] };
         self.first[place] = group;
         self.count += 1;
     }
@@ -98,6 +103,12 @@ impl InMemory {
         self.groups[before as usize].next = next;
     }
 
+    /// The program of a group that was added has begun.
+    #[cold]
+    pub(super) fn begin(&mut self, group: GroupId) {
+        self.groups[group as usize].is_begun = true;
+    }
+
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -105,17 +116,27 @@ impl InMemory {
 
     /// Whether a place lies in a group that was added and not removed.
     pub fn holds(&self, ppn: Ppn) -> bool {
+        self.group_of(ppn).is_some()
+    }
+
+    /// Whether it does, and that group is not yet being programmed.
+    pub fn can_replace(&self, ppn: Ppn) -> bool {
+        self.group_of(ppn).is_some_and(|group| !group.is_begun)
+    }
+
+    fn group_of(&self, ppn: Ppn) -> Option<Known> {
         if self.is_empty() {
-            return false;
+            return None;
         }
         let number = self.numbering.units.quotient(ppn.0);
         let of_large = number - self.numbering.smaller_per_group.remainder(number);
-        self.knows(of_large, true) || (self.numbering.smaller_per_group.get() > 1 && self.knows(number, false))
+        let small = || if self.numbering.smaller_per_group.get() > 1 { self.known(number, false) } else { None };
+        self.known(of_large, true).or_else(small)
     }
 
-    fn knows(&self, number: u32, is_large: bool) -> bool {
-        let mut known = self.behind(self.first[self.place(number)]);
-        known.any(|(_, other)| other.number == number && other.is_large == is_large)
+    fn known(&self, number: u32, is_large: bool) -> Option<Known> {
+        let mut known = self.behind(self.first[self.place(number)]).map(|(_, known)| known);
+        known.find(|other| other.number == number && other.is_large == is_large)
     }
 }
 
@@ -123,6 +144,27 @@ impl InMemory {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_being_programmed_is_there_and_cannot_be_replaced() {
+        let numbering = Numbering { units: Divisor::new(2), ..Numbering::default() };
+        let mut memory = InMemory::new(numbering);
+        (0..2).for_each(|_| memory.grow());
+        memory.add(0, 5, true);
+        memory.add(1, 6, true);
+        memory.begin(0);
+        let found = |memory: &InMemory, ppn| (memory.holds(Ppn(ppn)), memory.can_replace(Ppn(ppn)));
+        for _ in 0..20 {
+            let places = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
+            let [nothing, programming, waiting] = [(false, false), (true, false), (true, true)];
+            assert_eq!(places, [nothing, programming, programming, waiting, waiting, nothing]);
+            // Also when the table has grown.
+            memory.grow();
+        }
+        memory.remove(0);
+        memory.add(0, 5, true);
+        assert_eq!(found(&memory, 10), (true, true), "the next group of that name waits again");
+    }
 
     proptest! {
         /// Against a list that is searched through. Groups of two units, or of six.

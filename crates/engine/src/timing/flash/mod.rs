@@ -110,6 +110,11 @@ pub struct Flash {
     waiting_erases: Option<Box<WaitingErases>>,
     has_plain_dies: bool,
     handing_on: HandingOn,
+    /// Units that somebody waits for and whose programs have begun; counted only where the dies tell of that.
+    programming_units: u64,
+    /// Whether the host's side hears of programs that begin, and whether one has since it last asked.
+    is_begin_heard: bool,
+    has_begun: bool,
 }
 
 impl Flash {
@@ -162,7 +167,41 @@ impl Flash {
                 && nand.copy_pages_together <= 1
                 && nand.background_us == 0.0,
             handing_on: HandingOn::default(),
+            programming_units: 0,
+            is_begin_heard: false,
+            has_begun: false,
         }
+    }
+
+    /// That knows which programs have begun: `programming_units`, and which units in memory can still be replaced. Where
+    /// the host's side hears of it, `run` ends with each.
+    pub fn telling_begun(mut self, is_begin_heard: bool) -> Self {
+        // From the start, so that no program begins unseen.
+        self.groups.in_memory();
+        Self { dies: self.dies.telling_begun(), is_begin_heard, ..self }
+    }
+
+    /// Units that somebody waits for and whose programs have begun.
+    pub fn programming_units(&self) -> u64 {
+        self.programming_units
+    }
+
+    /// Whether a program has begun since this was last asked.
+    pub fn take_begun(&mut self) -> bool {
+        std::mem::take(&mut self.has_begun)
+    }
+
+    /// Notes the programs that have begun. Returns whether there are any that the host's side is to hear of.
+    #[inline(always)]
+    fn note_begun<K: Kind>(&mut self) -> bool {
+        if !K::HAS_EXTRAS || !self.dies.tells_begun() {
+            return false;
+        }
+        while let Some(group) = self.dies.next_begun() {
+            self.programming_units += u64::from(self.groups.begin(group));
+            self.has_begun = self.is_begin_heard;
+        }
+        self.has_begun
     }
 
     /// Whose controller takes so many microseconds to hand on a program.
@@ -291,6 +330,7 @@ impl Flash {
             & self.word_lines.is_none()
             & !self.is_asked_for_load
             & !self.handing_on.takes_time()
+            & !self.dies.tells_begun()
     }
 
     /// An operation on the page of a place, which says what it costs.
@@ -313,6 +353,9 @@ impl Flash {
     fn run_as<K: Kind>(&mut self, until_ns: u64, events_max: u64) -> u64 {
         let mut events = 0;
         while events < events_max {
+            if self.note_begun::<K>() {
+                return events;
+            }
             let Some((now, die)) = self.dies.next_event().filter(|&(now, _)| now < until_ns) else { return events };
             self.now_ns = now;
             events += 1;
@@ -336,6 +379,9 @@ impl Flash {
                 Work::Program => {
                     self.ended = self.dies.end_of_host::<K>(now, die, operation);
                     let slots = self.groups.waiting(operation.target());
+                    if K::HAS_EXTRAS && self.dies.tells_begun() {
+                        self.programming_units -= slots.len() as u64;
+                    }
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
                     self.groups.end(operation.target());
                 }
@@ -344,9 +390,11 @@ impl Flash {
             }
             self.dies.go_on::<K>(now, die);
             if !self.finished.is_empty() {
+                self.note_begun::<K>();
                 return events;
             }
         }
+        self.note_begun::<K>();
         events_max
     }
 
@@ -511,6 +559,7 @@ impl Flash {
         self.queue_host_read::<K>(now, host_page, host_units, slot);
         self.queue_copies::<K>(now, run);
         self.queue_lone_read::<K>(now, copied_page);
+        self.note_begun::<K>();
         units_of_slot
     }
 

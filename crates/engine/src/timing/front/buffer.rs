@@ -74,8 +74,9 @@ impl Buffer {
     }
 
     /// When it takes the next write although it is closed, should nothing have been told of that yet.
-    pub fn next_trickle_ns(&mut self, now: u64) -> Option<u64> {
-        if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || self.units >= self.units_max {
+    pub fn next_trickle_ns(&mut self, now: u64, freed_units: u64) -> Option<u64> {
+        let is_full = self.units - freed_units >= self.units_max;
+        if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || is_full {
             return None;
         }
         self.trickle_is_due = true;
@@ -84,9 +85,9 @@ impl Buffer {
     }
 
     /// That time has come. Whether a write of so many units is taken.
-    pub fn trickle(&mut self, units: u64) -> bool {
+    pub fn trickle(&mut self, units: u64, freed_units: u64) -> bool {
         self.trickle_is_due = false;
-        self.units + units <= self.units_max
+        self.units - freed_units + units <= self.units_max
     }
 
     pub fn exists(&self) -> bool {
@@ -103,11 +104,12 @@ impl Buffer {
     }
 
     /// Whether a write of so many units is taken now; if not, it waits. One larger than the whole buffer is taken when the
-    /// buffer is empty.
+    /// buffer is empty. Of the units in it, so many have given back their room already.
     #[inline]
-    pub fn takes(&mut self, units: u64) -> bool {
-        self.is_closed &= self.units > self.resume_units;
-        let has_room = self.units + units <= self.close_units || self.units == 0;
+    pub fn takes(&mut self, units: u64, freed_units: u64) -> bool {
+        let held_units = self.units - freed_units;
+        self.is_closed &= held_units > self.resume_units;
+        let has_room = held_units + units <= self.close_units || held_units == 0;
         self.is_closed |= !has_room && self.resume_units < self.close_units;
         has_room && !self.is_closed
     }
@@ -209,42 +211,52 @@ mod tests {
     #[test]
     fn a_buffer_that_was_full_takes_nothing_until_its_low_mark() {
         let mut buffer = Buffer::new(10, false).resuming_at(4);
-        assert!(buffer.takes(10));
+        assert!(buffer.takes(10, 0));
         buffer.take(10);
-        assert!(!buffer.takes(1));
+        assert!(!buffer.takes(1, 0));
         let tag = buffer.tag();
         for left in (5..10).rev() {
             buffer.finish(tag);
-            assert_eq!((buffer.units(), buffer.takes(1)), (left, false));
+            assert_eq!((buffer.units(), buffer.takes(1, 0)), (left, false));
         }
         buffer.finish(tag);
-        assert!(buffer.takes(6), "at the low mark it is open again");
+        assert!(buffer.takes(6, 0), "at the low mark it is open again");
         buffer.take(1);
-        assert!(buffer.takes(1), "and stays open until it is full");
+        assert!(buffer.takes(1, 0), "and stays open until it is full");
         let mut plain = Buffer::new(10, false);
         plain.take(10);
-        assert!(!plain.takes(1));
+        assert!(!plain.takes(1, 0));
         plain.finish(plain.tag());
-        assert!(plain.takes(1), "without a low mark room is enough");
+        assert!(plain.takes(1, 0), "without a low mark room is enough");
     }
 
     #[test]
     fn a_closed_buffer_takes_so_many_writes_a_second_while_it_has_room() {
         // Closed at 6 of 8, open again at 2; one write a millisecond meanwhile.
         let mut buffer = Buffer::new(8, false).closing_at(6).resuming_at(2).trickling(1000);
-        assert_eq!(buffer.next_trickle_ns(5), None, "it is open");
+        assert_eq!(buffer.next_trickle_ns(5, 0), None, "it is open");
         buffer.take(6);
-        assert!(!buffer.takes(1));
-        assert_eq!(buffer.next_trickle_ns(5_000_000), Some(5_000_000));
-        assert_eq!(buffer.next_trickle_ns(5_000_000), None, "one at a time");
-        assert!(buffer.trickle(1));
+        assert!(!buffer.takes(1, 0));
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(5_000_000));
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), None, "one at a time");
+        assert!(buffer.trickle(1, 0));
         buffer.take(1);
-        assert_eq!(buffer.next_trickle_ns(5_000_000), Some(6_000_000));
-        assert!(buffer.trickle(1) && !buffer.takes(1));
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(6_000_000));
+        assert!(buffer.trickle(1, 0) && !buffer.takes(1, 0));
         buffer.take(1);
-        assert_eq!(buffer.next_trickle_ns(6_000_000), None, "it is full");
+        assert_eq!(buffer.next_trickle_ns(6_000_000, 0), None, "it is full");
         (0..6).for_each(|_| buffer.finish(buffer.tag()));
-        assert!(buffer.takes(4));
+        assert!(buffer.takes(4, 0));
+    }
+
+    #[test]
+    fn what_is_being_programmed_may_have_given_back_its_room() {
+        let mut buffer = Buffer::new(8, false).closing_at(6).resuming_at(2);
+        buffer.take(6);
+        assert!(buffer.takes(2, 2), "six, two of which have given back their room");
+        assert!(!buffer.takes(3, 2) && !buffer.takes(1, 3), "closed, and three are more than the low mark");
+        assert!(buffer.takes(4, 4), "two are the low mark");
+        assert!(!buffer.takes(5, 4));
     }
 
     #[test]

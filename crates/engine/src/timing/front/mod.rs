@@ -157,6 +157,10 @@ pub struct FrontEnd {
     pub closed_per_second: u64,
     /// Whether reads suspend nothing while writes wait for room in the buffer.
     pub holds_suspends: bool,
+    /// Whether a write replaces units that wait in the buffer for their program.
+    pub coalesces: bool,
+    /// Whether units give back their room when their program begins.
+    pub frees_at_program: bool,
     /// Whether what is buffered is lost with the power.
     pub is_volatile: bool,
 }
@@ -174,6 +178,8 @@ impl FrontEnd {
             buffer_close_units: drive.write_buffer.close_bytes / u64::from(drive.ftl.mapping_unit_bytes),
             closed_per_second: drive.write_buffer.closed_per_second,
             holds_suspends: drive.write_buffer.programs_first,
+            coalesces: drive.write_buffer.coalesce,
+            frees_at_program: drive.write_buffer.free_at_program,
             is_volatile: !drive.write_buffer.power_loss_protection,
         })
     }
@@ -191,6 +197,8 @@ pub struct Front {
     reading: Option<Box<Reading>>,
     command_ns: u64,
     holds_suspends: bool,
+    coalesces: bool,
+    frees_at_program: bool,
     agenda: Agenda,
     features: FeatureSet,
     tells_parts: bool,
@@ -203,8 +211,13 @@ pub struct Front {
 
 impl Front {
     pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
+        let has_buffer = front_end.buffer_units > 0;
+        let [coalesces, frees_at_program] =
+            [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
         let front = Self {
-            flash,
+            flash: if coalesces || frees_at_program { flash.telling_begun(frees_at_program) } else { flash },
+            coalesces,
+            frees_at_program,
             slots: Slots::default(),
             limit: CommandLimit::new(front_end.commands_per_second_max),
             command_slots: CommandSlots::new(front_end.command_slots),
@@ -336,7 +349,8 @@ impl Front {
     ) -> Result<(u64, bool), ReadOnly> {
         let events = self.flash.run(until_ns.min(self.agenda.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
-        let is_heard_of = !self.flash.finished().is_empty();
+        let has_begun = !W::IS_DIRECT && self.flash.take_begun();
+        let is_heard_of = has_begun || !self.flash.finished().is_empty();
         if is_heard_of {
             self.note_finished::<W, R>(drive, requester)?;
         }
@@ -412,8 +426,9 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        // Found out before an answer lets more be carried out.
-        let service = self.tells_parts::<W>().then(|| self.flash.service());
+        // Found out before an answer lets more be carried out. Programs that only began say nothing of it.
+        let has_service = self.tells_parts::<W>() && !self.flash.finished().is_empty();
+        let service = has_service.then(|| self.flash.service());
         let mut finished = std::mem::take(&mut self.finished);
         std::mem::swap(&mut finished, self.flash.finished());
         for part in finished.drain(..) {
@@ -443,7 +458,11 @@ impl Front {
         }
         self.finished = finished;
         // Without a buffer a flush waits for nothing.
-        if W::IS_DIRECT { Ok(()) } else { self.take_waiting_into_buffer::<W, R>(service.as_ref(), drive, requester) }
+        if W::IS_DIRECT {
+            Ok(())
+        } else {
+            self.take_waiting_into_buffer::<W, R>(service.as_ref(), Part::HostOperations, drive, requester)
+        }
     }
 
     /// The request has been carried out but for what the controller takes for any command.
@@ -455,10 +474,11 @@ impl Front {
     }
 
     /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
-    /// program that made room, whose service is given, or a map page.
+    /// program that made room by its end, whose service is given, or something of another part: its beginning, a map page.
     fn take_waiting_into_buffer<W: Features, R: Requester<Self>>(
         &mut self,
         service: Option<&Service>,
+        otherwise: Part,
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
@@ -467,14 +487,14 @@ impl Front {
         }
         while let Some(&slot) = self.buffer.waiting.front() {
             let units = self.units_of(&self.slots.request(slot));
-            if !self.buffer.takes(units) {
+            if !self.buffer_takes(units) {
                 break;
             }
             self.buffer.waiting.pop_front();
             let account = self.slots.account(slot);
             match service {
                 Some(service) => account.spend_on_room(service),
-                None => account.spend(Part::Map, self.now_ns),
+                None => account.spend(otherwise, self.now_ns),
             }
             self.bring_to_buffer::<W, R>(slot, drive, requester)?;
         }
@@ -489,7 +509,8 @@ impl Front {
         if self.holds_suspends {
             self.flash.hold_suspends(is_waited_for);
         }
-        if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns) {
+        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
+        if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
             self.agenda.step(at_ns, Step::Trickled, 0);
         }
     }
@@ -502,7 +523,8 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let first = self.buffer.waiting.front().copied();
         let units = first.map_or(0, |slot| self.units_of(&self.slots.request(slot)));
-        if self.buffer.trickle(units)
+        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
+        if self.buffer.trickle(units, freed_units)
             && let Some(slot) = self.buffer.waiting.pop_front()
         {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);

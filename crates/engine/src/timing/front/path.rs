@@ -70,7 +70,7 @@ impl Front {
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 // First come, first served: nobody passes those who wait.
                 let units = self.units_of(&request);
-                if self.buffer.waiting.is_empty() && self.buffer.takes(units) {
+                if self.buffer.waiting.is_empty() && self.buffer_takes(units) {
                     return self.bring_to_buffer::<W, R>(slot, drive, requester);
                 }
                 self.buffer.waiting.push_back(slot);
@@ -140,9 +140,15 @@ impl Front {
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
         let Submission { request, tag, is_through, .. } = self.slots.submission(slot);
+        let is_waited_for = self.buffer.is_volatile() && is_through;
+        if self.coalesces && !is_waited_for && drive.replace(&request, self.flash.in_memory()) {
+            requester.executed(tag, drive.ledger());
+            self.answer_after_command(slot);
+            return Ok(());
+        }
         self.decide::<W>(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
-        if self.buffer.is_volatile() && is_through {
+        if is_waited_for {
             return self.write_through(slot, drive);
         }
         let units = self.carry_out_for(self.buffer.tag());
@@ -251,6 +257,14 @@ impl Front {
             }
         }
         self.complete(slot, drive, requester)
+    }
+
+    /// Whether the buffer takes so many units now; where they give back their room when their program begins, those that
+    /// are being programmed do not count.
+    #[inline]
+    pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
+        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
+        self.buffer.takes(units, freed_units)
     }
 
     /// An upper bound: a unit that is written in part counts whole.

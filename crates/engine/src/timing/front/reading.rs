@@ -133,7 +133,7 @@ impl Front {
             SEGMENT.. => self.segment_came(slot & !SEGMENT, 1, Part::Map, drive, requester),
             BUFFERED_FIRST.. => {
                 self.buffer.finish(slot);
-                self.take_waiting_into_buffer::<AnyFeatures, R>(None, drive, requester)
+                self.take_waiting_into_buffer::<AnyFeatures, R>(None, Part::Map, drive, requester)
             }
             _ => {
                 if self.slots.request(slot).operation == Operation::Write && self.buffer.exists() {
