@@ -5,7 +5,7 @@ _FRONT = ("nand.read_us", "nand.suspend", "nand.program_suspend_us", "controller
 _HELD = ("nand.suspend_spread_us", "nand.copy_pages_together")
 _BACKGROUND = ("nand.background_us", "nand.background_per_second")
 _BUFFER = ("write_buffer.bytes", "write_buffer.resume_bytes")
-_CLOSED = ("write_buffer.close_bytes", "write_buffer.closed_per_second")
+_CLOSED = ("write_buffer.close_bytes", "write_buffer.closed_per_second", "write_buffer.free_at_program")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
     "micron-7450-pro-960gb": (*_FLASH, "ftl.placement"),
