@@ -68,6 +68,12 @@ def test_a_bound_that_is_hit_is_named() -> None:
     assert found.at_bound == ("a",)
 
 
+def test_a_search_that_begins_at_a_bound_leaves_it() -> None:
+    """A drive's own value at a bound of `--free` came back as the fitted one."""
+    found = fit(lambda values: [70 + values[0], 140 + values[0]], [Parameter("a", 1, 100, 1.0)], [82.0, 152.0])
+    assert found.values == pytest.approx((12,), rel=0.01)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0)])
 def test_bounds_are_checked(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="bounds"):
@@ -99,7 +105,7 @@ def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.Captur
     write_points(points, ["deep", "single"], {"nand.program_us": 333.0})
     output = points.parent / "out"
     command(
-        str(points), drive="textbook", free=["nand.program_us=100..1000"], until="job", workers=1, output=str(output)
+        str(points), drive=["textbook"], free=["nand.program_us=100..1000"], until="job", workers=1, output=str(output)
     )
     fitted = tomllib.loads((output / "fitted.toml").read_text())
     assert fitted["nand"]["program_us"] == pytest.approx(333, rel=0.01)
@@ -115,7 +121,7 @@ def test_the_command_says_what_the_points_cannot_tell(points: Path, capsys: pyte
     """Without a buffer a write of one unit takes the command and the program: only their sum can be seen."""
     write_points(points, ["single"], {"nand.program_us": 300.0})
     free = ["nand.program_us=100..1000", "controller.command_us=1..100"]
-    command(str(points), drive="textbook", free=free, until="job", workers=1, output=str(points.parent / "out"))
+    command(str(points), drive=["textbook"], free=free, until="job", workers=1, output=str(points.parent / "out"))
     printed = capsys.readouterr().out
     assert "an exact fit is no evidence" in printed
     assert "hardly constrain" in printed or "do not separate" in printed

@@ -83,7 +83,7 @@ def _protocol() -> Callable[[Console], None]:
 def _fit(_console: Console) -> None:
     points = [Point(Path("random-writes-of-an-hour.fio"), "100GiB", "write_mib_s", 61.0, "points.csv:2")]
     bounds = parameter("nand.program_us=300..1500", load("generic-tlc-480"))
-    found = Fit((612.5,), (60.2,), (-0.013,), ((600.0, 640.0),), 1.0, (), (), 9)
+    found = Fit((612.5,), (60.2,), (-0.013,), ((600.0, 640.0),), 1.0, (), (), 9, ((-0.9,),))
     fit._print(found, [bounds], points, [60.9])
 
 

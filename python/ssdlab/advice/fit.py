@@ -37,9 +37,13 @@ class Parameter:
 
     @property
     def first(self) -> float:
-        """Where the search begins: the geometric middle unless it was said, inside the bounds."""
+        """Where the search begins: the geometric middle unless it was given, and a tenth inside the bounds.
+
+        The steps of the search shrink with the distance to a bound: from a bound it would not get away.
+        """
         start = math.sqrt(self.low * self.high) if self.start is None else self.start
-        return min(max(start, self.low), self.high)
+        inside = (self.high / self.low) ** 0.1
+        return min(max(start, self.low * inside), self.high / inside)
 
 
 @dataclass(frozen=True)
@@ -58,22 +62,55 @@ class Fit:
     at_bound: tuple[str, ...]
     """Parameters that ended at one of their bounds: the points pull further."""
     evaluations: int
+    sensitivities: tuple[tuple[float, ...], ...]
+    """A row a point, a column a parameter: the relative change of the figure over that of the parameter."""
 
     @property
     def deviation_max(self) -> float:
         """The largest deviation, without its sign."""
         return max(abs(deviation) for deviation in self.deviations)
 
+    @property
+    def residuals(self) -> tuple[float, ...]:
+        """Of each point: log(model / measured), whose squares the fit makes small."""
+        return tuple(math.log1p(deviation) for deviation in self.deviations)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean squared residual, about a share."""
+        return math.sqrt(sum(each * each for each in self.residuals) / len(self.residuals))
+
+    def determined_by(self, index: int) -> tuple[float, ...]:
+        """What each point contributes to parameter `index`: shares, whose sum is 1; all 0 where it moves no figure.
+
+        Only what the other parameters cannot do as well counts: the part of the sensitivities that is at right angles
+        to theirs, squared.
+        """
+        import numpy as np
+
+        jacobian = np.asarray(self.sensitivities, dtype=np.float64)
+        own, others = jacobian[:, index], np.delete(jacobian, index, axis=1)
+        left = own - others @ np.linalg.pinv(others) @ own
+        total = float(left @ left)
+        if total <= 1e-12 * max(1.0, float(own @ own)):
+            return (0.0,) * len(own)
+        return tuple(float(each) for each in left * left / total)
+
 
 def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]) -> Fit:
     """The parameters of least squared relative deviation. ValueError for nothing to fit, or bounds not above 0.
 
-    With fewer points than parameters something is found all the same, and `confounded` says what it is worth.
+    With fewer points than parameters something is found all the same, and `confounded` says what it is worth. Without
+    parameters the model is only compared with the points.
     """
     import numpy as np
     from scipy.optimize import least_squares
 
     _check(parameters, measured)
+    if not parameters:
+        figures = tuple(float(value) for value in model([]))
+        off = tuple(figure / value - 1 for figure, value in zip(figures, measured, strict=True))
+        return Fit((), figures, off, (), 1.0, (), (), 1, tuple(() for _ in figures))
     log_measured = np.log(np.asarray(measured, dtype=np.float64))
     seen: dict[tuple[float, ...], Floats] = {}
 
@@ -121,6 +158,7 @@ def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]
         confounded=tuple(confounded),
         at_bound=tuple(edge),
         evaluations=len(seen),
+        sensitivities=tuple(tuple(float(each) for each in row) for row in jacobian),
     )
 
 
@@ -188,8 +226,8 @@ def _half_widths(jacobian: "Floats", left: "Floats") -> "Floats | None":
 
 
 def _check(parameters: Sequence[Parameter], measured: Sequence[float]) -> None:
-    if not parameters or not measured:
-        raise ValueError("a fit needs a parameter and a point")
+    if not measured:
+        raise ValueError("a fit needs a point")
     for each in parameters:
         if not 0 < each.low < each.high < math.inf:
             raise ValueError(f"{each.name}: bounds {each.low} to {each.high} should be above 0 and ascending")

@@ -2,9 +2,12 @@
 
 A point is a line of a CSV file: `workload` (a job file, by its path from the CSV), `space_in_use` (how much of the
 drive the job works on: `100GiB`, or empty), `metric` and `value`. The job file says `${SPACE}` where that size belongs.
+Further columns may be there: `rate` (requests a second, `${RATE}` in the job file), `job` (the job of the last stage
+whose requests count; all of them without it) and `drive` (which drive was measured, where several are fitted together).
 """
 
 import csv
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,12 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ssdlab.advice.fit import Fit, Model, Parameter
-from ssdlab.drives import DriveFile, Source, resolve
+from ssdlab.advice.fit import Model, Parameter
+from ssdlab.drives import DriveFile, resolve
 from ssdlab.drives import settings as drive_settings
 from ssdlab.drives.schema import keys
 from ssdlab.errors import InputError, RunFailed, near
 from ssdlab.quantities import parse_bytes
+from ssdlab.results.latency import Latency, merged
 from ssdlab.results.speed import speed
 from ssdlab.runs import run_many
 from ssdlab.workloads import jobs
@@ -25,50 +29,91 @@ from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.results import Result
+    from ssdlab.results.job_result import JobResult
     from ssdlab.results.speed import DirectionSpeed
     from ssdlab.runs import Progress
     from ssdlab.specification import Specification
+    from ssdlab.workloads.specifying import Until
+
+    _Key = tuple[str, Path, str, float | None]
 
 COLUMNS = ("workload", "space_in_use", "metric", "value")
+OPTIONAL_COLUMNS = ("rate", "job", "drive")
 _EXPECTED = f"expected is a CSV file with the columns {', '.join(COLUMNS)}"
 _BYTES_PER_MIB = 1 << 20
+Side = Literal["read", "write"]
+Metric = Callable[["Result", str], float]
+"""The figure of a run, of one job of its last stage where that has a name."""
 
 
-def _write_mib_s(result: "Result") -> float:
-    return _speed(result, "write").mb_s * 1e6 / _BYTES_PER_MIB
+RANKS: Mapping[str, float] = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
+"""Percentiles of latency by the ends of their metrics' names, in percent."""
+# The rank of a percentile is uncertain by a third of what lies above it when ten requests do.
+_REQUESTS_ABOVE_MIN = 10
 
 
-def _read_mib_s(result: "Result") -> float:
-    return _speed(result, "read").mb_s * 1e6 / _BYTES_PER_MIB
+def _write_mib_s(result: "Result", job: str) -> float:
+    return _mb_s(result, "write", job) * 1e6 / _BYTES_PER_MIB
 
 
-def _write_iops(result: "Result") -> float:
-    return _speed(result, "write").iops
+def _read_mib_s(result: "Result", job: str) -> float:
+    return _mb_s(result, "read", job) * 1e6 / _BYTES_PER_MIB
 
 
-def _read_iops(result: "Result") -> float:
-    return _speed(result, "read").iops
+def _write_iops(result: "Result", job: str) -> float:
+    return _iops(result, "write", job)
 
 
-def _waf(result: "Result") -> float:
-    return _measured(result.settled_waf)
+def _read_iops(result: "Result", job: str) -> float:
+    return _iops(result, "read", job)
 
 
-def _seconds(result: "Result") -> float:
-    last = result.specification.jobs[-1]["stage"]
-    of_stage = [job.seconds for job in result.jobs if job.stage == last]
+def _waf(result: "Result", job: str) -> float:
+    if not job:
+        return _measured(result.settled_waf)
+    ledgers = [each.ledger for each in _jobs(result, job)]
+    host_bytes = sum(each.host_written_bytes for each in ledgers)
+    return _measured(sum(each.programmed_bytes for each in ledgers) / host_bytes if host_bytes else None)
+
+
+def _seconds(result: "Result", job: str) -> float:
+    of_stage = [each.seconds for each in _jobs(result, job)]
     return max(_measured(seconds) for seconds in of_stage) / float(Fraction(result.specification.scale))
 
 
-METRICS: Mapping[str, Callable[["Result"], float]] = {
+def _mean_us(side: "Side") -> "Metric":
+    return lambda result, job: _measured(_latency(result, side, job).mean_ns) / 1000
+
+
+def _percentile_us(side: "Side", percent: float) -> "Metric":
+    def us(result: "Result", job: str) -> float:
+        latency = _latency(result, side, job)
+        needed = math.ceil(_REQUESTS_ABOVE_MIN / (1 - percent / 100) - 1e-6)
+        if latency.count < needed:
+            raise RunFailed(
+                f"{percent:g} % of {latency.count:,} {side}s: too few for this percentile, {needed:,} are needed; use "
+                "a longer job or a larger scale"
+            )
+        return _measured(latency.percentile_ns(percent)) / 1000
+
+    return us
+
+
+METRICS: "Mapping[str, Metric]" = {
     "write_mib_s": _write_mib_s,
     "read_mib_s": _read_mib_s,
     "write_iops": _write_iops,
     "read_iops": _read_iops,
     "waf": _waf,
     "seconds": _seconds,
+    "read_us_mean": _mean_us("read"),
+    "write_us_mean": _mean_us("write"),
+    **{f"read_us_{name}": _percentile_us("read", percent) for name, percent in RANKS.items()},
+    **{f"write_us_{name}": _percentile_us("write", percent) for name, percent in RANKS.items()},
 }
-"""What a point may measure: of the steady state where the job looks for one, else of the job's last stage."""
+"""What a point may measure: of the steady state where the job looks for one, else of the job's last stage.
+
+Latencies are in microseconds, from the issue of a request to its completion."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +125,19 @@ class Point:
     metric: str
     value: float
     where: str
+    rate: float | None = None
+    """Requests a second; None: the job file has none to fill in."""
+    job: str = ""
+    """Of the last stage, whose requests count; empty: all."""
+    drive: str = ""
+    """Which of several drives was measured; empty where there is one."""
+
+    @property
+    def title(self) -> str:
+        """What was measured, but for the metric: the workload with what is filled in."""
+        rate = "" if self.rate is None else f"{self.rate:g}/s"
+        of_drive = f"{self.drive}:" if self.drive else ""
+        return " ".join(part for part in (of_drive, self.workload.stem, self.space_in_use, rate, self.job) if part)
 
 
 @dataclass(frozen=True)
@@ -110,6 +168,11 @@ def read_points(path: Path) -> list[Point]:
         missing = [column for column in COLUMNS if column not in (reader.fieldnames or [])]
         if missing:
             raise InputError(f"{path}: the header lacks {', '.join(missing)} (columns: {', '.join(COLUMNS)})")
+        allowed = COLUMNS + OPTIONAL_COLUMNS
+        for column in reader.fieldnames or []:
+            if column not in allowed:
+                known = f"(columns: {', '.join(COLUMNS)}; also {', '.join(OPTIONAL_COLUMNS)})"
+                raise InputError(f"{path}: column {column!r} is unknown{near(column, allowed)} {known}")
         points = [_point(path, at, row) for (at, _), row in zip(lines[1:], reader, strict=True)]
     except (csv.Error, ValueError) as error:
         # A quotation mark that is not closed joins lines.
@@ -121,16 +184,12 @@ def read_points(path: Path) -> list[Point]:
 
 def _point(path: Path, line: int, row: Mapping[str, str | None]) -> Point:
     where = f"{path}:{line}"
-    cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
+    cell = {column: (row.get(column) or "").strip() for column in COLUMNS + OPTIONAL_COLUMNS}
     if cell["metric"] not in METRICS:
         hint = near(cell["metric"], METRICS)
         raise InputError(f"{where}: metric {cell['metric']!r} is unknown{hint} (known: {', '.join(METRICS)})")
-    try:
-        value = float(cell["value"])
-    except ValueError:
-        value = -1.0
-    if not 0 < value < float("inf"):
-        raise InputError(f"{where}: value {cell['value']!r} should be a number above 0")
+    value = _above_0(cell["value"], "value", where)
+    rate = _above_0(cell["rate"], "rate", where) if cell["rate"] else None
     if cell["space_in_use"]:
         try:
             parse_bytes(cell["space_in_use"])
@@ -139,7 +198,17 @@ def _point(path: Path, line: int, row: Mapping[str, str | None]) -> Point:
     workload = path.parent / cell["workload"]
     if not workload.is_file():
         raise InputError(f"{where}: workload {cell['workload']!r}: no such job file in the folder of {path.name}")
-    return Point(workload, cell["space_in_use"], cell["metric"], value, where)
+    return Point(workload, cell["space_in_use"], cell["metric"], value, where, rate, cell["job"], cell["drive"])
+
+
+def _above_0(text: str, column: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise InputError(f"{where}: {column} {text!r} should be a number above 0")
+    return value
 
 
 def parameter(text: str, drive: DriveFile) -> Parameter:
@@ -197,45 +266,99 @@ def simulated_model(drive: DriveFile, names: Sequence[str], points: Sequence[Poi
 
 
 def simulate(drive: DriveFile, points: Sequence[Point], runs: Runs) -> list[float]:
-    """The figures of all points on this drive. Points of one workload and space share a run."""
-    resolved = resolve(drive, scale=runs.scale)
-    specifications: dict[tuple[Path, str], Specification] = {}
+    """The figures of all points on this drive. Points of one workload, space and rate share a run."""
+    return simulate_all({drive.name: drive}, points, runs)
+
+
+def simulate_all(drives: Mapping[str, DriveFile], points: Sequence[Point], runs: Runs) -> list[float]:
+    """The same, each point on the drive of its name; a point without one is of the only drive."""
+    only = next(iter(drives))
+    resolved = {name: resolve(drive, scale=runs.scale) for name, drive in drives.items()}
+    specifications: dict[_Key, Specification] = {}
     for point in points:
-        key = (point.workload, point.space_in_use)
+        key = _key(point)
         if key not in specifications:
-            job = jobs.load(point.workload, environment={"SPACE": str(_size(point))})
-            specifications[key] = specify(job, resolved, seed=runs.seed, until="steady" if runs.steady else "job")
-    results: dict[tuple[Path, str], Result] = {}
+            filled = {"SPACE": str(_size(point))} | ({} if point.rate is None else {"RATE": str(round(point.rate))})
+            job = jobs.load(point.workload, environment=filled)
+            until: Until = "steady" if runs.steady else "job"
+            specifications[key] = specify(job, resolved[point.drive or only], seed=runs.seed, until=until)
+    results: dict[_Key, Result] = {}
     keys = list(specifications)
     with closing(run_many(list(specifications.values()), runs.workers, runs.on_progress)) as running:
         for index, result in running:
             if result.failure:
-                raise RunFailed(f"{keys[index][0].name}, {keys[index][1]}: {result.failure}")
+                drive, workload, space, rate = keys[index]
+                of_rate = "" if rate is None else f", {rate:g} requests a second"
+                raise RunFailed(f"{drive or only}, {workload.name} {space}{of_rate}: {result.failure}")
             results[keys[index]] = result
-    return [METRICS[point.metric](results[point.workload, point.space_in_use]) for point in points]
+    return [_figure(point, results[_key(point)]) for point in points]
+
+
+def _key(point: Point) -> "_Key":
+    return point.drive, point.workload, point.space_in_use, point.rate
+
+
+def _figure(point: Point, result: "Result") -> float:
+    try:
+        return METRICS[point.metric](result, point.job)
+    except RunFailed as error:
+        raise RunFailed(f"{point.where}: {point.metric}: {error}") from None
 
 
 def _size(point: Point) -> int | str:
     return parse_bytes(point.space_in_use) if point.space_in_use else ""
 
 
-def fitted_drive(drive: DriveFile, parameters: Sequence[Parameter], found: Fit, points: Sequence[Point]) -> DriveFile:
-    """The drive with the found values, each of kind `fitted` with the points as its source."""
-    names = [each.name for each in parameters]
-    values = "; ".join(
-        f"{point.workload.name}{f' at {point.space_in_use}' if point.space_in_use else ''}: "
-        f"{point.metric} {point.value:g}"
-        for point in points
-    )
-    sources = {
-        name: Source(kind="fitted", source=f"ssdlab fit, {len(names)} free, {len(points)} points: {values}")
-        for name in names
-    }
-    result = changed(drive, names, found.values)
-    return result.with_sources(sources)
+def source_of(points: Sequence[Point]) -> str:
+    """The points as the source of a value that was fitted to them."""
+    return "; ".join(f"{_place(point)}: {point.metric} {point.value:g}" for point in points)
 
 
-def _speed(result: "Result", direction: Literal["read", "write"]) -> "DirectionSpeed":
+def _place(point: Point) -> str:
+    at = [point.space_in_use, "" if point.rate is None else f"{point.rate:g}/s"]
+    given = ", ".join(part for part in at if part)
+    of = [point.workload.name, f"at {given}" if given else "", f"job {point.job}" if point.job else ""]
+    on = f"on {point.drive}" if point.drive else ""
+    return " ".join(part for part in (*of, on) if part)
+
+
+def _mb_s(result: "Result", side: Side, job: str) -> float:
+    if job:
+        return math.fsum(_measured(getattr(each, side).bw_bytes) for each in _jobs(result, job)) / 1e6
+    return _speed(result, side).mb_s
+
+
+def _iops(result: "Result", side: Side, job: str) -> float:
+    if job:
+        return math.fsum(_measured(getattr(each, side).iops) for each in _jobs(result, job))
+    return _speed(result, side).iops
+
+
+def _latency(result: "Result", side: Side, job: str) -> Latency:
+    if not job and result.steady_state:
+        timing = result.steady_state.timing
+        found = [timing.latency[side]] if timing is not None else []
+    else:
+        found = [each for of in _jobs(result, job) if (each := getattr(of, side).latency) is not None]
+    if not found:
+        raise RunFailed("the run has no clock")
+    return merged(found)
+
+
+def _jobs(result: "Result", job: str) -> "list[JobResult]":
+    """Of the last stage: all, or those of this name."""
+    if job and result.steady_state:
+        raise RunFailed(f"job {job}: a steady state is that of all jobs together; use --until job, or no job")
+    last = result.specification.jobs[-1]["stage"]
+    of_stage = [each for each in result.jobs if each.stage == last]
+    found = [each for each in of_stage if job in ("", each.name)]
+    if not found:
+        names = [each.name for each in of_stage]
+        raise RunFailed(f"job {job!r} is not in the last stage{near(job, names)} (there: {', '.join(names)})")
+    return found
+
+
+def _speed(result: "Result", direction: Side) -> "DirectionSpeed":
     found = speed(result)
     if found is None:
         raise RunFailed(

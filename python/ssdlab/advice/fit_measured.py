@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ssdlab.advice.fit import Model
-from ssdlab.advice.fit_drive import Point, Runs, changed
+from ssdlab.advice.fit_drive import Point, Runs
 from ssdlab.drives import DriveFile, resolve
 from ssdlab.errors import InputError, RunFailed, near
 from ssdlab.targets import simulated
@@ -89,17 +88,6 @@ def _job_text(stages: Sequence[dict[str, Any]]) -> str:
             wall = ["stonewall"] if number and not index else []
             text += "\n".join([f"[{name}", *wall, *shared, *own]) + "\n"
     return text
-
-
-def simulated_model(
-    drive: DriveFile, names: Sequence[str], measured: Measurement, points: Sequence[Point], runs: Runs
-) -> Model:
-    """The figures of the points at given values of the keys: one run of the engine for all of them."""
-
-    def model(values: Sequence[float]) -> list[float]:
-        return simulate(changed(drive, names, values), measured, points, runs)
-
-    return model
 
 
 def simulate(drive: DriveFile, measured: Measurement, points: Sequence[Point], runs: Runs) -> list[float]:

@@ -2,22 +2,22 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
 import polars as pl
 
-from ssdlab.advice import fit_drive, fit_measured
+from ssdlab.advice import fit_choices, fit_drive, fit_measured, fit_next
+from ssdlab.advice import free as freed
 from ssdlab.advice.fit import Fit, Model, Parameter
-from ssdlab.advice.fit import fit as least_squares
-from ssdlab.advice.fit import leave_one_out as predicted_each
+from ssdlab.advice.fit_choices import Choice, Chosen, Combination
 from ssdlab.advice.fit_drive import Point, Runs
 from ssdlab.advice.fit_measured import Measurement
-from ssdlab.drives import DriveFile, load, to_toml
+from ssdlab.drives import DriveFile, Source, load, to_toml
 from ssdlab.drives import settings as drive_settings
-from ssdlab.errors import InputError, check_word
+from ssdlab.errors import InputError, check_word, near
 from ssdlab.quantities import parse_scale
 from ssdlab.report.charts.published import Bar, published_bars
 from ssdlab.report.figure import Figure
@@ -28,23 +28,37 @@ from ssdlab.workloads.specifying import Until
 
 @dataclass(frozen=True, repr=False)
 class Fitted(Shown):
-    """A drive with fitted keys, and how well it repeats the points."""
+    """Drives with fitted keys, usually one, and how well they repeat the points."""
 
-    drive: DriveFile
-    """With the found values, each of kind `fitted`."""
+    drives: Mapping[str, DriveFile]
+    """By name, with the found values, each of kind `fitted`."""
     parameters: Sequence[Parameter]
     points: Sequence[Point]
+    combinations: Sequence[Combination]
+    """Of the free choices, the best first; a single one without choices."""
     fit: Fit
+    """Of the best combination."""
+    next_free: Sequence[fit_next.Suggestion] = ()
+    """Where a parameter ended at a bound: the fixed keys that would explain most of the deviations."""
     left_out: Sequence[float] | None = None
     """Of each point, what a fit to the others predicts; None where that was not asked for."""
     held_out: Sequence[tuple[Point, float]] = ()
     """Points that nothing was fitted to, and what the fitted drive gives."""
 
+    @property
+    def drive(self) -> DriveFile:
+        """The first drive, which is the only one unless several are fitted together."""
+        return next(iter(self.drives.values()))
+
+    @property
+    def chosen(self) -> Chosen:
+        """The best value of each choice, by its key."""
+        return self.combinations[0].chosen
+
     def __repr__(self) -> str:
-        names = ", ".join(
-            f"{each.name} = {value:.4g}" for each, value in zip(self.parameters, self.fit.values, strict=True)
-        )
-        return f"<Fitted: {self.drive.name}, {names}, deviation at most {self.fit.deviation_max * 100:.2g} %>"
+        numbers = [f"{each.name} = {value:.4g}" for each, value in zip(self.parameters, self.fit.values, strict=True)]
+        names = ", ".join([*numbers, *(f"{name} = {value}" for name, value in self.chosen.items())])
+        return f"<Fitted: {', '.join(self.drives)}, {names}, deviation at most {self.fit.deviation_max * 100:.2g} %>"
 
     def frame(self) -> pl.DataFrame:
         """One row a point: workload, space_in_use, metric, measured and simulated (in the metric's unit), deviation
@@ -59,18 +73,10 @@ class Fitted(Shown):
     def figures(self) -> list[Figure]:
         """Each point as it was measured and as the fitted drive has it."""
         pairs = [*zip(self.points, self.fit.simulated, strict=True), *self.held_out]
-        bars = [
-            Bar(
-                f"{point.workload.stem} {point.space_in_use}".strip() + f", {point.metric}",
-                "fitted",
-                value,
-                point.value,
-            )
-            for point, value in pairs
-        ]
-        count = f"{len(self.parameters)} fitted to {len(self.points)} points"
+        bars = [Bar(f"{point.title}, {point.metric}", "fitted", value, point.value) for point, value in pairs]
+        count = f"{len(self.parameters) + len(self.chosen)} fitted to {len(self.points)} points"
         caption = "Bars: the fitted drive. Upright marks: measured."
-        title = f"{self.drive.name}: {count}, {self.fit.deviation_max * 100:.2g} % off at most"
+        title = f"{', '.join(self.drives)}: {count}, {self.fit.deviation_max * 100:.2g} % off at most"
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,13 +90,29 @@ class Fitted(Shown):
                     "high": each.high,
                     "fitted": value,
                     "confidence_95": interval and {"min": interval[0], "max": interval[1]},
+                    "determined_by": list(found.determined_by(index)),
                 }
-                for each, value, interval in zip(self.parameters, found.values, found.intervals, strict=True)
+                for index, (each, value, interval) in enumerate(
+                    zip(self.parameters, found.values, found.intervals, strict=True)
+                )
+            ],
+            "choices": [
+                {
+                    "chosen": dict(each.chosen),
+                    "rms": each.fit.rms if each.fit else None,
+                    "excluded": each.is_excluded,
+                    "refused": each.refused or None,
+                }
+                for each in self.combinations
+                if each.chosen
             ],
             "points": [
                 {
+                    "drive": point.drive or None,
                     "workload": point.workload.name,
                     "space_in_use": point.space_in_use or None,
+                    "rate": point.rate,
+                    "job": point.job or None,
                     "metric": point.metric,
                     "measured": point.value,
                     "fitted": value,
@@ -104,6 +126,7 @@ class Fitted(Shown):
             "condition": found.condition if found.condition < float("inf") else None,
             "confounded": [list(group) for group in found.confounded],
             "at_bound": list(found.at_bound),
+            "free_next": [{"key": each.key, "share": each.share, "factor": each.factor} for each in self.next_free],
             "evaluations": found.evaluations,
             "held_out": [
                 {
@@ -118,11 +141,14 @@ class Fitted(Shown):
         }
 
     def write(self, directory: str | Path) -> list[str]:
-        """Writes fitted.toml, the drive file, and fit.json, all or none. Gives their names."""
+        """Writes fitted.toml, the drive file (of several drives fitted-NAME.toml each), and fit.json, all or none.
+        Gives their names."""
+        files = {"fitted.toml" if len(self.drives) == 1 else f"fitted-{n}.toml": d for n, d in self.drives.items()}
         with staged(Path(directory)) as place:
-            (place / "fitted.toml").write_text(to_toml(self.drive), encoding="utf-8")
+            for name, drive in files.items():
+                (place / name).write_text(to_toml(drive), encoding="utf-8")
             (place / "fit.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
-        return ["fitted.toml", "fit.json"]
+        return [*files, "fit.json"]
 
     def _left_out(self) -> Sequence[float | None]:
         return self.left_out if self.left_out is not None else [None] * len(self.points)
@@ -132,40 +158,77 @@ class Fitted(Shown):
 class Fitting:
     """What is to be fitted to what: read and checked, nothing run yet."""
 
-    drive: DriveFile
+    drives: Mapping[str, DriveFile]
+    """By name."""
     parameters: Sequence[Parameter]
+    choices: Sequence[Choice]
     points: Sequence[Point]
     measurement: Measurement | None
     """Where the points come from, if that is the result.json of a measurement."""
     runs: Runs
 
+    @property
+    def drive(self) -> DriveFile:
+        """The first drive."""
+        return next(iter(self.drives.values()))
+
     def fitted(self, *, leave_one_out: bool = False) -> Fitted:
         """Runs the fit. Raises RunFailed when a run broke or gives no such figure."""
-        model = self._model(self.points)
+        known: dict[tuple[tuple[str, ...], tuple[float, ...]], Sequence[float]] = {}
+
+        def model_of(chosen: Chosen) -> Model:
+            def model(values: Sequence[float]) -> Sequence[float]:
+                # Fits that leave a point out begin as the fit to all of them.
+                key = (tuple(chosen.values()), tuple(values))
+                if key not in known:
+                    known[key] = self._simulate(self._at(chosen, values), self.points)
+                return known[key]
+
+            return model
+
         values = [point.value for point in self.points]
-        found = least_squares(model, self.parameters, values)
-        left_out = predicted_each(model, self.parameters, values) if leave_one_out else None
+        ranked = fit_choices.fit_choices(model_of, self.choices, self.parameters, values)
+        found = ranked[0].fit
+        assert found is not None, "the best combination is one that there is"
+        fitted = self._at(ranked[0].chosen, found.values)
+        left_out = None
+        if leave_one_out:
+            left_out = fit_choices.leave_one_out(model_of, self.choices, self.parameters, values)
+        next_free: list[fit_next.Suggestion] = []
+        if found.at_bound:
+            names = [each.name for each in self.parameters]
+            next_free = fit_next.suggestions(fitted, names, found, lambda moved: self._simulate(moved, self.points))
         unseen = self.measurement.held_out if self.measurement else ()
-        predicted = self._model(unseen)(found.values) if unseen else ()
+        predicted = self._simulate(fitted, unseen) if unseen else ()
         return Fitted(
-            fit_drive.fitted_drive(self.drive, self.parameters, found, self.points),
+            {name: self._with_sources(name, drive) for name, drive in fitted.items()},
             self.parameters,
             self.points,
+            ranked,
             found,
+            next_free,
             left_out,
             list(zip(unseen, predicted, strict=True)),
         )
 
-    def _model(self, points: Sequence[Point]) -> Model:
-        names = [each.name for each in self.parameters]
+    def _at(self, chosen: Chosen, values: Sequence[float]) -> dict[str, DriveFile]:
+        return freed.at(self.drives, [each.name for each in self.parameters], values, chosen)
+
+    def _simulate(self, drives: Mapping[str, DriveFile], points: Sequence[Point]) -> list[float]:
         if self.measurement:
-            return fit_measured.simulated_model(self.drive, names, self.measurement, points, self.runs)
-        return fit_drive.simulated_model(self.drive, names, points, self.runs)
+            return fit_measured.simulate(next(iter(drives.values())), self.measurement, points, self.runs)
+        return fit_drive.simulate_all(drives, points, self.runs)
+
+    def _with_sources(self, name: str, drive: DriveFile) -> DriveFile:
+        names = [each.name for each in (*self.parameters, *self.choices)]
+        said = f"ssdlab fit, {len(names)} free, {len(self.points)} points: {fit_drive.source_of(self.points)}"
+        source = Source(kind="fitted", source=said)
+        return drive.with_sources(dict.fromkeys(freed.keys_of(names, name), source))
 
 
 def fitting(
     points: str | Path,
-    drive: str | Path,
+    drive: str | Path | Sequence[str | Path],
     free: str | Sequence[str],
     *,
     settings: Mapping[str, str] | None = None,
@@ -177,26 +240,44 @@ def fitting(
 ) -> Fitting:
     """The fit that `fit` runs, with its arguments. Raises InputError."""
     check_word("--until", until, get_args(Until))
-    initial = load(str(drive))
-    if settings:
-        initial = drive_settings.apply(initial, settings)
+    named = [drive] if isinstance(drive, str | Path) else list(drive)
+    initial: dict[str, DriveFile] = {}
+    for each in named:
+        loaded = drive_settings.apply(load(str(each)), settings or {})
+        if loaded.name in initial:
+            raise InputError(f"--drive {each}: a drive {loaded.name!r} is given twice")
+        initial[loaded.name] = loaded
     path = Path(points)
     measurement = fit_measured.read(path, held_out) if fit_measured.is_result(path) else None
     if held_out and measurement is None:
         raise InputError("--held-out requires a measurement: give its result.json")
-    measured = list(measurement.points) if measurement else fit_drive.read_points(path)
-    parameters = [fit_drive.parameter(text, initial) for text in ([free] if isinstance(free, str) else free)]
-    names = [each.name for each in parameters]
-    if len(set(names)) < len(names):
-        raise InputError(f"--free: a key is given twice ({', '.join(names)})")
+    if measurement and len(initial) > 1:
+        raise InputError(f"--drive: {path} is a measurement of one drive; {len(initial)} drives are given")
+    measured = list(measurement.points) if measurement else _of_drives(fit_drive.read_points(path), initial)
+    parameters, choices = freed.parse([free] if isinstance(free, str) else free, initial)
+    fit_choices.combinations(choices)
     exact = parse_scale(scale) if isinstance(scale, str) else scale
     runs = Runs(scale=exact, seed=seed, workers=workers, steady=until == "steady")
-    return Fitting(initial, parameters, measured, measurement, runs)
+    return Fitting(initial, parameters, choices, measured, measurement, runs)
+
+
+def _of_drives(points: Sequence[Point], drives: Mapping[str, DriveFile]) -> list[Point]:
+    """The points, checked to be of these drives. Where there is one drive, they do not name it."""
+    more = len(drives) > 1
+    for point in points:
+        if point.drive not in drives and (point.drive or more):
+            names = ", ".join(drives)
+            problem = f"{point.drive!r} is not given{near(point.drive, drives)}" if point.drive else "is empty"
+            raise InputError(f"{point.where}: drive {problem} (--drive: {names})")
+    for name in drives:
+        if more and name not in [point.drive for point in points]:
+            raise InputError(f"--drive {name}: no point is of this drive")
+    return [point if more else replace(point, drive="") for point in points]
 
 
 def fit(
     points: str | Path,
-    drive: str | Path,
+    drive: str | Path | Sequence[str | Path],
     free: str | Sequence[str],
     *,
     settings: Mapping[str, str] | None = None,
@@ -209,9 +290,11 @@ def fit(
 ) -> Fitted:
     """Fits keys of a drive file to measured points by simulation, as `ssdlab fit`.
 
-    `points` is a CSV file with the columns workload, space_in_use, metric, value, or the result.json of a measurement.
-    `drive` is what the fit starts from, a name of the catalogue or a .toml file, with `settings` of its keys. `free`:
-    keys with their bounds, "nand.program_us=100..2000". `until`: each point is run until SNIA's steady state, or the
+    `points` is a CSV file with the columns workload, space_in_use, metric, value (and rate, job, drive where they are
+    needed), or the result.json of a measurement. `drive` is what the fit starts from, a name of the catalogue or a
+    .toml file, with `settings` of its keys; several drives are fitted together, each to the points of its name. `free`: keys with their
+    bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; after "NAME:" they
+    belong to one of several drives. `until`: each point is run until SNIA's steady state, or the
     job once ("job"). `leave_one_out`: also predict each point from a fit to the others. `held_out`: jobs of a
     measurement that are predicted, not fitted to. `scale` ("1/16") makes drive and workloads smaller.
 

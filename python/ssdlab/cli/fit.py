@@ -14,12 +14,18 @@ from ssdlab.drives import resolve
 from ssdlab.quantities import format_bytes
 from ssdlab.terminal import show
 
+# Of what determines a value, how much the points that are named give together.
+_DETERMINING_SHARE = 0.9
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ssdlab.advice.fit import Fit, Parameter
+    from ssdlab.advice.fit_choices import Combination
     from ssdlab.advice.fit_drive import Point, Runs
     from ssdlab.advice.fit_measured import Measurement
+    from ssdlab.advice.fit_next import Suggestion
+    from ssdlab.advice.fitting import Fitted
     from ssdlab.drives import DriveFile
     from ssdlab.workloads.specifying import Until
 
@@ -29,12 +35,22 @@ def fit(
         str,
         typer.Argument(
             metavar="POINTS.csv|RESULT.json",
-            help="Columns workload, space_in_use, metric, value; or the result of `ssdlab measure JOB.fio`.",
+            help="Columns workload, space_in_use, metric, value, also rate, job, drive; or the result of "
+            "`ssdlab measure JOB.fio`.",
         ),
     ],
-    drive: Annotated[str, typer.Option("--drive", metavar="NAME|FILE", help="Initial drive.")],
+    drive: Annotated[
+        list[str],
+        typer.Option("--drive", metavar="NAME|FILE", help="Initial drive. Repeatable: drives that share what is free."),
+    ],
     free: Annotated[
-        list[str], typer.Option("--free", metavar="KEY=LOW..HIGH", help="A key of the drive file to fit. Repeatable.")
+        list[str],
+        typer.Option(
+            "--free",
+            metavar="KEY=LOW..HIGH|KEY=A,B",
+            help="A key of the drive file to fit: a number between bounds, or a choice. NAME:KEY belongs to one drive "
+            "alone. Repeatable.",
+        ),
     ],
     settings: options.Set = None,
     until: Annotated[
@@ -56,6 +72,8 @@ def fit(
 ) -> None:
     """Fit keys of a drive file to measured points, and report which parameters the points do not determine.
 
+    Points are speeds, write amplification and latency percentiles. Of free choices every combination is fitted.
+
     With the result.json of a measurement it fits to the bandwidths and the write amplification of its jobs, and
     reports the error of the fitted drive on the held-out jobs.
     """
@@ -72,16 +90,24 @@ def fit(
         seed=seed,
         workers=workers,
     )
-    directory = Path(output) if output else Path("out") / f"fit-{asked.drive.name}"
+    directory = Path(output) if output else Path("out") / f"fit-{'-'.join(asked.drives)}"
     if asked.measurement:
         typer.echo(_sizes(asked.measurement, asked.drive, asked.runs), err=True)
-    typer.echo(f"fitting {len(asked.parameters)} of {asked.drive.name} to {len(asked.points)} points", err=True)
+    count = len(asked.parameters) + len(asked.choices)
+    typer.echo(f"fitting {count} of {', '.join(asked.drives)} to {len(asked.points)} points", err=True)
     fitted = asked.fitted(leave_one_out=leave_one_out)
     _print(fitted.fit, fitted.parameters, fitted.points, fitted.left_out)
+    if fitted.chosen:
+        _print_choices(fitted.combinations)
+    for line in warnings(fitted):
+        typer.echo(f"\n{line}")
     if fitted.held_out:
         _print_unseen(fitted.held_out)
-    fitted.write(directory)
-    typer.echo(f"\nfitted drive: {directory / 'fitted.toml'}\nfigures:      {directory / 'fit.json'}")
+    *drives, figures = fitted.write(directory)
+    typer.echo("")
+    for name in drives:
+        typer.echo(f"fitted drive: {directory / name}")
+    typer.echo(f"figures:      {directory / figures}")
 
 
 def _sizes(measurement: Measurement, drive: DriveFile, runs: Runs) -> str:
@@ -103,29 +129,58 @@ def _print(
 ) -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("parameter", "fitted", "95 % confidence", "bounds"):
-        table.add_column(heading, justify="left" if heading == "parameter" else "right")
-    for each, value, interval in zip(parameters, found.values, found.intervals, strict=True):
+    for heading in ("parameter", "fitted", "95 % confidence", "bounds", "determined by"):
+        table.add_column(heading, justify="left" if heading in ("parameter", "determined by") else "right")
+    for index, (each, value, interval) in enumerate(zip(parameters, found.values, found.intervals, strict=True)):
         said = "not determined" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"
-        table.add_row(each.name, f"{value:.5g}", said, f"{each.low:g} to {each.high:g}")
-    show(table, console)
-    console.print()
+        by = _determined_by(found.determined_by(index), points)
+        table.add_row(each.name, f"{value:.5g}", said, f"{each.low:g} to {each.high:g}", by)
+    if parameters:
+        show(table, console)
+        console.print()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     headings = ["point", "metric", "measured", "fitted", "deviation"] + (["left out", "deviation"] if left_out else [])
     for heading in headings:
         table.add_column(heading, justify="left" if heading in ("point", "metric") else "right")
     for index, (point, value, deviation) in enumerate(zip(points, found.simulated, found.deviations, strict=True)):
-        cells = [f"{point.workload.stem} {point.space_in_use}".strip(), point.metric]
+        cells = [f"{index + 1} {point.title}", point.metric]
         cells += [f"{point.value:.5g}", f"{value:.5g}", f"{deviation * 100:+.1f} %"]
         if left_out:
             cells += [f"{left_out[index]:.5g}", f"{(left_out[index] / point.value - 1) * 100:+.1f} %"]
         table.add_row(*cells)
     show(table, console)
-    for line in _warnings(found, parameters, points):
-        console.print(f"\n{line}")
 
 
-def _warnings(found: Fit, parameters: Sequence[Parameter], points: Sequence[Point]) -> list[str]:
+def _determined_by(shares: Sequence[float], points: Sequence[Point]) -> str:
+    """The points, by their numbers in the table, that together give nine tenths of what determines a value."""
+    if not any(shares):
+        return "no point"
+    ranked = sorted(range(len(points)), key=lambda index: -shares[index])
+    told, total = [], 0.0
+    while total < _DETERMINING_SHARE:
+        told.append(ranked.pop(0))
+        total += shares[told[-1]]
+    numbers = ", ".join(f"{index + 1} ({100 * shares[index]:.0f} %)" for index in told[:3])
+    return numbers + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+
+
+def _print_choices(combinations: Sequence[Combination]) -> None:
+    console = Console(highlight=False, markup=False)
+    console.print()
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    names = list(combinations[0].chosen)
+    for heading in (*names, "rms deviation", ""):
+        table.add_column(heading, justify="right" if heading == "rms deviation" else "left")
+    for index, each in enumerate(combinations):
+        said = "chosen" if index == 0 else "excluded" if each.is_excluded else "not excluded"
+        said = f"no such drive: {each.refused}" if each.fit is None else said
+        table.add_row(*each.chosen.values(), f"{100 * each.fit.rms:.2f} %" if each.fit else "", said)
+    show(table, console)
+
+
+def warnings(fitted: Fitted) -> list[str]:
+    """What the points cannot tell, and what to free where a value ended at a bound."""
+    found, parameters, points = fitted.fit, fitted.parameters, fitted.points
     lines = []
     for group in found.confounded:
         said = f"condition {found.condition:.3g}"
@@ -134,7 +189,27 @@ def _warnings(found: Fit, parameters: Sequence[Parameter], points: Sequence[Poin
             lines.append(f"These points do not separate {names}: their effects compensate each other ({said}).")
         else:
             lines += [f"These points hardly constrain {name} ({said})." for name in group]
-    if len(points) <= len(parameters):
-        lines.append(f"{len(parameters)} parameters through {len(points)} points: an exact fit is no evidence.")
-    lines += [f"{name} ended at a bound: the best fit is beyond it." for name in found.at_bound]
+    count = len(parameters) + len(fitted.chosen)
+    if len(points) <= count:
+        lines.append(f"{count} parameters through {len(points)} points: an exact fit is no evidence.")
+    for name in fitted.chosen:
+        values = [each.chosen[name] for each in fitted.combinations if not each.is_excluded]
+        if len(set(values)) > 1:
+            lines.append(f"These points do not decide {name}: {' and '.join(dict.fromkeys(values))} fit alike.")
+    for each, value in zip(parameters, found.values, strict=True):
+        if each.name in found.at_bound:
+            which = "lower" if value / each.low < each.high / value else "upper"
+            lines.append(f"{each.name} ended at its {which} bound, {value:.5g}: the best fit is beyond it.")
+    if found.at_bound:
+        lines.append(_next_free(fitted.next_free))
     return lines
+
+
+def _next_free(suggestions: Sequence[Suggestion]) -> str:
+    if not suggestions:
+        return "No other number of the drive file explains what is left: widen the bound, or free a choice."
+    told = ", ".join(
+        f"{each.key} ({100 * each.share:.0f} % of the squared deviations, at about {each.factor:.2g} times its value)"
+        for each in suggestions[:3]
+    )
+    return f"If the bound is real, free what explains most of the rest, to first order: {told}."

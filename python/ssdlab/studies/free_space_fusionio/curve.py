@@ -119,7 +119,7 @@ def _simulated(context: Context, runs: Sequence[tuple[str, int, int]]) -> Speeds
 
 
 def _measured(result: "Result") -> tuple[float, float]:
-    return METRICS["write_mib_s"](result), METRICS["waf"](result)
+    return METRICS["write_mib_s"](result, ""), METRICS["waf"](result, "")
 
 
 def _left_out(context: Context) -> list[float]:
