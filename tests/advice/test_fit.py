@@ -3,12 +3,13 @@
 import csv
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from ssdlab.advice import fit_drive
-from ssdlab.advice.fit import Parameter, fit, leave_one_out
+from ssdlab.advice.fit import Parameter, fit, leave_one_out, left_out_to_first_order
 from ssdlab.cli.fit import fit as command
 from ssdlab.drives import load
 from ssdlab.errors import InputError
@@ -66,6 +67,22 @@ def test_a_parameter_that_moves_nothing_is_named() -> None:
 def test_a_bound_that_is_hit_is_named() -> None:
     found = fit(lambda values: [values[0]], [Parameter("a", 1, 4)], [9.0])
     assert found.at_bound == ("a",)
+
+
+def test_the_first_order_of_leaving_out_is_what_fitting_again_gives() -> None:
+    """A line in logarithms has no other order; the point that alone tells the slope has no prediction."""
+    places = [1.0, 1.0, 1.0, 2.0]
+
+    def model(values: Sequence[float]) -> list[float]:
+        return [values[0] * place ** values[1] for place in places]
+
+    free = [Parameter("factor", 0.1, 10), Parameter("power", 0.1, 10)]
+    points = [1.0, 1.1, 0.95, 3.0]
+    found = fit(model, free, points)
+    *first, last = left_out_to_first_order(found.residuals, found.sensitivities)
+    again = leave_one_out(model, free, points)
+    assert last is None
+    assert first == pytest.approx([again[index] / points[index] - 1 for index in range(3)], abs=0.002)
 
 
 def test_a_search_that_begins_at_a_bound_leaves_it() -> None:

@@ -177,6 +177,25 @@ def leave_one_out(model: Model, parameters: Sequence[Parameter], measured: Seque
     return predicted
 
 
+def left_out_to_first_order(
+    residuals: Sequence[float], sensitivities: Sequence[Sequence[float]]
+) -> tuple[float | None, ...]:
+    """For each point, the deviation (a share) of what a fit to all the others predicts, without fitting again.
+
+    `residuals` are logarithms (`Fit.residuals`), `sensitivities` as in `Fit`. The residual of a linear model at a point
+    that is left out is r / (1 - h), h being the point's leverage (Allen, "The relationship between variable selection
+    and data augmentation", Technometrics 16, 1974). None where a point alone determines a parameter.
+    """
+    import numpy as np
+
+    jacobian = np.asarray(sensitivities, dtype=np.float64)
+    leverages = np.diag(jacobian @ np.linalg.pinv(jacobian))
+    return tuple(
+        None if leverage > 1 - 1e-6 else math.expm1(residual / (1 - float(leverage)))
+        for residual, leverage in zip(residuals, leverages, strict=True)
+    )
+
+
 def _jacobian(
     residuals: "Callable[[Floats], Floats]", logs: "Floats", bounds: tuple[list[float], list[float]]
 ) -> "Floats":

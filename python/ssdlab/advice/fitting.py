@@ -292,11 +292,11 @@ def fit(
 
     `points` is a CSV file with the columns workload, space_in_use, metric, value (and rate, job, drive where they are
     needed), or the result.json of a measurement. `drive` is what the fit starts from, a name of the catalogue or a
-    .toml file, with `settings` of its keys; several drives are fitted together, each to the points of its name. `free`: keys with their
-    bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; after "NAME:" they
-    belong to one of several drives. `until`: each point is run until SNIA's steady state, or the
-    job once ("job"). `leave_one_out`: also predict each point from a fit to the others. `held_out`: jobs of a
-    measurement that are predicted, not fitted to. `scale` ("1/16") makes drive and workloads smaller.
+    .toml file, with `settings` of its keys; several drives are fitted together, each to the points of its name. `free`:
+    keys with their bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; after
+    "NAME:" they belong to one of several drives. `until`: each point is run until SNIA's steady state, or the job once
+    ("job"). `leave_one_out`: also predict each point from a fit to the others. `held_out`: jobs of a measurement that
+    are predicted, not fitted to. `scale` ("1/16") makes drive and workloads smaller.
 
     Raises InputError for points, keys and bounds, with file and line; RunFailed when a run broke or gives no such
     figure.

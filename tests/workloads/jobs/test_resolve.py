@@ -175,6 +175,15 @@ def test_scale_acts_on_sizes_and_counts_but_not_on_blocks() -> None:
     assert job["block_sizes"]["write"] == [{"bytes": 16384, "percent": 100.0}]
 
 
+def test_a_scaled_count_is_noted() -> None:
+    """30,000 requests became 117 in silence."""
+    job_file = parse("[a]\nrw=randwrite\nsize=1g\nnumber_ios=30000\n", "x.fio")
+    job_file.resolve(GIB, seed=1)
+    assert job_file.notes == ()
+    job_file.resolve(GIB // 256, seed=1, scale=Fraction(1, 256))
+    assert job_file.notes == ("number_ios=30000 is 117 requests under --scale 1/256",)
+
+
 def test_scaled_sizes_are_whole_blocks_and_never_nothing() -> None:
     job = one("rw=randwrite\nbs=64k\nsize=100m\nio_size=64k\nnumber_ios=3", user_bytes=GIB // 7, scale=Fraction(1, 7))
     assert job["size_bytes"] % (64 * KIB) == 0

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.quantities import format_scale
 from ssdlab.workloads.jobs import distribute, lengths, logs
 from ssdlab.workloads.jobs.contents import contents
 from ssdlab.workloads.jobs.ending import EXITALL, ending
@@ -159,7 +160,7 @@ class _Resolver:
             "runtime_ns": scaled_ns(section.get(RUNTIME), self.scale) or None,
             # Without a runtime fio goes on as if nothing was said.
             "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,
-        }, notes
+        }, [*notes, *self._scaled_count()]
 
     def _sizes(self, direction: str) -> tuple[SizeShare, ...]:
         unaligned = self.section.get(BS_UNALIGNED)
@@ -365,6 +366,14 @@ class _Resolver:
         length = lengths_used.pop()
         step = length + pattern.skip_bytes
         return self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
+
+    def _scaled_count(self) -> list[str]:
+        """A count is easily taken for what it says: unlike a size, it has no unit that `--scale` could stand for."""
+        given = self.section.get(NUMBER_IOS)
+        if not given or self.scale == 1:
+            return []
+        scaled = max(1, round(given * self.scale))
+        return [f"number_ios={given} is {scaled:,} requests under --scale {format_scale(self.scale)}"]
 
     def _loops(self) -> int:
         return max(1, self.section.get(LOOPS))
