@@ -1,10 +1,13 @@
 """The study of internal fragmentation: what it says was fitted is so, and its drives still read as published."""
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from ssdlab.drives import load, resolve
+from ssdlab.studies.internal_fragmentation import comparison
 from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, Fragmented
 from ssdlab.studies.internal_fragmentation.pictures import scattered_percent
 from ssdlab.studies.internal_fragmentation.reading import FILE_BYTES, SCALE, Readings, readings, specification
@@ -46,6 +49,23 @@ def test_a_drive_reads_as_published(name: str) -> None:
     # Written in order again it is as it was; an hour changes nothing on a drive without background work.
     assert taken.remedied == pytest.approx(taken.cells[0], rel=0.05)
     assert taken.an_hour_later == pytest.approx(taken.cells[-1], rel=0.01)
+
+
+def test_a_time_that_is_left_out_is_predicted_from_the_others() -> None:
+    """One parameter that moves all five times alike: the prediction is the mean of the four others."""
+    each = by_name("intel-p3520-2tb")
+    mean = math.fsum(math.log(seconds) for seconds in each.seconds) / 5
+    fitted = Readings((math.exp(mean),) * 5, 0.0, 0.0, ())
+    moved = replace(fitted, cells=tuple(cell / 1.05 for cell in fitted.cells))
+    deviations = comparison._left_out(each, {each.drive: fitted, comparison._moved(each, "host_link.mb_s"): moved})
+    for index, deviation in enumerate(deviations):
+        others = [math.log(seconds) for at, seconds in enumerate(each.seconds) if at != index]
+        assert deviation == pytest.approx(math.exp(math.fsum(others) / 4) / each.seconds[index] - 1)
+
+
+def test_fits_without_a_degree_of_freedom_leave_nothing_out() -> None:
+    left = {each.drive for each in DRIVES if not comparison._free_to_leave_out(each)}
+    assert left == {"samsung-pm963-960gb", "samsung-pm983-960gb"}
 
 
 def test_what_a_reading_touches_is_what_one_counts() -> None:

@@ -241,7 +241,7 @@ def _rows(
                 sweep.waf_at(drive, share),
                 "WAF",
                 tolerance=TOLERANCE,
-                fitted=Fitted(("share of bytes in the log",), 1),
+                fitted=replace(FITTED, points=1),
                 is_left_out=True,
                 group="One drive predicted from a fit to the other",
                 note=f"The share fitted to the other drive is {100 * share:.1f} %.",
