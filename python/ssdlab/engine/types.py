@@ -782,7 +782,7 @@ class Zones(msgspec.Struct, frozen=True, kw_only=True):
     zone_bytes: int
     """Addresses from the start of a zone to that of the next; 0: the drive has no zones"""
     capacity_bytes: int
-    """What a zone holds, from its start; 0: all of zones.zone_bytes"""
+    """What a zone holds, from its start; 0: the whole zone"""
     open_max: int
     """Zones that may be open, so that they take writes; 0: as many as may be active"""
     active_max: int

@@ -20,7 +20,7 @@ pub struct Zones {
     /// addresses from the start of a zone to that of the next; 0: the drive has no zones
     #[schemars(example = 268_435_456_u64, extend("unit" = "B"))]
     pub zone_bytes: u64,
-    /// what a zone holds, from its start; 0: all of zones.zone_bytes
+    /// what a zone holds, from its start; 0: the whole zone
     #[schemars(example = 201_326_592_u64, extend("unit" = "B", "acts" = "with zones.zone_bytes above 0"))]
     pub capacity_bytes: u64,
     /// zones that may be open, so that they take writes; 0: as many as may be active

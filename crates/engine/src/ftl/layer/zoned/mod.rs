@@ -113,10 +113,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
     /// Makes a zone full; the rest of the erase unit that it is filling is padded.
     pub fn finish_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
         self.still_writable()?;
-        match self.layer.table.finish(zone) {
-            Some(slot) => self.pad_rest(StreamId(slot)),
-            None => Ok(()),
+        if let Some(slot) = self.layer.table.finish(zone) {
+            self.pad_rest(StreamId(slot));
         }
+        Ok(())
     }
 
     /// Makes a zone empty: what it held is gone, and its erase units are erased.
@@ -184,7 +184,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             lpn += now;
         }
         self.books.host_wrote(u64::from(units) << self.mapping_unit_shift);
-        if granted.is_full { self.pad_rest(stream) } else { Ok(()) }
+        if granted.is_full {
+            self.pad_rest(stream);
+        }
+        Ok(())
     }
 
     fn open_for_zone(&mut self, zone: u32, stream: StreamId) -> Result<(), ReadOnly> {
@@ -198,7 +201,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
     }
 
     /// Fills up the erase unit that a slot has open, and closes it.
-    fn pad_rest(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
+    fn pad_rest(&mut self, stream: StreamId) {
         while self.space.frontier(stream).erase_unit.is_some() {
             if self.space.is_stopped(stream) && !self.go_on(stream) {
                 continue;
@@ -206,7 +209,6 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             let places = self.space.frontier(stream).run_length();
             Zoned::pad(self, stream, places);
         }
-        Ok(())
     }
 
     /// The erase unit that a slot has open is erased before it is full. Its last program group is filled up, for what is
