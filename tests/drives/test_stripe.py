@@ -127,9 +127,12 @@ def test_the_engine_takes_what_is_least_here(job: Path) -> None:
         assert ssdlab.run(job, drive, timed=False).failure is None
 
 
-def test_a_drive_that_keeps_data_is_one_device() -> None:
+def test_a_served_stripe_with_background_operations_is_refused() -> None:
     from ssdlab.engine import open_device
 
     drive = ssdlab.drive("tiny", op=0.6, settings=TWO)
+    open_device(json.dumps(drive.specification()), "{}")
+    specification = drive.specification()
+    specification["housekeeping"]["defragment"] = True
     with pytest.raises(InputError, match=r"stripe\.devices"):
-        open_device(json.dumps(drive.specification()), "{}")
+        open_device(json.dumps(specification), "{}")
