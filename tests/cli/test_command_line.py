@@ -13,7 +13,7 @@ from ssdlab.cli.commands import loaded
     [
         (
             "compare 'a b.fio' --drive d --drive e --op 7%,28% --dwpd 2 --untimed --workers 2 --output o",
-            "compare 'a b.fio' --drive d --drive e --op 7%,28% --seed 1 --untimed --dwpd 2",
+            "compare 'a b.fio' --drive d --drive e --op 7%,28% --untimed --dwpd 2 --seed 1",
         ),
         (
             "replay t1 t2 --drive d --time-scale 0.5 --map fold --seed 7",

@@ -84,11 +84,13 @@ def main() -> None:
         # The reader has had enough (`| head`). Python would complain once more while closing the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_BROKEN_PIPE
-    except ImportError as error:
-        missing = extras.in_words(error)
-        code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
     except Exception as error:
-        code = _unforeseen(error)
+        missing = extras.in_words(error) if isinstance(error, ImportError) else None
+        if ending.has_come:
+            # An extension module whose loading is interrupted raises an ImportError of its own.
+            code = _say(ending.in_words, ending.exit_code)
+        else:
+            code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
     sys.exit(code or 0)
 
 

@@ -6,18 +6,19 @@ import typer
 
 _NOT_SHOWN = {"cluster", "jobs", "output", "output_format", "resume", "workers"}
 """Options on which what the files hold does not depend."""
-_ALWAYS_SHOWN = {"seed"}
+_SEED = "seed"
+"""Shown in any case, at the end."""
 
 
 def command_line(context: typer.Context) -> str:
     """The command of `context` with its arguments, the options that were given, and the seed in any case."""
     words = ["ssdlab", context.command.name or ""]
     options: list[str] = []
-    for parameter in context.command.params:
+    for parameter in sorted(context.command.params, key=lambda each: each.name == _SEED):
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         is_given = source is not None and source.name == "COMMANDLINE"
-        if name in _NOT_SHOWN or not (is_given or name in _ALWAYS_SHOWN):
+        if name in _NOT_SHOWN or not (is_given or name == _SEED):
             continue
         value = context.params[name]
         values = [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]

@@ -14,6 +14,12 @@ _SECONDS_TOGETHER = 2.0
 so soon after the first must not interrupt the tidying up. Later ones mean that it takes too long."""
 
 
+class _Ended(KeyboardInterrupt):
+    """KeyboardInterrupt for SIGTERM and SIGHUP. Not that class itself: once it has passed through code that Python
+    compiled from a string, as in some imports, Python kills its own process with SIGINT at exit, even if the exception
+    was caught (`run_eval_code_obj` in CPython's pythonrun.c)."""
+
+
 class Ending:
     """The signal that ends this process."""
 
@@ -30,6 +36,11 @@ class Ending:
                 signal.signal(number, self._interrupt)
 
     @property
+    def has_come(self) -> bool:
+        """Whether SIGTERM or SIGHUP arrived."""
+        return self._came_at is not None
+
+    @property
     def exit_code(self) -> int:
         return 128 + self._number
 
@@ -43,4 +54,4 @@ class Ending:
             return
         self._came_at = now
         self._number = signal.Signals(number)
-        raise KeyboardInterrupt
+        raise _Ended
