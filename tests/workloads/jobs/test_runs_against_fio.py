@@ -191,11 +191,13 @@ def test_counts_of_jobs_that_read_and_write_at_rates(tmp_path: Path) -> None:
     """A mix of 10 % writes with the same rate for both directions once wrote a ninth of what fio writes."""
     head = "ioengine=null\nsize=1m\niodepth=4\nnorandommap\ntime_based\nruntime=1"
     text = job_file(head, RATED)
-    fios = counts_of_fio(text, tmp_path)
+    # On a busy machine fio falls behind its rates, and never gets ahead of them.
+    attempts = [counts_of_fio(text, tmp_path) for _ in range(3)]
     ours = [counts_of_ours(job_file(head, [each]), timed=True)[0] for each in RATED]
-    for options, (_, fio), our in zip(RATED, fios, ours, strict=True):
+    for options, our, *fios in zip(RATED, ours, *attempts, strict=True):
         for name in ("read", "write"):
-            assert our[name][0] == pytest.approx(fio[name][0], rel=RATED_PERCENT / 100), (options, name)
+            of_fio = max(fio[name][0] for _, fio in fios)
+            assert our[name][0] == pytest.approx(of_fio, rel=RATED_PERCENT / 100), (options, name)
 
 
 def test_every_lba_that_fio_visits_once_we_visit_once(device: Path) -> None:

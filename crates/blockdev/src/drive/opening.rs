@@ -114,6 +114,10 @@ impl Core {
 
 /// The devices, as new or as a file holds them, and whether it did.
 fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), OpenError> {
+    if drive.zones.is_on() {
+        let allowed = "0 for a drive that is mounted or served: only runs of jobs know zones";
+        return Err(SpecificationError::new("zones.zone_bytes", drive.zones.zone_bytes, allowed).into());
+    }
     let layers = Stripe::build_timed(drive, options.seed)?;
     let chunks = layers.chunks();
     let mut parts = Vec::new();
@@ -248,10 +252,6 @@ fn with_protection(drive: &Drive, options: &Options) -> Drive {
 }
 
 fn build(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {
-    if drive.zones.is_on() {
-        let allowed = "0 for a drive that is mounted or served: only runs of jobs know zones";
-        return Err(SpecificationError::new("zones.zone_bytes", drive.zones.zone_bytes, allowed));
-    }
     let mut ftl = build_timed(drive, seed)?;
     if drive.data_reduction.is_on() {
         ftl.note_packing();
