@@ -42,7 +42,7 @@ class Parameter:
         The steps of the search shrink with the distance to a bound: from a bound it would not get away.
         """
         start = math.sqrt(self.low * self.high) if self.start is None else self.start
-        inside = (self.high / self.low) ** 0.1
+        inside: float = (self.high / self.low) ** 0.1
         return min(max(start, self.low * inside), self.high / inside)
 
 

@@ -220,7 +220,7 @@ class Fitting:
         return fit_drive.simulate_all(drives, points, self.runs)
 
     def _with_sources(self, name: str, drive: DriveFile) -> DriveFile:
-        names = [each.name for each in (*self.parameters, *self.choices)]
+        names = [*(each.name for each in self.parameters), *(each.name for each in self.choices)]
         said = f"ssdlab fit, {len(names)} free, {len(self.points)} points: {fit_drive.source_of(self.points)}"
         source = Source(kind="fitted", source=said)
         return drive.with_sources(dict.fromkeys(freed.keys_of(names, name), source))

@@ -29,7 +29,7 @@ def parse(texts: Sequence[str], drives: Mapping[str, DriveFile]) -> tuple[list[P
             continue
         found = [fit_drive.parameter(free, drive) for drive in of_it.values()]
         parameters.append(Parameter(prefix + found[0].name, found[0].low, found[0].high, found[0].start))
-    names = [each.name for each in (*parameters, *choices)]
+    names = [*(each.name for each in parameters), *(each.name for each in choices)]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"--free: {name} is given twice")

@@ -66,7 +66,8 @@ def beginning(values: "Floats | Sequence[float]") -> Estimate:
 
     def begins(sample: "Floats", axis: int = -1) -> "Floats":
         low, high = np.percentile(sample, (_LOW, _HIGH), axis=axis)
-        return low - 2 / 3 * (high - low)
+        begun: Floats = low - 2 / 3 * (high - low)
+        return begun
 
     if len(measured) < 2 or float(np.ptp(measured)) == 0:
         return exactly(float(measured[0]))

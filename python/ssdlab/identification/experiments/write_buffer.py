@@ -135,11 +135,12 @@ def _burst_program_us(bench: Bench) -> float | None:
     if own is not None or bench.value("slc_cache_bytes") is None:
         return own or bench.value("nand.program_us")
     page, planes, dies = (bench.value(key) for key in ("nand.page_bytes", "nand.planes_per_die", "parallel_units"))
-    rate = bench.facts["fill"]["cached_bytes_per_second"][0]
+    rate: float = bench.facts["fill"]["cached_bytes_per_second"][0]
     limits = _limits(bench)
     if not page or not planes or not dies or (limits and rate > _LIMITED * min(limits)):
         return None
-    return max(1.0, 1e6 * dies * page * planes / rate - page * planes * bench.facts["reads"]["transfer_us_per_byte"][0])
+    transfer_us_per_byte: float = bench.facts["reads"]["transfer_us_per_byte"][0]
+    return max(1.0, 1e6 * dies * page * planes / rate - page * planes * transfer_us_per_byte)
 
 
 def _cache(bench: Bench) -> None:
