@@ -17,6 +17,9 @@ from own_devices import needs
 from processes import cpu_seconds, text_of
 from served import result_in, ssdlab
 from ssdlab.safety import locate
+from ssdlab.smart import reading
+from ssdlab.smart.formats.nvme_cli import FDP
+from ssdlab.smart.placement import PlacementLogs
 from ssdlab.targets.device import health, run
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
@@ -253,7 +256,7 @@ def test_health_that_can_no_longer_be_read_is_no_write_amplification(tmp_path: P
     reported.write_text(json.dumps(samsung(lbas_written=10_000_000, nand_gib=100)))
     source = health.of(locate(tmp_path), reported)
     before = source.read()
-    assert before[0] is not None
+    assert before.reading is not None
     reported.write_text(json.dumps(samsung(lbas_written=10_000_000 + (400 << 21), nand_gib=900)))
     found = health.between(before, source.read())
     # 400 GiB by the host, 800 in NAND.
@@ -263,6 +266,24 @@ def test_health_that_can_no_longer_be_read_is_no_write_amplification(tmp_path: P
     assert gone.waf is None
     assert gone.reason is not None and "No such file" in gone.reason
     assert gone.to_dict()["waf"] is None
+
+
+def test_what_flexible_data_placement_counted_is_in_the_result(tmp_path: Path) -> None:
+    counted = iter([(1 << 30, 2 << 30), (5 << 30, 8 << 30)])
+
+    def read() -> health.ReadOut:
+        host, media = next(counted)
+        logs = PlacementLogs({"hbmw": host, "mbmw": media}, None, {"nruh": 1}, None)
+        report = {"smartctl": {}, FDP: logs.stats, "device": {"protocol": "NVMe"}}
+        return health.ReadOut(reading.parse(report, "a drive"), None, logs)
+
+    job = jobs.parse("[a]\nsize=1m\nrw=write\n")
+    with opened(tmp_path, job, Permission()) as place:
+        measured = run.measure(job, place, health.Health("nvme-cli", read))
+    assert measured.waf == pytest.approx(1.5, rel=1e-6)
+    found = measured.to_dict()["ssdlab"]["fdp"]
+    assert found["stats"] == {"hbmw": 4 << 30, "mbmw": 6 << 30}
+    assert found["usage"] == {"nruh": 1} and found["events"] is None
 
 
 def samsung(lbas_written: int, nand_gib: int) -> dict[str, object]:

@@ -54,6 +54,55 @@ def test_an_nvme_drive_with_its_makers_log(programs: Path) -> None:
     assert [count.ticks for count in found.reading.nand] == [1500]
 
 
+GROUP_3 = "--endgrp-id=3 --output-format=json"
+
+
+def put_fdp(folder: Path, host: int, media: int, *, group: int = 3) -> None:
+    """An nvme-cli of a drive with flexible data placement, which answers only the calls for this endurance group."""
+    answers = {
+        "id-ns /dev/nvme0n1 --output-format=json": {"nsze": 1000, "endgid": group},
+        f"fdp stats /dev/nvme0n1 {GROUP_3}": {"hbmw": host, "mbmw": media, "mbe": 1 << 20},
+        f"fdp usage /dev/nvme0n1 {GROUP_3}": {"nruh": 2, "ruhus": [{"ruha": 1}, {"ruha": 0}]},
+        f"fdp events /dev/nvme0n1 {GROUP_3}": {"n": 0, "events": []},
+    }
+    cases = "".join(f"'{call}') echo '{json.dumps(answer)}' ;;\n" for call, answer in answers.items())
+    (folder / "nvme").write_text(f'#!/bin/sh\ncase "$*" in\n{cases}*) exit 1 ;;\nesac\n')
+    (folder / "nvme").chmod(0o755)
+
+
+def read_fdp(folder: Path, host: int, media: int, *, group: int = 3) -> Report:
+    put_fdp(folder, host, media, group=group)
+    found = source.read("nvme0n1")
+    assert isinstance(found, Report)
+    return found
+
+
+def test_a_drive_with_flexible_data_placement(programs: Path) -> None:
+    put(programs, "smartctl", nvme(5))
+    found = read_fdp(programs, 400, 600)
+    assert found.reading.host is not None and found.reading.host.bytes == 400
+    assert [count.bytes for count in found.reading.nand] == [600]
+    before = found.fdp
+    after = read_fdp(programs, 1000, 1500).fdp
+    assert after is not None and before is not None
+    assert after.since(before) == {
+        "configs": None,
+        "usage": {"nruh": 2, "ruhus": [{"ruha": 1}, {"ruha": 0}]},
+        "stats": {"hbmw": 600, "mbmw": 900, "mbe": 0},
+        "events": {"n": 0, "events": []},
+    }
+    assert before.since(after) is None, "counters that were reset say nothing"
+    assert after.since(None) is None
+
+
+def test_a_namespace_without_an_endurance_group_has_no_placement_logs(programs: Path) -> None:
+    put(programs, "smartctl", nvme(5))
+    assert read_fdp(programs, 400, 600, group=0).fdp is None
+    # Of another group than the one that is asked for: flexible data placement is off there.
+    off = read_fdp(programs, 400, 600, group=1)
+    assert off.fdp is None and off.reading.nand == ()
+
+
 def test_what_does_not_answer_says_why(programs: Path) -> None:
     assert source.read("sda") == Unavailable("smartctl is not installed (package smartmontools)")
     put(programs, "smartctl", "not JSON")

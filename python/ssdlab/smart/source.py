@@ -7,12 +7,14 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.smart import reading, vendor_log
+from ssdlab.smart import placement, reading, vendor_log
+from ssdlab.smart.formats.nvme_cli import FDP
+from ssdlab.smart.placement import PlacementLogs
 from ssdlab.smart.reading import Reading
 
 _SECONDS_MAX = 60
@@ -36,6 +38,8 @@ class Report:
     reading: Reading
     vendor: Mapping[str, Any] | None = None
     """The maker's additional log, where it takes the place of OCP's."""
+    fdp: PlacementLogs | None = None
+    """Where flexible data placement is on."""
 
 
 def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
@@ -54,7 +58,10 @@ def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
     if "nvme_smart_health_information_log" not in report:
         return _report(report, where, None)
     ocp = _ocp(where)
-    return _report(report, where, ocp, None if ocp else _vendor(str(report.get("model_name", "")), where))
+    vendor = None if ocp else _vendor(str(report.get("model_name", "")), where)
+    placed = placement.read(_nvme_cli, where)
+    found = _report(report | ({FDP: placed.stats} if placed else {}), where, ocp, vendor)
+    return replace(found, fdp=placed) if isinstance(found, Report) else found
 
 
 def scanned() -> list[str]:
@@ -88,10 +95,14 @@ def _report(
 
 def _ocp(where: str) -> Mapping[str, Any] | None:
     """None where nvme-cli, or its plugin, or the drive's log is missing: few drives for clients have it."""
+    return _nvme_cli("ocp", "smart-add-log", where, "--output-format=json")
+
+
+def _nvme_cli(*arguments: str) -> Mapping[str, Any] | None:
     if shutil.which("nvme") is None:
         return None
-    log = run_json("nvme", "ocp", "smart-add-log", where, "--output-format=json")
-    return None if isinstance(log, Unavailable) else log
+    found = run_json("nvme", *arguments)
+    return None if isinstance(found, Unavailable) else found
 
 
 def _vendor(model: str, where: str) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ What cannot be read is said with its reason; a measurement goes on without it.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,19 @@ from ssdlab.errors import InputError
 from ssdlab.safety import health as safety_health
 from ssdlab.smart import change, reading
 from ssdlab.smart.change import Change
+from ssdlab.smart.placement import PlacementLogs
 from ssdlab.smart.reading import Reading
 from ssdlab.smart.source import Report, Unavailable
 
-ReadOut = tuple[Reading | None, str | None]
-"""A reading, or why there is none."""
+
+@dataclass(frozen=True)
+class ReadOut:
+    """A reading, or why there is none."""
+
+    reading: Reading | None
+    reason: str | None = None
+    fdp: PlacementLogs | None = None
+    """Of a drive with flexible data placement."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class Phase:
     reason: str | None
     """Why there is no write amplification; None where there is."""
     after: Reading | None = None
+    fdp: Mapping[str, Any] | None = None
+    """What flexible data placement counted meanwhile, in the form of a simulated result's `ssdlab.fdp`."""
 
     @property
     def waf(self) -> float | None:
@@ -64,14 +74,14 @@ class Phase:
 
 def between(before: ReadOut, after: ReadOut) -> Phase:
     """What two readings tell, or why they tell nothing."""
-    (old, old_reason), (new, new_reason) = before, after
+    old, new = before.reading, after.reading
     if old is None or new is None:
-        return Phase(None, old_reason or new_reason, new)
+        return Phase(None, before.reason or after.reason, new)
     try:
         found = change.change(old, new)
     except InputError as error:
         return Phase(None, str(error), new)
-    return Phase(found, found.reason, new)
+    return Phase(found, found.reason, new, after.fdp.since(before.fdp) if after.fdp else None)
 
 
 def of(place: safety.Place, file: Path | None = None) -> Health:
@@ -86,7 +96,7 @@ def of(place: safety.Place, file: Path | None = None) -> Health:
 
 
 def _read_out(found: Report | Unavailable) -> ReadOut:
-    return (found.reading, None) if isinstance(found, Report) else (None, found.reason)
+    return ReadOut(found.reading, None, found.fdp) if isinstance(found, Report) else ReadOut(None, found.reason)
 
 
 def _from_file(path: Path) -> ReadOut:
@@ -97,8 +107,8 @@ def _from_file(path: Path) -> ReadOut:
             # The statistics of a served drive.
             content = content["ssdlab"]["smart"]
             ocp = content.get("ocp_smart_log")
-        return reading.parse(content, str(path), ocp), None
+        return ReadOut(reading.parse(content, str(path), ocp))
     except OSError as error:
-        return None, f"--smart {path}: {error.strerror}"
+        return ReadOut(None, f"--smart {path}: {error.strerror}")
     except (UnicodeDecodeError, json.JSONDecodeError, InputError) as error:
-        return None, f"--smart {path}: {error}"
+        return ReadOut(None, f"--smart {path}: {error}")

@@ -219,6 +219,7 @@ class Measured(Shown):
             "waf": self.waf,
             **dict.fromkeys(nulls),
             "smart": self.whole.to_dict(),
+            "fdp": self.whole.fdp,
             "stages": [stage.to_dict(number) for number, stage in enumerate(self.stages)],
             "failure": self.failure,
             "interrupted": self.interrupted,

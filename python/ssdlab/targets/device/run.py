@@ -170,7 +170,7 @@ def run_stage(
     try:
         after = source.read()
     except KeyboardInterrupt:
-        after, interrupted = (None, fio.ENDED), True
+        after, interrupted = health.ReadOut(None, fio.ENDED), True
     host_bytes = _written(report.content)
     if on_progress:
         on_progress(number, 1.0, host_bytes)
