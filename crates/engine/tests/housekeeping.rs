@@ -87,7 +87,7 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
         let mut batches = Vec::new();
         loop {
             assert!(batches.len() < 100_000, "idle work comes to an end");
-            match self.housekeep(now_ns, 0).unwrap() {
+            match self.run_background(now_ns, 0).unwrap() {
                 Idle::NothingBefore(next_ns) => {
                     self.check_accounts().unwrap();
                     self.check_map().unwrap();

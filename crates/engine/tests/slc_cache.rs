@@ -284,7 +284,7 @@ impl WithPlacement for Mix {
                 1 => run(Operation::Read),
                 2 => {
                     for _ in 0..random.below(20) {
-                        if ftl.housekeep(u64::from(step), 0).unwrap() != Idle::Decided {
+                        if ftl.run_background(u64::from(step), 0).unwrap() != Idle::Decided {
                             break;
                         }
                     }

@@ -11,7 +11,7 @@ use ssdlab_engine::specification::drive::devices_of;
 /// Of a place for a mapping unit: how often its frame is held, and the list of those that nobody holds.
 const FRAME_BYTES: u64 = 8;
 /// Beside the data, in a file where the contents lie in one: the spare bytes, and which frame it is.
-const BESIDE_DATA_BYTES: u64 = 20;
+const SPARE_DATA_BYTES: u64 = 20;
 /// Of a place for packed data: what begins there.
 const DIRECTORY_ENTRY_BYTES: u64 = 16;
 /// Of an address of a drive that reduces data: the write whose data it holds.
@@ -36,7 +36,7 @@ fn tables_bytes(drive: &Drive, contents: &Contents) -> Result<u64, Specification
     let reduction = &drive.data_reduction;
     let mut bytes = FRAME_BYTES * units;
     if *contents == Contents::Memory {
-        bytes += BESIDE_DATA_BYTES * units;
+        bytes += SPARE_DATA_BYTES * units;
         if reduction.is_on() {
             bytes += DIRECTORY_ENTRY_BYTES * units * u64::from(unit_bytes / reduction.packing_bytes.max(1));
         }

@@ -71,8 +71,8 @@ impl TimedDrive for Stored {
         Ok(())
     }
 
-    fn housekeep(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
-        let done = self.ftl.housekeep(now_ns, idle_since_ns);
+    fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+        let done = self.ftl.run_background(now_ns, idle_since_ns);
         if let Ok(Idle::NothingBefore(then_ns)) = done {
             return Ok(Idle::NothingBefore(then_ns));
         }

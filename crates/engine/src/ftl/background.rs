@@ -99,7 +99,7 @@ impl Background {
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Does a batch of what can wait for idle time. Nothing was asked of the drive since `idle_since_ns`.
-    pub fn housekeep(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+    pub fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         let Some(background) = &mut self.background else { return Ok(Idle::NothingBefore(u64::MAX)) };
         background.refresh.set_time(now_ns);
         let begins_ns = idle_since_ns.saturating_add(background.idle_after_ns);
@@ -154,7 +154,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn erase_unit_to_level_in_idle(&mut self) -> Option<EraseUnit> {
         let background = self.background.as_mut().expect("idle work is on");
-        if !background.levels_wear || background.level_at_erases == self.books.ledger().erased_erase_units {
+        if !background.levels_wear || background.level_at_erases == self.accounts.ledger().erased_erase_units {
             return None;
         }
         for _ in 0..self.space.erase_units().div_ceil(LOOKED_AT) {
@@ -162,7 +162,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 return Some(behind);
             }
         }
-        background.level_at_erases = self.books.ledger().erased_erase_units;
+        background.level_at_erases = self.accounts.ledger().erased_erase_units;
         None
     }
 
@@ -199,7 +199,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn move_in_order(&mut self, segment: &[(Lpn, Ppn)]) {
         for &(lpn, from) in segment {
             let erase_unit = self.space.layout.erase_unit_of(from);
-            let stream = self.placement.cleaning_stream(self.resident(erase_unit));
+            let stream = self.placement.gc_stream(self.resident(erase_unit));
             let born_at = self.space.filled.born_at[erase_unit.index()];
             self.relocate(erase_unit, &[(lpn, from)], 1, stream, born_at, Cause::Gc);
         }

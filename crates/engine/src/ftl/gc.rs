@@ -132,7 +132,7 @@ impl Gc {
                 closed_at: &space.filled.closed_at,
                 streams: &space.filled.streams,
                 die,
-                on_die: space.lanes.as_ref().and_then(|lanes| lanes.erase_units_on(die)),
+                on_die: space.open_blocks.as_ref().and_then(|open_blocks| open_blocks.erase_units_on(die)),
             };
             let victim = self.victim.choose(&view, pool, &mut self.random)?;
             assert!(space.is_closed(victim), "a victim is closed");
@@ -164,7 +164,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn begin_move(&mut self, victim: EraseUnit, cause: Cause) -> Result<Move, ReadOnly> {
         let resident = self.resident(victim);
         let live_units = u64::from(self.space.occupancy.live_units(victim));
-        let stream = self.placement.cleaning_stream(resident);
+        let stream = self.placement.gc_stream(resident);
         self.check_room_to_move(stream, live_units)?;
         self.space.occupancy.start_emptying(victim);
         self.gc.victim.taken(victim, resident.stream);
@@ -270,7 +270,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.space.occupancy.lose(erase_unit, places);
         // Of reduced data what is read is counted as it is found.
         let read_units = if L::IS_PACKED { 0 } else { u64::from(places) };
-        self.books.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
+        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
     }
 
     /// A block that failed its erase is lost: with a small reserve there may be nowhere to move to.
@@ -298,7 +298,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     pub(super) fn erase(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
         self.map.mark_all_stale(erase_unit);
         self.layer.erased();
-        self.books.erased(self.space.stream_of(erase_unit));
+        self.accounts.erased(self.space.stream_of(erase_unit));
         if let Some(background) = &mut self.background {
             background.refresh.erased(erase_unit);
         }
@@ -419,9 +419,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if !P::POOLED {
             return Pool::All;
         }
-        self.books.fade(self.map.user_units());
+        self.accounts.fade(self.map.user_units());
         let data_units_per_erase_unit = self.space.layout.data_units_per_erase_unit();
-        self.placement.pool_to_clean(&PoolView { pools: self.books.pools(), data_units_per_erase_unit })
+        self.placement.pool_to_collect(&PoolView { pools: self.accounts.pools(), data_units_per_erase_unit })
     }
 
     /// The die that garbage is collected on next, where blocks are opened by die. Any, without a clock: there most dies
@@ -493,7 +493,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         let pool = self.pool_to_collect();
         let (now, die) = (self.now(), self.die_to_collect());
-        if self.space.lanes.is_some() && die.is_none() {
+        if self.space.open_blocks.is_some() && die.is_none() {
             return Ok(false);
         }
         let Some(victim) = self.gc.choose(&self.space, now, pool, die) else { return Ok(false) };

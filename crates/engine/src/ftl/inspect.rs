@@ -96,7 +96,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             units_per_erase_unit: self.space.layout.units_per_erase_unit() / places_per_unit,
             data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / places_per_unit,
             counted_unit_bytes: (1 << self.mapping_unit_shift) / places_per_unit,
-            live_units: self.books.mapped_units(),
+            live_units: self.accounts.mapped_units(),
             effective_over_provisioning: self.effective_over_provisioning(),
         }
     }
@@ -129,11 +129,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
         if margins.spare_area == SpareArea::Static {
-            let empty = f64::from(self.map.user_units()) - self.books.mapped_units() as f64;
+            let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
             usable -= empty * f64::from(self.space.layout.places_per_unit());
         }
         usable -= self.layer.map_pages_in_flash() as f64;
-        let live = self.layer.live_places(self.books.mapped_units()) as f64;
+        let live = self.layer.live_places(self.accounts.mapped_units()) as f64;
         let mut in_t = live;
         if let Some(cache) = &self.slc_cache {
             // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
@@ -195,7 +195,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 State::Free | State::Retired => {}
             }
         }
-        let ledger = self.books.ledger();
+        let ledger = self.accounts.ledger();
         let programs = ledger.programmed_units;
         let cache = self.slc_cache.as_ref();
         let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
@@ -209,11 +209,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "live units of all erase units",
                 live,
                 "mapped units as they are stored and map pages",
-                self.layer.live_places(self.books.mapped_units()) + self.layer.map_pages_in_flash(),
+                self.layer.live_places(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
             ),
             (
                 "programs",
-                programs.total().wrapping_add_signed(self.books.unexplained_programs()),
+                programs.total().wrapping_add_signed(self.accounts.unexplained_programs()),
                 "erases x units + places programmed since",
                 (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units
@@ -258,7 +258,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
             }
         }
-        let counted = self.books.mapped_units() + self.layer.map_pages_in_flash();
+        let counted = self.accounts.mapped_units() + self.layer.map_pages_in_flash();
         if mapped != counted {
             return Err(format!("{mapped} addresses are mapped, but {counted} were counted"));
         }

@@ -2,11 +2,11 @@
 //!
 //! It decides and counts; the clock turns its decisions into time. It never allocates in its loops.
 //!
-//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `books` count, `gc` moves
+//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `accounts` count, `gc` moves
 //! and erases, and the layer says where a unit lies and how it is read, written and moved.
 
+mod accounts;
 mod background;
-mod books;
 mod gc;
 mod inspect;
 mod layer;
@@ -30,8 +30,8 @@ use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, SpareArea};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+use accounts::Accounts;
 use background::Background;
-use books::Books;
 use gc::Gc;
 pub use inspect::{Capacity, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
@@ -39,7 +39,7 @@ pub use layer::{Layer, MapCached, Plain, Reduced, Zoned, is_map_cached, is_reduc
 use map::Map;
 use observed::Observed;
 use slc_cache::SlcCache;
-use space::{Filled, FreePool, Frontier, Lanes, Layout, Margins, Space};
+use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
 pub use state::StateError;
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub struct Ftl<P, L, C> {
     mapping_unit_shift: u32,
     map: Map,
     space: Space,
-    books: Books<P>,
+    accounts: Accounts<P>,
     placement: P,
     layer: L,
     gc: Gc,
@@ -97,9 +97,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let allowed = "fewer than 2^32 mapping units with the map pages";
             return Err(SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed));
         }
-        let open_blocks = space::open_blocks_per_stream(drive, &geometry)?;
+        let blocks_open_per_stream = space::open_blocks_per_stream(drive, &geometry)?;
         // What a zone has open counts among those that it fills.
-        let open_by_streams = if L::IS_ZONED { 0 } else { u32::from(placement.streams()) * open_blocks };
+        let open_by_streams = if L::IS_ZONED { 0 } else { u32::from(placement.streams()) * blocks_open_per_stream };
         let mut margins = Margins {
             reserve_erase_units: ftl.reserve_erase_units,
             in_hand_erase_units: 0,
@@ -113,12 +113,13 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if u64::from(erase_units) < needed {
             return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, places, map_pages));
         }
-        margins.in_hand_erase_units = space::in_hand(open_blocks, u64::from(erase_units) - needed);
+        margins.in_hand_erase_units = space::in_hand(blocks_open_per_stream, u64::from(erase_units) - needed);
         let gc = Gc::new(ftl, all_erase_units, seed)?;
-        let die_of = if open_blocks > 1 { array.dies_of_erase_units() } else { Vec::new() };
+        let die_of = if blocks_open_per_stream > 1 { array.dies_of_erase_units() } else { Vec::new() };
         let occupancy = Occupancy::new(all_erase_units).with_dies(&die_of);
-        let lanes = (open_blocks > 1).then(|| Lanes::new(drive, &geometry, placement.streams(), &die_of, seed));
-        let mut free = FreePool::new(gc.wear_leveling.prefers_least_worn(), open_blocks, die_of);
+        let open_blocks =
+            (blocks_open_per_stream > 1).then(|| OpenBlocks::new(drive, &geometry, placement.streams(), &die_of, seed));
+        let mut free = FreePool::new(gc.wear_leveling.prefers_least_worn(), blocks_open_per_stream, die_of);
         (0..erase_units).for_each(|erase_unit| free.put(EraseUnit(erase_unit), 0));
         let map = Map::new(layout, all_erase_units, user_units, map_pages).map_err(|error| {
             SpecificationError::new("ftl.user_bytes", ftl.user_bytes, format!("what fits into memory ({error})"))
@@ -136,18 +137,22 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 occupancy,
                 free,
                 frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
-                lanes,
+                open_blocks,
                 slc_mode,
                 filled: Filled::new(all_erase_units),
                 wear: space::Wear::new(all_erase_units, erase_units),
                 array,
             },
-            books: Books::new(placement.streams()),
+            accounts: Accounts::new(placement.streams()),
             placement,
             layer,
             gc,
             slc_cache,
-            background: if C::PACED { Background::new(drive, &geometry, all_erase_units, open_blocks)? } else { None },
+            background: if C::PACED {
+                Background::new(drive, &geometry, all_erase_units, blocks_open_per_stream)?
+            } else {
+                None
+            },
             observed: None,
             clock,
             read_only: None,
@@ -155,7 +160,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     pub fn ledger(&self) -> &Ledger {
-        self.books.ledger()
+        self.accounts.ledger()
     }
 
     pub fn read_only(&self) -> Option<ReadOnly> {
@@ -172,7 +177,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Host units written since the drive was new: the clock of placement policies and ages.
     fn now(&self) -> u64 {
-        self.layer.host_units(self.books.ledger())
+        self.layer.host_units(self.accounts.ledger())
     }
 
     fn resident(&self, erase_unit: EraseUnit) -> Resident {
@@ -223,7 +228,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return self.execute_parts(request);
         }
         self.write_unit(self.lpn_of(request.offset_bytes), request.content.identifier)?;
-        self.books.host_wrote(unit_bytes);
+        self.accounts.host_wrote(unit_bytes);
         Ok(())
     }
 
@@ -274,10 +279,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         let ppn = self.space.frontier(stream).take();
         let old = self.map.relink(lpn, ppn);
-        self.books.host(stream, 1);
+        self.accounts.host(stream, 1);
         self.clock.program(ppn, Cause::Host);
         if old == Ppn::UNMAPPED {
-            self.books.mapped();
+            self.accounts.mapped();
         } else {
             self.lose(old);
         }
@@ -300,7 +305,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let erase_unit = self.space.layout.erase_unit_of(ppn);
         self.map.mark_stale(ppn);
         self.space.occupancy.lose_one(erase_unit);
-        self.books.lost(|| self.space.stream_of(erase_unit), 1);
+        self.accounts.lost(|| self.space.stream_of(erase_unit), 1);
     }
 
     fn write_range(&mut self, offset_bytes: u64, length_bytes: u32, identifier: u8) -> Result<(), ReadOnly> {
@@ -315,7 +320,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 self.read_modify(lpn);
             }
             self.write_unit(lpn, identifier)?;
-            self.books.host_wrote(part_end - at);
+            self.accounts.host_wrote(part_end - at);
             at = part_end;
         }
         Ok(())
@@ -323,7 +328,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// A unit of which the host writes a part is read first, if it holds anything, and programmed whole.
     fn read_modify(&mut self, lpn: Lpn) {
-        self.books.modified();
+        self.accounts.modified();
         let old = self.map.physical(lpn);
         if old != Ppn::UNMAPPED {
             L::read_to_modify(self, lpn, old);
@@ -336,7 +341,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     fn count_read(&mut self, request: &Request) {
-        self.books.host_read(u64::from(request.length_bytes));
+        self.accounts.host_read(u64::from(request.length_bytes));
     }
 
     fn read_units(&mut self, offset_bytes: u64, length_bytes: u32) {
@@ -346,7 +351,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             // What was never written reads as zeroes, which takes no flash operation.
             if ppn != Ppn::UNMAPPED {
                 let takes_flash = self.clock.read(ppn, Cause::Host);
-                self.books.read(Cause::Host, u64::from(takes_flash));
+                self.accounts.read(Cause::Host, u64::from(takes_flash));
                 if let Some(background) = &mut self.background {
                     background.refresh.read(ppn.0, takes_flash);
                 }
@@ -362,7 +367,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if let Some(reason) = self.read_only {
             return Err(reason);
         }
-        self.books.host_trimmed(u64::from(length_bytes));
+        self.accounts.host_trimmed(u64::from(length_bytes));
         let unit_bytes = 1u64 << self.mapping_unit_shift;
         let first = offset_bytes.div_ceil(unit_bytes);
         let end = (offset_bytes + u64::from(length_bytes)) / unit_bytes;
@@ -371,7 +376,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             if old != Ppn::UNMAPPED {
                 L::release(self, lpn, old);
                 self.map.unmap(lpn);
-                self.books.trimmed();
+                self.accounts.trimmed();
             }
         }
         Ok(())
@@ -388,7 +393,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if let Some(reason) = self.read_only {
             return Err(reason);
         }
-        if self.space.lanes.is_some() {
+        if self.space.open_blocks.is_some() {
             return self.make_room_on_dies(stream);
         }
         loop {
@@ -440,7 +445,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             SpareArea::Dynamic => 0,
             SpareArea::Static => {
                 let layout = &self.space.layout;
-                let empty_units = u64::from(self.map.user_units()) - self.books.mapped_units();
+                let empty_units = u64::from(self.map.user_units()) - self.accounts.mapped_units();
                 let empty = empty_units * u64::from(layout.places_per_unit());
                 (empty / u64::from(layout.data_units_per_erase_unit())) as u32
             }
@@ -467,7 +472,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 space::Step::Full(erase_unit) => self.close(stream, erase_unit),
                 space::Step::TurnOver => {}
             }
-            if self.space.lanes.is_none() {
+            if self.space.open_blocks.is_none() {
                 return false;
             }
             let may_open = self.host_may_open();
@@ -493,7 +498,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn program_parity(&mut self, unit: Ppn) {
         self.clock.program(unit, Cause::Parity);
-        self.books.parity(self.space.layout.places_per_unit());
+        self.accounts.parity(self.space.layout.places_per_unit());
     }
 
     /// The frontier has filled its erase unit, which becomes a candidate for garbage collection or folding.
@@ -516,7 +521,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// the next that has room.
     fn open(&mut self, frontier: StreamId) {
         const KEPT: &str = "the reserve keeps an erase unit free for garbage collection";
-        if self.space.lanes.is_some() {
+        if self.space.open_blocks.is_some() {
             if !self.open_on_its_die(frontier) {
                 assert!(self.turn_to_one_with_room(frontier), "{KEPT}");
                 if self.space.frontier(frontier).erase_unit.is_none() {
@@ -533,7 +538,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Opens an erased block on the die whose turn it is. False when it has none.
     fn open_on_its_die(&mut self, stream: StreamId) -> bool {
-        let die = self.space.lanes.as_ref().expect("there are lanes").active(stream);
+        let die = self.space.open_blocks.as_ref().expect("there are open_blocks").active(stream);
         let Some(erase_unit) = self.space.free.take_on(die) else { return false };
         self.open_as(stream, stream, erase_unit);
         true
@@ -562,7 +567,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if let Some(background) = &mut self.background {
             background.opened(erase_unit);
         }
-        self.books.opened(stream);
+        self.accounts.opened(stream);
     }
 
     /// Units are read and programmed at the stream's frontier; the map follows, and erase units are opened as it fills up.

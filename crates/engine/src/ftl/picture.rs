@@ -190,7 +190,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// What a unit that the host writes is in drive writes of what is live.
     fn drive_writes_per_unit(&self) -> f32 {
-        1.0 / self.layer.live_places(self.books.mapped_units()).max(1) as f32
+        1.0 / self.layer.live_places(self.accounts.mapped_units()).max(1) as f32
     }
 
     fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {

@@ -151,7 +151,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
 
     fn take_lasting(&mut self) -> Lasting {
         Lasting {
-            ledger: *self.books.ledger(),
+            ledger: *self.accounts.ledger(),
             array: Some(self.space.array.take()),
             erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
             host_units: self.now(),
@@ -160,9 +160,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit> {
-        assert_eq!(*self.books.ledger(), Ledger::default(), "only a new translation layer can be restored");
-        self.books.take_up_ledger(lasting.ledger);
-        self.books.padded(found.padding_units + lasting.places_left_in_begun_units);
+        assert_eq!(*self.accounts.ledger(), Ledger::default(), "only a new translation layer can be restored");
+        self.accounts.take_up_ledger(lasting.ledger);
+        self.accounts.padded(found.padding_units + lasting.places_left_in_begun_units);
         self.layer.take_up_host_units(lasting.host_units);
         let is_same_array = lasting.array.is_some();
         match lasting.array {
@@ -229,7 +229,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let erase_count = self.space.array.erase_count(erase_unit.0);
             self.space.wear.note(erase_unit, erase_count);
             if unit.is_erase_undone {
-                self.books.erase_undone();
+                self.accounts.erase_undone();
             }
             let own_cache = self.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
             match unit.contents {
@@ -251,7 +251,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                     if !L::IS_PACKED {
                         self.map.mark_all_live(erase_unit, self.space.layout_of(erase_unit));
                     }
-                    self.books.opened(stream);
+                    self.accounts.opened(stream);
                 }
             }
         }
@@ -262,8 +262,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn slot_for(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let goes_past_cache = stream == HOST && !self.space.is_slc(erase_unit);
         let frontier = if goes_past_cache { self.frontier_past_cache() } else { stream };
-        match &mut self.space.lanes {
-            Some(lanes) => lanes.parked_beside(stream, erase_unit),
+        match &mut self.space.open_blocks {
+            Some(open_blocks) => open_blocks.parked_open_block(stream, erase_unit),
             None => &mut self.space.frontiers[frontier.index()],
         }
     }
@@ -299,7 +299,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 continue;
             }
             if places < units {
-                self.books.padded(u64::from(units - places));
+                self.accounts.padded(u64::from(units - places));
                 filled_up.push(erase_unit);
             }
             if let Some(cache) = self.slc_cache.as_mut().filter(|_| self.space.is_slc(erase_unit)) {
@@ -323,6 +323,6 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             _ => 0,
         };
         let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(places_of).sum();
-        self.books.explain(self.books.ledger().erased_erase_units * units + written);
+        self.accounts.explain(self.accounts.ledger().erased_erase_units * units + written);
     }
 }

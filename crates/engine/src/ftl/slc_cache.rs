@@ -286,7 +286,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn may_open_dynamic(&self, cache: &SlcCache) -> bool {
         let mut most = cache.dynamic_max;
         if cache.free_share > 0.0 {
-            let empty = f64::from(self.map.user_units()) - self.books.mapped_units() as f64;
+            let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
             most = most.min((empty * cache.free_share / f64::from(self.space.data_units_in_slc_mode())) as u32);
         }
         cache.dynamic_in_use < most && self.space.free.len() > self.left_to_others()

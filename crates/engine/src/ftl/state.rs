@@ -19,7 +19,7 @@ use super::Ftl;
 use super::gc::Move;
 use super::layer::Layer;
 use super::slc_cache::Holding;
-use super::space::{Frontier, LanesState, Layout};
+use super::space::{Frontier, Layout, OpenBlocksState};
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::nand::array::Worn;
@@ -60,7 +60,8 @@ struct Header {
     states: Vec<u8>,
     frontiers: Vec<Frontier>,
     /// Only of a drive whose streams have a block open on every die.
-    lanes: Option<LanesState>,
+    #[serde(rename = "lanes")]
+    open_blocks: Option<OpenBlocksState>,
     /// In the order in which they will be taken.
     free: Vec<u32>,
     worn: Worn,
@@ -79,12 +80,13 @@ struct Header {
     born_at: Vec<u64>,
     closed_at: Vec<u64>,
     pools: Vec<PoolState>,
-    beside: Option<Box<Beside>>,
+    #[serde(rename = "beside")]
+    extra_state: Option<Box<ExtraState>>,
 }
 
 /// What some drives keep beside the map.
 #[derive(Serialize, Deserialize)]
-struct Beside {
+struct ExtraState {
     live_units: Vec<u32>,
     under_way: Option<Move>,
     slc_cache: Option<Holding>,
@@ -110,7 +112,7 @@ fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
     own.of_units(units).ok_or_else(|| damaged("the size of an erase unit"))
 }
 
-fn other_beside() -> StateError {
+fn extra_state_mismatch() -> StateError {
     StateError::OtherDrive("it keeps other things beside its map".into())
 }
 
@@ -118,7 +120,7 @@ fn other_beside() -> StateError {
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Writes the state. The drive must be at rest: nothing is asked of it.
     pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
-        let beside = self.beside()?;
+        let extra_state = self.extra_state()?;
         let space = &self.space;
         let header = Header {
             version: VERSION,
@@ -127,33 +129,33 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             user_units: self.map.user_units(),
             states: space.each_erase_unit().map(|erase_unit| space.occupancy.state(erase_unit) as u8).collect(),
             frontiers: space.frontiers.clone(),
-            lanes: space.lanes.as_ref().map(|lanes| lanes.state()),
+            open_blocks: space.open_blocks.as_ref().map(|open_blocks| open_blocks.state()),
             free: space.free.in_order().into_iter().map(|erase_unit| erase_unit.0).collect(),
             worn: space.array.worn(),
             victim: self.gc.victim.state(),
             random: self.gc.random.clone(),
             leveled_to: self.gc.leveled_to,
             owed_units: self.gc.owed_units,
-            ledger: *self.books.ledger(),
-            mapped_units: self.books.mapped_units(),
+            ledger: *self.accounts.ledger(),
+            mapped_units: self.accounts.mapped_units(),
             erase_units_left: space.wear.erase_units_left,
             closings: space.filled.closings,
             read_only: self.read_only,
             streams: space.filled.streams.iter().map(|stream| stream.0).collect(),
             born_at: space.filled.born_at.clone(),
             closed_at: space.filled.closed_at.clone(),
-            pools: self.books.pools().to_vec(),
-            beside,
+            pools: self.accounts.pools().to_vec(),
+            extra_state,
         };
         let text = serde_json::to_vec(&header).expect("plain numbers become JSON");
         out.write_all(&(text.len() as u64).to_le_bytes())?;
         out.write_all(&text)?;
-        if header.beside.is_some() { self.write_tables(out) } else { self.write_map(out) }
+        if header.extra_state.is_some() { self.write_tables(out) } else { self.write_map(out) }
     }
 
     /// What is to be written beside the map; nothing for a drive that keeps nothing there. The error names what cannot be
     /// kept: times run by a clock that begins anew.
-    fn beside(&self) -> Result<Option<Box<Beside>>, StateError> {
+    fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
             return Err(StateError::Unsaved("housekeeping.retention_days, .read_disturb_reads or .defragment"));
         }
@@ -167,7 +169,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Ok(None);
         }
         let space = &self.space;
-        Ok(Some(Box::new(Beside {
+        Ok(Some(Box::new(ExtraState {
             live_units: space.each_erase_unit().map(|erase_unit| space.occupancy.live_units(erase_unit)).collect(),
             under_way: self.gc.under_way.clone(),
             slc_cache: self.slc_cache.as_ref().map(|cache| cache.holding()),
@@ -215,8 +217,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.take_up_open(&header, &states, times)?;
         self.take_up_policies(&mut header)?;
         self.take_up_wear(&header, &states)?;
-        match header.beside.take() {
-            Some(beside) => self.take_up_beside(input, &header, *beside, &states)?,
+        match header.extra_state.take() {
+            Some(extra_state) => self.restore_extra_state(input, &header, *extra_state, &states)?,
             None => self.take_up_alone(input, &header, &states, times)?,
         }
         self.check_times()?;
@@ -241,15 +243,15 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let fits = header.erase_units == erase_units
             && header.units_per_erase_unit.checked_mul(times.max(1)) == Some(own)
             && header.frontiers.len() == space.frontiers.len()
-            && header.lanes.is_some() == space.lanes.is_some()
-            && header.pools.len() == self.books.pools().len();
+            && header.open_blocks.is_some() == space.open_blocks.is_some()
+            && header.pools.len() == self.accounts.pools().len();
         if !fits {
             return Err(StateError::OtherDrive(format!(
                 "it has {} erase units of {} mapping units, the drive {erase_units} of {own}",
                 header.erase_units, header.units_per_erase_unit,
             )));
         }
-        if times > 1 && header.beside.is_some() {
+        if times > 1 && header.extra_state.is_some() {
             return Err(StateError::OtherDrive("what it keeps beside its map stands for no larger drive".into()));
         }
         let data_units = layout_of(header, &space.layout)?.data_units_per_erase_unit();
@@ -271,8 +273,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     fn take_up_counters(&mut self, header: &Header, times: u64) {
-        self.books.take_up_ledger(header.ledger.magnified(times));
-        self.books.take_up_pools(header.pools.iter().map(|pool| pool.times(times)).collect());
+        self.accounts.take_up_ledger(header.ledger.magnified(times));
+        self.accounts.take_up_pools(header.pools.iter().map(|pool| pool.times(times)).collect());
         self.read_only = header.read_only;
         let filled = &mut self.space.filled;
         filled.closings = header.closings;
@@ -290,8 +292,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             |frontier: &Frontier| if is_there(frontier) { frontier.times(times, &smaller, &own) } else { None };
         let frontiers: Option<Vec<Frontier>> = header.frontiers.iter().map(larger).collect();
         self.space.frontiers = frontiers.ok_or_else(|| damaged("the place that is written next"))?;
-        if let (Some(lanes), Some(state)) = (&mut self.space.lanes, &header.lanes) {
-            lanes.restore(state, larger).map_err(StateError::Damaged)?;
+        if let (Some(open_blocks), Some(state)) = (&mut self.space.open_blocks, &header.open_blocks) {
+            open_blocks.restore(state, larger).map_err(StateError::Damaged)?;
         }
         let mut is_taken = vec![false; states.len()];
         for (_, erase_unit, frontier) in self.space.open_frontiers() {
@@ -317,14 +319,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let place = frontier.next().0 - layout.first(erase_unit);
             u64::from(place - layout.data_units_before(place))
         };
-        let parked = header.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked());
+        let parked = header.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
         let of_smaller: u64 = (header.frontiers.iter().chain(parked))
             .filter_map(|frontier| Some(times * parity(smaller, frontier.erase_unit?, frontier)))
             .sum();
         let layout = &self.space.layout;
         let of_own: u64 =
             self.space.open_frontiers().map(|(_, erase_unit, frontier)| parity(layout, erase_unit, frontier)).sum();
-        self.books.parity((of_own - of_smaller) as u32);
+        self.accounts.parity((of_own - of_smaller) as u32);
     }
 
     fn take_up_policies(&mut self, header: &mut Header) -> Result<(), StateError> {
@@ -373,7 +375,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(StateError::OtherDrive("it keeps nothing beside its map".into()));
         }
         let live = self.take_up_map(input, header, times)?;
-        if times == 1 && self.books.mapped_units() != header.mapped_units {
+        if times == 1 && self.accounts.mapped_units() != header.mapped_units {
             return Err(damaged("its number of live units"));
         }
         self.take_up_occupancy(states, &live)
@@ -418,11 +420,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                     self.map.mark_live(to);
                     mapped_units += 1;
                     live[erase_unit.index()] += 1;
-                    self.books.found(self.space.stream_of(erase_unit), 1);
+                    self.accounts.found(self.space.stream_of(erase_unit), 1);
                 }
             }
         }
-        self.books.take_up_mapped(mapped_units);
+        self.accounts.take_up_mapped(mapped_units);
         Ok(live)
     }
 
@@ -456,59 +458,59 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// The tables and what was kept beside them.
-    fn take_up_beside(
+    fn restore_extra_state(
         &mut self,
         input: &mut dyn Read,
         header: &Header,
-        beside: Beside,
+        extra_state: ExtraState,
         states: &[State],
     ) -> Result<(), StateError> {
         let (units, erase_units) = (self.map.units(), self.space.erase_units());
         let units_per_erase_unit = self.space.layout.units_per_erase_unit();
         let places = u64::from(erase_units) * u64::from(units_per_erase_unit);
-        let slc_length = beside.is_slc.as_ref().map(Vec::len);
-        let is_alike = beside.slc_cache.is_some() == self.slc_cache.is_some()
+        let slc_length = extra_state.is_slc.as_ref().map(Vec::len);
+        let is_alike = extra_state.slc_cache.is_some() == self.slc_cache.is_some()
             && slc_length == self.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
-            && beside.live_units.len() == states.len();
+            && extra_state.live_units.len() == states.len();
         if !is_alike {
-            return Err(other_beside());
+            return Err(extra_state_mismatch());
         }
-        let layer = serde_json::from_value(beside.layer).map_err(|_| other_beside())?;
+        let layer = serde_json::from_value(extra_state.layer).map_err(|_| extra_state_mismatch())?;
         if !self.layer.take_up(layer) {
-            return Err(other_beside());
+            return Err(extra_state_mismatch());
         }
         self.read_tables(input, units, places)?;
-        if beside.live_units.iter().any(|&live_units| live_units > units_per_erase_unit) {
+        if extra_state.live_units.iter().any(|&live_units| live_units > units_per_erase_unit) {
             return Err(damaged("its number of live units"));
         }
-        for (erase_unit, (&state, &live)) in (0..).map(EraseUnit).zip(states.iter().zip(&beside.live_units)) {
+        for (erase_unit, (&state, &live)) in (0..).map(EraseUnit).zip(states.iter().zip(&extra_state.live_units)) {
             self.space.occupancy.put(erase_unit, state, live);
         }
         let is_within = |under_way: &Move| {
             states.get(under_way.victim.index()) == Some(&State::Open)
                 && under_way.is_within(&self.space, self.map.units())
         };
-        if !beside.under_way.as_ref().is_none_or(is_within) {
+        if !extra_state.under_way.as_ref().is_none_or(is_within) {
             return Err(damaged("its victim"));
         }
-        if let (Some(cache), Some(held)) = (&mut self.slc_cache, beside.slc_cache)
+        if let (Some(cache), Some(held)) = (&mut self.slc_cache, extra_state.slc_cache)
             && !cache.hold(held, states, is_within)
         {
-            return Err(other_beside());
+            return Err(extra_state_mismatch());
         }
-        if let (Some(mode), Some(is_slc)) = (&mut self.space.slc_mode, beside.is_slc) {
+        if let (Some(mode), Some(is_slc)) = (&mut self.space.slc_mode, extra_state.is_slc) {
             mode.is_slc = is_slc;
         }
         let in_slc_mode = self.space.each_erase_unit().filter(|&erase_unit| self.space.is_slc(erase_unit));
         if self.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode)) {
             return Err(damaged("the number of erase units in SLC mode"));
         }
-        if let (Some(background), Some(erases)) = (&mut self.background, beside.level_at_erases) {
+        if let (Some(background), Some(erases)) = (&mut self.background, extra_state.level_at_erases) {
             background.level_at_erases = erases;
         }
-        self.gc.under_way = beside.under_way;
-        self.books.take_up_mapped(header.mapped_units);
-        self.books.take_up_pools(header.pools.clone());
+        self.gc.under_way = extra_state.under_way;
+        self.accounts.take_up_mapped(header.mapped_units);
+        self.accounts.take_up_pools(header.pools.clone());
         Ok(())
     }
 
@@ -542,7 +544,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// known to hold.
     fn check_places(&self) -> Result<(), String> {
         let space = &self.space;
-        let mut pools = vec![PoolState::default(); self.books.pools().len()];
+        let mut pools = vec![PoolState::default(); self.accounts.pools().len()];
         for erase_unit in space.each_erase_unit() {
             let live = self.check_places_of(erase_unit)?;
             if !matches!(space.occupancy.state(erase_unit), State::Free | State::Retired) {
@@ -551,7 +553,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 pool.live_units += u64::from(live);
             }
         }
-        for (stream, (pool, known)) in pools.iter().zip(self.books.pools()).enumerate() {
+        for (stream, (pool, known)) in pools.iter().zip(self.accounts.pools()).enumerate() {
             if pool.erase_units != known.erase_units || (P::POOLED && pool.live_units != known.live_units) {
                 return Err(format!("stream {stream} has {pool:?}, but {known:?} were counted"));
             }

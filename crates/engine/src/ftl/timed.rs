@@ -37,8 +37,8 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
         self.count_read(request);
     }
 
-    fn housekeep(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
-        self.housekeep(now_ns, idle_since_ns)
+    fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+        self.run_background(now_ns, idle_since_ns)
     }
 
     fn dies_of_erase_units(&self) -> Vec<u16> {
@@ -46,11 +46,11 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
     }
 
     fn depends_on_load(&self) -> bool {
-        self.space.lanes.as_ref().is_some_and(|lanes| lanes.heeds_load())
+        self.space.open_blocks.as_ref().is_some_and(|open_blocks| open_blocks.uses_load())
     }
 
     fn load_by_die(&mut self) -> &mut [u64] {
-        self.space.lanes.as_mut().map_or(&mut [], |lanes| lanes.free_at_ns())
+        self.space.open_blocks.as_mut().map_or(&mut [], |open_blocks| open_blocks.free_at_ns())
     }
 
     fn exchange_memory(&mut self, memory: &mut InMemory) {
@@ -65,7 +65,7 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
         let mut places = (self.lpn_of(request.offset_bytes).0..=last.0).map(|lpn| self.map.physical(Lpn(lpn)));
         let are_there = places.all(|ppn| ppn != Ppn::UNMAPPED && memory.can_replace(ppn));
         if are_there {
-            self.books.host_wrote(u64::from(request.length_bytes));
+            self.accounts.host_wrote(u64::from(request.length_bytes));
         }
         are_there
     }

@@ -1,6 +1,6 @@
 //! The blocks of the flash array: which are good, how often each was erased, and how erase units are formed of them.
 //!
-//! An erase unit is a list of good blocks, one for each of its lanes (a superblock has a lane for every plane). Blocks
+//! An erase unit is a list of good blocks, one for each of its slots (a superblock has a slot for every plane). Blocks
 //! that no erase unit uses are spares of their plane. Contents of pages are not held here: the map knows them.
 
 use crate::nand::geometry::Geometry;
@@ -34,7 +34,7 @@ pub struct Array {
     erase_counts: Vec<u32>,
     /// How many erases each block stands; empty when blocks do not wear out.
     endurance: Vec<u32>,
-    /// The block behind each lane of each erase unit.
+    /// The block behind each slot of each erase unit.
     blocks: Vec<u32>,
     /// Good blocks that stand by, for each plane.
     spares: Vec<Vec<u32>>,
@@ -120,7 +120,7 @@ impl Array {
 
     /// Erase units that could be formed, retired ones among them, without those kept apart.
     pub fn erase_units(&self) -> u32 {
-        (self.blocks.len() / self.lanes()) as u32 - self.kept_apart
+        (self.blocks.len() / self.blocks_per_erase_unit()) as u32 - self.kept_apart
     }
 
     /// By erase unit, those kept apart among them, the die that it lies on; nothing for superblocks, which lie on all.
@@ -135,36 +135,36 @@ impl Array {
 
     /// The block behind an erase unit that is a single one.
     pub fn block_of(&self, erase_unit: u32) -> u32 {
-        debug_assert_eq!(self.lanes(), 1);
+        debug_assert_eq!(self.blocks_per_erase_unit(), 1);
         self.blocks[erase_unit as usize]
     }
 
     /// Takes the last erase units, at most all, out of use.
     pub fn hold_out(&mut self, erase_units: u32) {
-        let kept = self.erase_units().saturating_sub(erase_units) as usize * self.lanes();
+        let kept = self.erase_units().saturating_sub(erase_units) as usize * self.blocks_per_erase_unit();
         self.held_out_blocks.extend(self.blocks.drain(kept..));
     }
 
     /// Keeps the last erase units for a use in which they hardly wear; they are not erased through here.
     pub fn keep_apart(&mut self, erase_units: u32) {
         self.kept_apart += erase_units.min(self.erase_units());
-        let first = self.erase_units() as usize * self.lanes();
+        let first = self.erase_units() as usize * self.blocks_per_erase_unit();
         self.held_out_blocks.extend_from_slice(&self.blocks[first..]);
     }
 
     pub fn erase(&mut self, erase_unit: u32) -> Erased {
-        let lanes = self.lanes();
-        let first = erase_unit as usize * lanes;
-        for lane in first..first + lanes {
-            let block = self.blocks[lane] as usize;
+        let blocks_per_erase_unit = self.blocks_per_erase_unit();
+        let first = erase_unit as usize * blocks_per_erase_unit;
+        for slot in first..first + blocks_per_erase_unit {
+            let block = self.blocks[slot] as usize;
             self.erase_counts[block] += 1;
             if !self.endurance.is_empty() && self.erase_counts[block] >= self.endurance[block] {
                 self.bad_blocks_grown += 1;
                 let plane = block / self.geometry.blocks_per_plane as usize;
                 match self.spares[plane].pop() {
-                    Some(spare) => self.blocks[lane] = spare,
+                    Some(spare) => self.blocks[slot] = spare,
                     None => {
-                        self.give_back_good_blocks(first, lane, lanes);
+                        self.give_back_good_blocks(first, slot, blocks_per_erase_unit);
                         return Erased::Retired;
                     }
                 }
@@ -180,9 +180,9 @@ impl Array {
 
     /// For blocks whose history another process made: all of an erase unit count alike.
     pub fn set_erase_count(&mut self, erase_unit: u32, count: u32) {
-        let lanes = self.lanes();
-        let first = erase_unit as usize * lanes;
-        for &block in &self.blocks[first..first + lanes] {
+        let blocks_per_erase_unit = self.blocks_per_erase_unit();
+        let first = erase_unit as usize * blocks_per_erase_unit;
+        for &block in &self.blocks[first..first + blocks_per_erase_unit] {
             self.erase_counts[block as usize] = count;
         }
     }
@@ -204,10 +204,10 @@ impl Array {
     }
 
     /// The good blocks of a retired erase unit become spares of their planes.
-    fn give_back_good_blocks(&mut self, first: usize, failed: usize, lanes: usize) {
-        for lane in first..first + lanes {
-            if lane != failed {
-                let block = self.blocks[lane];
+    fn give_back_good_blocks(&mut self, first: usize, failed: usize, blocks_per_erase_unit: usize) {
+        for slot in first..first + blocks_per_erase_unit {
+            if slot != failed {
+                let block = self.blocks[slot];
                 self.spares[(block / self.geometry.blocks_per_plane) as usize].push(block);
             }
         }
@@ -215,9 +215,9 @@ impl Array {
 
     /// The erase count of an erase unit: that of its most worn block.
     pub fn erase_count(&self, erase_unit: u32) -> u32 {
-        let lanes = self.lanes();
-        let first = erase_unit as usize * lanes;
-        let blocks = &self.blocks[first..first + lanes];
+        let blocks_per_erase_unit = self.blocks_per_erase_unit();
+        let first = erase_unit as usize * blocks_per_erase_unit;
+        let blocks = &self.blocks[first..first + blocks_per_erase_unit];
         blocks.iter().map(|&block| self.erase_counts[block as usize]).max().unwrap_or(0)
     }
 
@@ -237,7 +237,7 @@ impl Array {
         self.bad_blocks_grown
     }
 
-    fn lanes(&self) -> usize {
+    fn blocks_per_erase_unit(&self) -> usize {
         self.geometry.blocks_per_erase_unit() as usize
     }
 }

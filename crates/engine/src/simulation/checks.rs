@@ -3,7 +3,7 @@
 
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
-use crate::policies::placement::heeded_identifiers;
+use crate::policies::placement::honoured_identifiers;
 use crate::specification::drive::{Drive, check_microseconds};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::{Job, Specification};
@@ -97,8 +97,8 @@ pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
 
 /// A drive that honours placement identifiers has a limited number of them; other drives ignore them.
 pub fn check_identifiers(specification: &Specification) -> Result<(), SpecificationError> {
-    let heeded = heeded_identifiers(&specification.drive.ftl.placement);
-    let Some(identifiers) = heeded.map(u64::from) else { return Ok(()) };
+    let honoured = honoured_identifiers(&specification.drive.ftl.placement);
+    let Some(identifiers) = honoured.map(u64::from) else { return Ok(()) };
     let allowed = format!("below the drive's {identifiers} placement identifiers (ftl.placement.identifiers)");
     for job in &specification.jobs {
         let largest = job.identifiers.as_ref().and_then(Identifiers::largest);

@@ -26,7 +26,7 @@ mod zoned_jobs;
 
 use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
-use crate::policies::placement::heeded_identifiers;
+use crate::policies::placement::honoured_identifiers;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
@@ -82,7 +82,7 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
         let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
         return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
     }
-    let identifiers = heeded_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
+    let identifiers = honoured_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
 }

@@ -17,7 +17,7 @@ pub trait TimedDrive {
     fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly>;
     /// Does a little of the work that can wait for idle time; asked for when nothing is outstanding, no request is due and
     /// the flash has nothing left to do. The last request was complete at `idle_since_ns`.
-    fn housekeep(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+    fn run_background(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         Ok(Idle::NothingBefore(u64::MAX))
     }
     /// Reads a range that the host has not asked for yet; its units count as read, the request will when it comes.

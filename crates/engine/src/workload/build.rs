@@ -6,8 +6,8 @@ use super::distribution::{
     Places, cut_map, like_fio, normal, pareto, random_map, sequential, strided, uniform, zipf, zoned,
 };
 use super::error::StreamError;
-use super::lane::{Lane, check_percentages};
-use super::place::{LANES, Scattered};
+use super::job_class::{JobClass, check_percentages};
+use super::place::{JOB_CLASSES, Scattered};
 use super::zones::Zones;
 use crate::random::Random;
 use crate::request::Operation;
@@ -17,13 +17,13 @@ use crate::specification::job::{
     Zone,
 };
 
-pub fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<Places, StreamError> {
+pub fn places(job: &Job, job_classes: &[JobClass; JOB_CLASSES], random: &mut Random) -> Result<Places, StreamError> {
     let whole = FileRange { offset_bytes: job.offset_bytes, size_bytes: job.size_bytes };
     if let Some(strides) = job.zones {
-        return zones_of(job, strides, lanes, whole, random);
+        return zones_of(job, strides, job_classes, whole, random);
     }
     if job.files.is_none() && job.runs.is_none() && job.random_percent.is_none() {
-        return places_of(job, lanes, whole, random);
+        return places_of(job, job_classes, whole, random);
     }
     let (ranges, service) = match &job.files {
         Some(files) => (files.ranges.clone(), service(files)?),
@@ -31,18 +31,18 @@ pub fn places(job: &Job, lanes: &[Lane; LANES], random: &mut Random) -> Result<P
     };
     check_ranges(&ranges, whole)?;
     let file = |range: FileRange| {
-        let places = places_of(job, lanes, range, random)?;
+        let places = places_of(job, job_classes, range, random)?;
         Ok(File::new(places, range.offset_bytes, range.offset_bytes + range.size_bytes))
     };
     let files: Vec<File> = ranges.into_iter().map(file).collect::<Result<_, StreamError>>()?;
-    Ok(Places::Composed(Box::new(Composed::new(files, service, run(job, lanes)?))))
+    Ok(Places::Composed(Box::new(Composed::new(files, service, run(job, job_classes)?))))
 }
 
 /// A whole zone, and the last where the end of the range cuts it and a request still fits.
 fn zones_of(
     job: &Job,
     strides: StridedZones,
-    lanes: &[Lane; LANES],
+    job_classes: &[JobClass; JOB_CLASSES],
     whole: FileRange,
     random: &mut Random,
 ) -> Result<Places, StreamError> {
@@ -55,7 +55,7 @@ fn zones_of(
     if !job.sequential && job.distribution != Distribution::Random {
         return refuse("range_bytes", &strides.range_bytes, "the uniform distribution");
     }
-    let least_bytes = lanes.iter().map(|lane| u64::from(lane.bytes_min)).max().unwrap_or(1);
+    let least_bytes = job_classes.iter().map(|job_class| u64::from(job_class.bytes_min)).max().unwrap_or(1);
     let range_bytes = strides.range_bytes.min(whole.size_bytes);
     if range_bytes < least_bytes {
         return refuse("range_bytes", &range_bytes, "at least the smallest size");
@@ -65,12 +65,12 @@ fn zones_of(
     }
     let step_bytes = strides.range_bytes.saturating_add(strides.skip_bytes);
     let zone = |size_bytes| FileRange { size_bytes, ..whole };
-    let places = places_of(job, lanes, zone(range_bytes), random)?;
+    let places = places_of(job, job_classes, zone(range_bytes), random)?;
     let end_bytes = whole.offset_bytes + whole.size_bytes;
     let whole_zones = (whole.size_bytes - range_bytes) / step_bytes + 1;
     let last_bytes = whole.size_bytes.saturating_sub(whole_zones.saturating_mul(step_bytes));
     let last = match last_bytes >= least_bytes {
-        true => Some(places_of(job, lanes, zone(last_bytes), random)?),
+        true => Some(places_of(job, job_classes, zone(last_bytes), random)?),
         false => None,
     };
     let zones = Zones::new(places, last, whole_zones, step_bytes, strides.transfer_bytes);
@@ -80,9 +80,14 @@ fn zones_of(
 
 /// The places within one file, or the one range of a plain job.
 ///
-/// A random map needs the same grid in both lanes; without it, and with any distribution but the uniform one, it has no
+/// A random map needs the same grid in both job_classes; without it, and with any distribution but the uniform one, it has no
 /// effect. Scattering follows the seed, so that a job that starts over keeps its hot blocks.
-fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Random) -> Result<Places, StreamError> {
+fn places_of(
+    job: &Job,
+    job_classes: &[JobClass; JOB_CLASSES],
+    range: FileRange,
+    random: &mut Random,
+) -> Result<Places, StreamError> {
     let (start_bytes, end_bytes) = (range.offset_bytes, range.offset_bytes + range.size_bytes);
     if job.sequential {
         return match job.skip_bytes {
@@ -93,7 +98,7 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
             Some(skip_bytes) => Ok(Places::Strided(strided::Strided::new(start_bytes, end_bytes, skip_bytes))),
         };
     }
-    let grids = [lanes[0].grid(range.size_bytes), lanes[1].grid(range.size_bytes)];
+    let grids = [job_classes[0].grid(range.size_bytes), job_classes[1].grid(range.size_bytes)];
     let counts = grids.map(|grid| grid.blocks);
     if let Some(&count) = counts.iter().find(|&&count| count > 1 << 62) {
         return Err(StreamError::new(
@@ -112,19 +117,19 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
             let block_bytes = grids[0].align_bytes;
             let is_mapped = job.random_map
                 && grids[0] == grids[1]
-                && lanes.iter().all(|lane| lane.bytes_min == lanes[0].bytes_min)
+                && job_classes.iter().all(|job_class| job_class.bytes_min == job_classes[0].bytes_min)
                 && end_bytes - start_bytes >= block_bytes;
-            let is_one_size = lanes.iter().all(|lane| lane.bytes_max == lanes[0].bytes_min);
+            let is_one_size = job_classes.iter().all(|job_class| job_class.bytes_max == job_classes[0].bytes_min);
             // With lengths that are longer than a block (`bs_is_seq_rand`) a request takes several blocks of the map.
             let takes_blocks = job.random_map
                 && job.following_block_sizes.is_some()
                 && grids[0].align_bytes == grids[1].align_bytes
-                && lanes.iter().all(|lane| u64::from(lane.bytes_min) > block_bytes)
+                && job_classes.iter().all(|job_class| u64::from(job_class.bytes_min) > block_bytes)
                 && end_bytes - start_bytes >= block_bytes;
             match (is_mapped, is_one_size) {
                 _ if takes_blocks => Ok(Places::CutMap(cut_map::CutMap::new(start_bytes, end_bytes, block_bytes))),
                 (true, true) => scattered!(RandomMap, random_map::RandomMap::new(counts[0], random)),
-                (true, false) if u64::from(lanes[0].bytes_min) == block_bytes => {
+                (true, false) if u64::from(job_classes[0].bytes_min) == block_bytes => {
                     Ok(Places::CutMap(cut_map::CutMap::new(start_bytes, end_bytes, block_bytes)))
                 }
                 _ => scattered!(Uniform, uniform::Uniform::new(counts)),
@@ -149,17 +154,19 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
         Distribution::Zoned { zones, scattered: is_scattered } => {
             check_zones(zones)?;
             match is_scattered {
-                false => scattered!(Zoned, zoned::Zoned::new([zones; LANES], counts)),
-                true => scattered!(ScatteredZones, zoned::ScatteredZones::new([zones; LANES], counts, random.bits())),
+                false => scattered!(Zoned, zoned::Zoned::new([zones; JOB_CLASSES], counts)),
+                true => {
+                    scattered!(ScatteredZones, zoned::ScatteredZones::new([zones; JOB_CLASSES], counts, random.bits()))
+                }
             }
         }
         Distribution::ZonedByDirection { zones } => {
-            let zones = lanes.each_ref().map(|lane| by_direction(zones, lane).as_slice());
+            let zones = job_classes.each_ref().map(|job_class| by_direction(zones, job_class).as_slice());
             zones.into_iter().try_for_each(check_zones)?;
             scattered!(Zoned, zoned::Zoned::new(zones, counts))
         }
         Distribution::ZonedAbsolute { zones } => {
-            let zones = lanes.each_ref().map(|lane| by_direction(zones, lane).as_slice());
+            let zones = job_classes.each_ref().map(|job_class| by_direction(zones, job_class).as_slice());
             zones.into_iter().try_for_each(|zones| check_absolute_zones(zones, range.size_bytes))?;
             scattered!(Zoned, zoned::Zoned::absolute(zones, grids))
         }
@@ -180,7 +187,7 @@ fn places_of(job: &Job, lanes: &[Lane; LANES], range: FileRange, random: &mut Ra
     }
 }
 
-fn check_ranks(ranks_per_block: u32, counts: &[u64; LANES]) -> Result<(), StreamError> {
+fn check_ranks(ranks_per_block: u32, counts: &[u64; JOB_CLASSES]) -> Result<(), StreamError> {
     let blocks_max = counts.iter().max().copied().unwrap_or(1).max(1);
     match u64::from(ranks_per_block) {
         1.. if u64::from(ranks_per_block) <= (1 << 62) / blocks_max => Ok(()),
@@ -188,12 +195,12 @@ fn check_ranks(ranks_per_block: u32, counts: &[u64; LANES]) -> Result<(), Stream
     }
 }
 
-fn by_direction<'a, T>(all: &'a PerDirection<T>, lane: &Lane) -> &'a T {
-    match lane.operation {
+fn by_direction<'a, T>(all: &'a PerDirection<T>, job_class: &JobClass) -> &'a T {
+    match job_class.operation {
         Operation::Read => &all.read,
         Operation::Write => &all.write,
         Operation::Trim => &all.trim,
-        Operation::Flush => unreachable!("no lane flushes"),
+        Operation::Flush => unreachable!("no job_class flushes"),
     }
 }
 
@@ -217,15 +224,15 @@ fn service(files: &Files) -> Result<Service, StreamError> {
     }
 }
 
-fn run(job: &Job, lanes: &[Lane; LANES]) -> Result<Run, StreamError> {
+fn run(job: &Job, job_classes: &[JobClass; JOB_CLASSES]) -> Result<Run, StreamError> {
     let Runs { ios, then } = job.runs.unwrap_or(Runs { ios: 1, then: Sequencer::Sequential });
     if ios == 0 {
         return Err(StreamError::new("runs.ios", 0, "1 or more"));
     }
-    let mut random_below = [None; LANES];
+    let mut random_below = [None; JOB_CLASSES];
     if let Some(percent) = job.random_percent.as_ref().filter(|_| !job.sequential) {
-        for (below, lane) in random_below.iter_mut().zip(lanes) {
-            *below = match *by_direction(percent, lane) {
+        for (below, job_class) in random_below.iter_mut().zip(job_classes) {
+            *below = match *by_direction(percent, job_class) {
                 100.0 => None,
                 percent if (0.0..100.0).contains(&percent) => Some((percent / 100.0 * 2f64.powi(64)) as u64),
                 percent => return Err(StreamError::new("random_percent", percent, "0 to 100")),

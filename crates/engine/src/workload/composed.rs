@@ -3,7 +3,7 @@
 
 use super::chances::Chances;
 use super::distribution::Places;
-use super::place::{Extent, LANES, Place};
+use super::place::{Extent, JOB_CLASSES, Place};
 use super::sizes::Sizes;
 use crate::random::Random;
 use crate::specification::job::Sequencer;
@@ -25,13 +25,13 @@ pub struct File {
     places: Places,
     start_bytes: u64,
     end_bytes: u64,
-    last: [Option<Extent>; LANES],
+    last: [Option<Extent>; JOB_CLASSES],
     is_over: bool,
 }
 
 impl File {
     pub fn new(places: Places, start_bytes: u64, end_bytes: u64) -> File {
-        File { places, start_bytes, end_bytes, last: [None; LANES], is_over: false }
+        File { places, start_bytes, end_bytes, last: [None; JOB_CLASSES], is_over: false }
     }
 }
 
@@ -49,7 +49,7 @@ pub struct Run {
     pub ios: u32,
     pub then: Sequencer,
     /// A new place is random when 64 random bits are below this; `None`: always.
-    pub random_below: [Option<u64>; LANES],
+    pub random_below: [Option<u64>; JOB_CLASSES],
     pub left: u32,
 }
 
@@ -69,7 +69,7 @@ impl Composed {
     fn rewind(&mut self) {
         self.run.left = 0;
         for file in &mut self.files {
-            (file.last, file.is_over) = ([None; LANES], false);
+            (file.last, file.is_over) = ([None; JOB_CLASSES], false);
         }
         self.begin_pass();
     }
@@ -116,9 +116,9 @@ impl Composed {
     }
 
     /// Marks what the last request ended; when every file has ended, all start again.
-    fn note_end(&mut self, lane: usize) {
+    fn note_end(&mut self, job_class: usize) {
         let file = &mut self.files[self.file];
-        if matches!(self.service, Service::Weighted(_)) || !file.places.pass_is_over(lane) {
+        if matches!(self.service, Service::Weighted(_)) || !file.places.pass_is_over(job_class) {
             return;
         }
         file.is_over = true;
@@ -131,7 +131,7 @@ impl Composed {
 }
 
 impl Place for Composed {
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         if self.files.len() > 1 {
             self.choose_file(random);
         }
@@ -139,21 +139,21 @@ impl Place for Composed {
         self.run.left = if takes_new_place { self.run.ios } else { self.run.left } - 1;
         let file = &mut self.files[self.file];
         let at = if takes_new_place {
-            let is_random = self.run.random_below[lane].is_none_or(|below| random.bits() < below);
-            if is_random { None } else { file.behind_last(lane, sizes) }
+            let is_random = self.run.random_below[job_class].is_none_or(|below| random.bits() < below);
+            if is_random { None } else { file.behind_last(job_class, sizes) }
         } else {
             match self.run.then {
-                Sequencer::Sequential => file.behind_last(lane, sizes),
-                Sequencer::Identical => Some(file.last[lane].map_or(file.start_bytes, |last| last.offset_bytes)),
+                Sequencer::Sequential => file.behind_last(job_class, sizes),
+                Sequencer::Identical => Some(file.last[job_class].map_or(file.start_bytes, |last| last.offset_bytes)),
             }
         };
         let extent = match at {
-            Some(offset_bytes) => file.extent_at(offset_bytes, lane, sizes, random),
-            None => file.places.next(lane, sizes, random),
+            Some(offset_bytes) => file.extent_at(offset_bytes, job_class, sizes, random),
+            None => file.places.next(job_class, sizes, random),
         };
-        file.last[lane] = Some(extent);
+        file.last[job_class] = Some(extent);
         if at.is_none() && self.files.len() > 1 {
-            self.note_end(lane);
+            self.note_end(job_class);
         }
         extent
     }
@@ -165,20 +165,20 @@ impl Place for Composed {
 }
 
 impl File {
-    /// Where the lane's last request ended, or the start; `None` if no size fits there any more.
-    fn behind_last<S: Sizes>(&self, lane: usize, sizes: &S) -> Option<u64> {
-        let at = self.last[lane].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
-        (at + u64::from(sizes.least(lane + LANES)) <= self.end_bytes).then_some(at)
+    /// Where the job_class's last request ended, or the start; `None` if no size fits there any more.
+    fn behind_last<S: Sizes>(&self, job_class: usize, sizes: &S) -> Option<u64> {
+        let at = self.last[job_class].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
+        (at + u64::from(sizes.least(job_class + JOB_CLASSES)) <= self.end_bytes).then_some(at)
     }
 
     /// A request that follows on.
-    fn extent_at<S: Sizes>(&self, offset_bytes: u64, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+    fn extent_at<S: Sizes>(&self, offset_bytes: u64, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         let room_bytes = self.end_bytes - offset_bytes;
-        let length_bytes = match sizes.draw(lane + LANES, random) {
+        let length_bytes = match sizes.draw(job_class + JOB_CLASSES, random) {
             length_bytes if u64::from(length_bytes) <= room_bytes => length_bytes,
             // A request that was cut at the end of the file leaves less room than any size when it is repeated.
-            _ if u64::from(sizes.least(lane + LANES)) > room_bytes => room_bytes as u32,
-            _ => sizes.draw_within(lane + LANES, room_bytes, random),
+            _ if u64::from(sizes.least(job_class + JOB_CLASSES)) > room_bytes => room_bytes as u32,
+            _ => sizes.draw_within(job_class + JOB_CLASSES, room_bytes, random),
         };
         Extent { offset_bytes, length_bytes }
     }

@@ -12,7 +12,7 @@ pub mod distribution;
 mod error;
 pub mod host_zones;
 mod identifiers;
-mod lane;
+mod job_class;
 pub mod permutation;
 pub mod place;
 pub mod scatter;
@@ -33,8 +33,8 @@ use chances::Chances;
 use distribution::{Places, each};
 pub use error::StreamError;
 use identifiers::Marker;
-use lane::Lane;
-use place::{LANES, Place};
+use job_class::JobClass;
+use place::{JOB_CLASSES, Place};
 use sizes::{OneSize, SeveralSizes, Sizes};
 
 /// One job's requests, in order. The same job gives the same requests, however they are fetched.
@@ -60,7 +60,7 @@ enum Lengths {
     Several(SeveralSizes),
 }
 
-/// What the requests do, and so the lane of each.
+/// What the requests do, and so the job_class of each.
 #[derive(Clone, Copy, Debug)]
 enum Kinds {
     All(Operation),
@@ -81,12 +81,12 @@ impl Stream {
             return Err(StreamError::new("loops", job.loops, "1 or more"));
         }
         let (kinds, operations) = kinds(job)?;
-        let lanes = [Lane::new(job, operations[0])?, Lane::new(job, operations[1])?];
+        let job_classes = [JobClass::new(job, operations[0])?, JobClass::new(job, operations[1])?];
         let mut random = Random::new(job.seed);
-        let length_bytes_max = lanes.iter().map(Lane::length_bytes_max).max().unwrap_or(0);
+        let length_bytes_max = job_classes.iter().map(JobClass::length_bytes_max).max().unwrap_or(0);
         Ok(Stream {
-            places: build::places(job, &lanes, &mut random)?,
-            lengths: lengths(&lanes),
+            places: build::places(job, &job_classes, &mut random)?,
+            lengths: lengths(&job_classes),
             marker: marker(job)?,
             kinds,
             content: content(job)?,
@@ -191,9 +191,9 @@ fn generate_sized<P: Place, S: Sizes>(
             Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
         })),
         Kinds::Mixed { reads_below } => out.extend((0..count).map(|_| {
-            let lane = usize::from(local.bits() >= reads_below);
-            let operation = if lane == 0 { Operation::Read } else { Operation::Write };
-            let extent = places.next(lane, sizes, &mut local);
+            let job_class = usize::from(local.bits() >= reads_below);
+            let operation = if job_class == 0 { Operation::Read } else { Operation::Write };
+            let extent = places.next(job_class, sizes, &mut local);
             bytes += u64::from(extent.length_bytes);
             Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
         })),
@@ -250,14 +250,14 @@ fn marker(job: &Job) -> Result<Option<Box<Marker>>, StreamError> {
     }
 }
 
-fn kinds(job: &Job) -> Result<(Kinds, [Operation; LANES]), StreamError> {
+fn kinds(job: &Job) -> Result<(Kinds, [Operation; JOB_CLASSES]), StreamError> {
     use Operation::{Read, Trim, Write};
-    let all = |operation| Ok((Kinds::All(operation), [operation; LANES]));
+    let all = |operation| Ok((Kinds::All(operation), [operation; JOB_CLASSES]));
     match job.direction {
         Direction::Read => all(Read),
         Direction::Write => all(Write),
         Direction::Trim => all(Trim),
-        Direction::TrimWrite => Ok((Kinds::TrimWrite, [Trim; LANES])),
+        Direction::TrimWrite => Ok((Kinds::TrimWrite, [Trim; JOB_CLASSES])),
         Direction::ReadWrite => match job.read_percent {
             0.0 => all(Write),
             100.0 => all(Read),
@@ -269,9 +269,9 @@ fn kinds(job: &Job) -> Result<(Kinds, [Operation; LANES]), StreamError> {
     }
 }
 
-fn lengths(lanes: &[Lane; LANES]) -> Lengths {
-    let followed = lanes.each_ref().map(Lane::following_sizes);
-    let tables = [&lanes[0].sizes, &lanes[1].sizes, followed[0], followed[1]];
+fn lengths(job_classes: &[JobClass; JOB_CLASSES]) -> Lengths {
+    let followed = job_classes.each_ref().map(JobClass::following_sizes);
+    let tables = [&job_classes[0].sizes, &job_classes[1].sizes, followed[0], followed[1]];
     let bytes_min = tables.map(|sizes| sizes.iter().map(|&(bytes, _)| bytes).min().unwrap_or(0));
     if tables.iter().zip(bytes_min).all(|(sizes, least)| sizes.iter().all(|&(bytes, _)| bytes == least)) {
         Lengths::One(OneSize { bytes: bytes_min })

@@ -3,8 +3,8 @@
 use super::sizes::Sizes;
 use crate::random::Random;
 
-/// A job of one direction works in lane 0; a mixed job reads in lane 0 and writes in lane 1.
-pub const LANES: usize = 2;
+/// A job of one direction works in job_class 0; a mixed job reads in job_class 0 and writes in job_class 1.
+pub const JOB_CLASSES: usize = 2;
 
 /// A byte range of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,37 +13,37 @@ pub struct Extent {
     pub length_bytes: u32,
 }
 
-/// Decides where the next request of a lane falls and how long it is.
+/// Decides where the next request of a job_class falls and how long it is.
 pub trait Place {
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent;
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent;
 
     /// The job starts over (a loop has ended).
     fn start_over(&mut self, random: &mut Random);
 
-    /// Whether the request just made in this lane was the last that visits something new. False for what never ends.
-    fn pass_is_over(&self, _lane: usize) -> bool {
+    /// Whether the request just made in this job_class was the last that visits something new. False for what never ends.
+    fn pass_is_over(&self, _job_class: usize) -> bool {
         false
     }
 }
 
 impl<P: Place> Place for Box<P> {
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
-        (**self).next(lane, sizes, random)
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
+        (**self).next(job_class, sizes, random)
     }
 
     fn start_over(&mut self, random: &mut Random) {
         (**self).start_over(random);
     }
 
-    fn pass_is_over(&self, lane: usize) -> bool {
-        (**self).pass_is_over(lane)
+    fn pass_is_over(&self, job_class: usize) -> bool {
+        (**self).pass_is_over(job_class)
     }
 }
 
-/// Draws a block of a lane's grid.
+/// Draws a block of a job_class's grid.
 pub trait Blocks {
-    /// A number below the count of blocks that the lane was made with.
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64;
+    /// A number below the count of blocks that the job_class was made with.
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64;
 
     /// The job starts over. Only what remembers its earlier draws has anything to do.
     fn start_over(&mut self, _random: &mut Random) {}
@@ -54,8 +54,8 @@ pub trait Blocks {
     }
 }
 
-/// The places where random requests of a lane may start: every multiple of the alignment, counted from the start of the
-/// job's part, from which the smallest size of the lane still fits.
+/// The places where random requests of a job_class may start: every multiple of the alignment, counted from the start of the
+/// job's part, from which the smallest size of the job_class still fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub align_bytes: u64,
@@ -67,7 +67,7 @@ pub struct Grid {
 pub struct Scattered<B> {
     pub start_bytes: u64,
     pub end_bytes: u64,
-    pub grids: [Grid; LANES],
+    pub grids: [Grid; JOB_CLASSES],
     pub blocks: B,
 }
 
@@ -75,11 +75,11 @@ impl<B: Blocks> Place for Scattered<B> {
     /// A size that would pass the end is drawn again at the same place, as fio does: the shares of places are exact,
     /// those of the sizes differ in the last blocks of the job's part only.
     #[inline(always)]
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
-        let offset_bytes = self.start_bytes + self.blocks.block(lane, random) * self.grids[lane].align_bytes;
-        let mut length_bytes = sizes.draw(lane, random);
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
+        let offset_bytes = self.start_bytes + self.blocks.block(job_class, random) * self.grids[job_class].align_bytes;
+        let mut length_bytes = sizes.draw(job_class, random);
         if S::VARY && u64::from(length_bytes) > self.end_bytes - offset_bytes {
-            length_bytes = sizes.draw_within(lane, self.end_bytes - offset_bytes, random);
+            length_bytes = sizes.draw_within(job_class, self.end_bytes - offset_bytes, random);
         }
         Extent { offset_bytes, length_bytes }
     }
@@ -88,7 +88,7 @@ impl<B: Blocks> Place for Scattered<B> {
         self.blocks.start_over(random);
     }
 
-    fn pass_is_over(&self, _lane: usize) -> bool {
+    fn pass_is_over(&self, _job_class: usize) -> bool {
         self.blocks.pass_is_over()
     }
 }

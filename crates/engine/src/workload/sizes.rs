@@ -1,24 +1,24 @@
 //! How long requests are: one size, which costs nothing, or a draw among several.
 
 use super::chances::Chances;
-use super::place::LANES;
+use super::place::JOB_CLASSES;
 use crate::random::Random;
 
-/// A table of sizes for each lane, and behind these one for each lane's requests that follow on in a random job.
-pub const TABLES: usize = 2 * LANES;
+/// A table of sizes for each job_class, and behind these one for each job_class's requests that follow on in a random job.
+pub const TABLES: usize = 2 * JOB_CLASSES;
 
-/// Where a lane is asked for, a following request's table is `lane + LANES`.
+/// Where a job_class is asked for, a following request's table is `job_class + JOB_CLASSES`.
 pub trait Sizes {
-    /// Whether a lane has more than one size, so that a draw may not fit where the smallest does.
+    /// Whether a job_class has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
 
-    fn draw(&self, lane: usize, random: &mut Random) -> u32;
+    fn draw(&self, job_class: usize, random: &mut Random) -> u32;
 
-    /// The lane's smallest size.
-    fn least(&self, lane: usize) -> u32;
+    /// The job_class's smallest size.
+    fn least(&self, job_class: usize) -> u32;
 
-    /// A size of at most `room_bytes`, which is no less than the lane's smallest.
-    fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32;
+    /// A size of at most `room_bytes`, which is no less than the job_class's smallest.
+    fn draw_within(&self, job_class: usize, room_bytes: u64, random: &mut Random) -> u32;
 }
 
 /// One size a table.
@@ -31,16 +31,16 @@ impl Sizes for OneSize {
     const VARY: bool = false;
 
     #[inline(always)]
-    fn draw(&self, lane: usize, _random: &mut Random) -> u32 {
-        self.bytes[lane]
+    fn draw(&self, job_class: usize, _random: &mut Random) -> u32 {
+        self.bytes[job_class]
     }
 
-    fn least(&self, lane: usize) -> u32 {
-        self.bytes[lane]
+    fn least(&self, job_class: usize) -> u32 {
+        self.bytes[job_class]
     }
 
-    fn draw_within(&self, lane: usize, _room_bytes: u64, _random: &mut Random) -> u32 {
-        self.bytes[lane]
+    fn draw_within(&self, job_class: usize, _room_bytes: u64, _random: &mut Random) -> u32 {
+        self.bytes[job_class]
     }
 }
 
@@ -55,27 +55,27 @@ impl Sizes for SeveralSizes {
     const VARY: bool = true;
 
     #[inline(always)]
-    fn draw(&self, lane: usize, random: &mut Random) -> u32 {
-        self.chances[lane].draw(random)
+    fn draw(&self, job_class: usize, random: &mut Random) -> u32 {
+        self.chances[job_class].draw(random)
     }
 
-    fn least(&self, lane: usize) -> u32 {
-        self.bytes_min[lane]
+    fn least(&self, job_class: usize) -> u32 {
+        self.bytes_min[job_class]
     }
 
     #[cold]
     #[inline(never)]
-    fn draw_within(&self, lane: usize, room_bytes: u64, random: &mut Random) -> u32 {
+    fn draw_within(&self, job_class: usize, room_bytes: u64, random: &mut Random) -> u32 {
         // After so many draws in vain what fits is as good as never drawn, and the smallest stands for it.
         const DRAWS_MAX: u32 = 1000;
-        debug_assert!(u64::from(self.bytes_min[lane]) <= room_bytes);
+        debug_assert!(u64::from(self.bytes_min[job_class]) <= room_bytes);
         for _ in 0..DRAWS_MAX {
-            let bytes = self.draw(lane, random);
+            let bytes = self.draw(job_class, random);
             if u64::from(bytes) <= room_bytes {
                 return bytes;
             }
         }
-        self.bytes_min[lane]
+        self.bytes_min[job_class]
     }
 }
 

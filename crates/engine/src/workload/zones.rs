@@ -50,13 +50,13 @@ impl Zones {
 }
 
 impl Place for Zones {
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         if self.bytes_left == 0 {
             let zones = self.whole_zones + u64::from(self.last.is_some());
             self.enter(if self.zone + 1 < zones { self.zone + 1 } else { 0 }, random);
         }
         let shift_bytes = self.zone * self.step_bytes;
-        let extent = self.places().next(lane, sizes, random);
+        let extent = self.places().next(job_class, sizes, random);
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(extent.length_bytes));
         Extent { offset_bytes: extent.offset_bytes + shift_bytes, ..extent }
     }

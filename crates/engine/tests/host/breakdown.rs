@@ -199,7 +199,7 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
             &drive,
             vec![fill(&drive), mixed(json!({ "flush_every_writes": 50 })), mixed(in_sequence), mixed(trims)],
         );
-        let mut waited_for_cleaning = 0;
+        let mut waited_for_gc = 0;
         for job in &outcome.jobs {
             let (timing, breakdown) = (job.timing.as_ref().unwrap(), breakdown(job));
             let total_ns = |latency: &Latency| latency.mean_ns.unwrap_or(0.0) * latency.count as f64;
@@ -209,12 +209,12 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
                 assert_eq!(columns.flash.len(), latency.bins.len());
                 let parts_ns: u64 = sums(columns).iter().sum();
                 assert_eq!(parts_ns, total_ns(latency).round() as u64, "{name}");
-                waited_for_cleaning += sum(&columns.cleaning);
+                waited_for_gc += sum(&columns.cleaning);
             }
             let map_ns = sum(&breakdown.read.map);
             assert_eq!(map_ns > 0, name == "by map pages" && timing.read.count > 0, "{name}: {map_ns}");
         }
-        assert!(waited_for_cleaning > 0, "{name}");
+        assert!(waited_for_gc > 0, "{name}");
     }
 }
 

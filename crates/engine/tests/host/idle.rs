@@ -35,7 +35,7 @@ impl TimedDrive for Chores {
     fn pad(&mut self, _groups: &[std::ops::Range<u32>]) -> Result<(), ReadOnly> {
         unreachable!("nothing is written")
     }
-    fn housekeep(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+    fn run_background(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         self.asked += 1;
         if self.left == 0 {
             return Ok(Idle::NothingBefore(u64::MAX));

@@ -109,7 +109,7 @@ impl Twin {
         }
     }
 
-    fn room_for_cleaning(&mut self, stream: usize, count: usize) -> (usize, usize) {
+    fn room_for_gc(&mut self, stream: usize, count: usize) -> (usize, usize) {
         loop {
             match self.room(stream, count) {
                 Some(at) => return at,
@@ -149,11 +149,11 @@ impl Twin {
             let count = self.stored[stored].places;
             if !self.stored[stored].addresses.is_empty() {
                 read.extend([place / 8, (place + count - 1) / 8]);
-                let at = self.room_for_cleaning(stream, count);
+                let at = self.room_for_gc(stream, count);
                 self.places[at.0][at.1..at.1 + count].fill(Place::Data(stored));
                 self.ledger.programmed_units.gc += count as u64;
                 if self.index_is_due(stream) {
-                    let at = self.room_for_cleaning(stream, 8);
+                    let at = self.room_for_gc(stream, 8);
                     self.write_index(at);
                 }
             }

@@ -65,7 +65,7 @@ fn an_open_block_on_every_die_writes_to_all_dies_at_once() {
 }
 
 /// 16 dies that share four channels, a queue of eight requests for each.
-fn under_cleaning(pacing: &str) -> [Measured; 2] {
+fn under_gc(pacing: &str) -> [Measured; 2] {
     ["round-robin", "least-loaded"].map(|name| {
         let mut drive = of_blocks(Shape { dies_per_channel: 4, ..BLOCKS }, name);
         drive.ftl.pacing.name = pacing.into();
@@ -77,7 +77,7 @@ fn under_cleaning(pacing: &str) -> [Measured; 2] {
 /// them whatever they are at: one that cleans gathers the queue, and the others run dry behind it.
 #[test]
 fn taking_turns_forms_convoys_and_the_least_loaded_does_not() {
-    let [in_turn, least] = under_cleaning("at-once");
+    let [in_turn, least] = under_gc("at-once");
     near(in_turn.waf, least.waf, 0.03);
     near(in_turn.mean_latency_ns, least.mean_latency_ns, 0.03);
     let median_share = |measured: &Measured| measured.median_ns as f64 / measured.mean_latency_ns;
@@ -89,7 +89,7 @@ fn taking_turns_forms_convoys_and_the_least_loaded_does_not() {
 /// Cleaning in step with the host leaves no die to the host or to cleaning alone, and so less to choose.
 #[test]
 fn with_even_pacing_the_choice_decides_the_tail_only() {
-    let [in_turn, least] = under_cleaning("proportional");
+    let [in_turn, least] = under_gc("proportional");
     near(in_turn.median_ns as f64, least.median_ns as f64, 0.2);
     assert!(least.percentile_99_ns * 3 < in_turn.percentile_99_ns * 2, "{least:?}");
 }

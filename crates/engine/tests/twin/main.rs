@@ -2,9 +2,9 @@
 //! operations go to both, and every counter is compared after each.
 
 mod every_policy;
-mod lanes;
 mod map_cache;
 mod model;
+mod open_blocks;
 mod policies;
 mod slc_cache;
 

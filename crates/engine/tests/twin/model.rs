@@ -1,8 +1,8 @@
 //! The twin: erase units are lists of slots, live units are counted by looking.
 
 use super::UNIT;
-use super::lanes::TwinLanes;
 use super::map_cache::TwinMapCache;
+use super::open_blocks::TwinOpenBlocks;
 use super::policies::Policies;
 use super::slc_cache::{Cache, data_units, is_parity};
 use ssdlab_engine::ledger::Ledger;
@@ -49,7 +49,7 @@ pub struct Twin {
     pub ledger: Ledger,
     pub map_cache: Option<TwinMapCache>,
     pub cache: Option<Cache>,
-    pub lanes: Option<TwinLanes>,
+    pub open_blocks: Option<TwinOpenBlocks>,
 }
 
 impl Twin {
@@ -78,7 +78,7 @@ impl Twin {
             ledger: Ledger::default(),
             map_cache: TwinMapCache::new(drive),
             cache,
-            lanes: TwinLanes::new(drive),
+            open_blocks: TwinOpenBlocks::new(drive),
         }
     }
 
@@ -111,8 +111,8 @@ impl Twin {
 
     /// The next place of the stream's open erase unit, after parity has been written where it is due; nothing if full.
     pub fn place(&mut self, stream: usize) -> Option<(usize, usize)> {
-        if self.lanes.is_some() {
-            return self.place_in_lanes(stream);
+        if self.open_blocks.is_some() {
+            return self.place_in_open_blocks(stream);
         }
         let erase_unit = self.open[stream]?;
         for place in 0..self.units_of(erase_unit) {
@@ -146,8 +146,8 @@ impl Twin {
     }
 
     pub fn open(&mut self, stream: usize) {
-        if self.lanes.is_some() {
-            return self.open_in_lanes(stream);
+        if self.open_blocks.is_some() {
+            return self.open_on_each_die(stream);
         }
         let place = self.next_free(0..self.free.len()).expect("a free erase unit");
         let erase_unit = self.free.remove(place).expect("it was found");
@@ -174,7 +174,7 @@ impl Twin {
     }
 
     pub fn place_and_put(&mut self, lpn: u32) {
-        let at = if self.lanes.is_some() { self.host_place_in_lanes() } else { self.host_place(lpn) };
+        let at = if self.open_blocks.is_some() { self.host_place_in_open_blocks() } else { self.host_place(lpn) };
         self.put(lpn, at);
     }
 
@@ -210,7 +210,7 @@ impl Twin {
             if self.free.len() > self.not_for_host() {
                 self.open(stream);
             } else {
-                let pool = if gained { self.pool_to_clean() } else { None };
+                let pool = if gained { self.pool_to_collect() } else { None };
                 gained = self.make_some_space(pool);
             }
         }
@@ -237,7 +237,7 @@ impl Twin {
     /// Moves what is live and erases the rest. Returns how much was moved.
     fn empty(&mut self, victim: usize) -> usize {
         self.closed_in_order.retain(|&erase_unit| erase_unit != victim);
-        let stream = self.cleaning_stream(victim);
+        let stream = self.gc_stream(victim);
         let mut moved = 0;
         for place in 0..self.units() {
             if let (true, Slot::Data(lpn)) = (self.is_live(victim, place), self.slots[victim][place]) {

@@ -243,7 +243,7 @@ impl Twin {
         }
     }
 
-    pub fn cleaning_stream(&self, victim: usize) -> usize {
+    pub fn gc_stream(&self, victim: usize) -> usize {
         match &self.policies.placement {
             Placement::Single => 0,
             Placement::HostGcSplit => 1,
@@ -258,7 +258,7 @@ impl Twin {
 
     /// The stream that is furthest above its part of the spare area, where each has one: a part in proportion to the
     /// square root of what it holds times what was lately written to it.
-    pub fn pool_to_clean(&mut self) -> Option<usize> {
+    pub fn pool_to_collect(&mut self) -> Option<usize> {
         match self.policies.placement {
             Placement::Parts { .. } | Placement::Frequency { has_spare_each: true, .. } => {}
             _ => return None,

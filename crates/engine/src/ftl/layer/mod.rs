@@ -119,7 +119,7 @@ pub trait Layer: Sized {
     /// Reads what an address holds, to fill up a unit of which the host writes a part.
     fn read_to_modify<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, _lpn: Lpn, old: Ppn) {
         let takes_flash = ftl.clock.read(old, Cause::ReadModifyWrite);
-        ftl.books.read(Cause::ReadModifyWrite, u64::from(takes_flash));
+        ftl.accounts.read(Cause::ReadModifyWrite, u64::from(takes_flash));
     }
 
     /// The address no longer holds what it held at `old`.
@@ -163,7 +163,7 @@ pub trait Layer: Sized {
             let ppn = ftl.space.frontier(stream).take();
             ftl.map.mark_stale(ppn);
             ftl.space.occupancy.lose_one(erase_unit);
-            ftl.books.padded(1);
+            ftl.accounts.padded(1);
             ftl.clock.program(ppn, Cause::Padding);
         }
     }
@@ -174,7 +174,7 @@ pub trait Layer: Sized {
         for unit in units {
             ftl.map.link(unit.lpn, unit.ppn);
         }
-        ftl.books.take_up_mapped(units.len() as u64);
+        ftl.accounts.take_up_mapped(units.len() as u64);
         count_live_units(ftl);
     }
 
@@ -245,7 +245,7 @@ fn count_live_units<P: PlacementPolicy, L: Layer, C: Clock>(ftl: &mut Ftl<P, L, 
             let lpn = ftl.map.logical(ppn);
             let is_live = lpn.0 < ftl.map.units() && ftl.map.physical(lpn) == ppn;
             if is_live {
-                ftl.books.found(ftl.space.stream_of(erase_unit), 1);
+                ftl.accounts.found(ftl.space.stream_of(erase_unit), 1);
             } else {
                 ftl.map.mark_stale(ppn);
                 ftl.space.occupancy.lose_one(erase_unit);

@@ -1,13 +1,13 @@
 //! Who may write where: the erase units of a drive with what each holds, the erased ones, the open ones, and their wear.
 //!
 //! A stream writes at its frontier, the erase unit that it has open. On a drive of single blocks it may have one open on
-//! every die (`lanes.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of its own.
+//! every die (`open_blocks.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of its own.
 //! Nothing here knows of addresses: which unit lies at a place is the map's business.
 
 mod free_pool;
 mod frontier;
-mod lanes;
 mod layout;
+mod open_blocks;
 
 use crate::nand::occupancy::{Occupancy, State};
 use crate::nand::{Array, Erased};
@@ -15,8 +15,8 @@ use crate::specification::drive::SpareArea;
 use crate::units::{EraseUnit, Ppn, StreamId};
 pub use free_pool::FreePool;
 pub use frontier::Frontier;
-pub use lanes::{Lanes, LanesState, open_blocks_per_stream};
 pub use layout::Layout;
+pub use open_blocks::{OpenBlocks, OpenBlocksState, open_blocks_per_stream};
 use std::ops::Range;
 
 /// What the drive file keeps from the host.
@@ -67,7 +67,7 @@ pub struct Space {
     /// By stream. With an SLC cache one more, the last.
     pub frontiers: Vec<Frontier>,
     /// Only for a drive whose streams have a block open on every die.
-    pub lanes: Option<Box<Lanes>>,
+    pub open_blocks: Option<Box<OpenBlocks>>,
     /// Only for a drive with an SLC cache.
     pub slc_mode: Option<Box<SlcMode>>,
     pub filled: Filled,
@@ -174,7 +174,7 @@ impl Space {
         if place == end {
             return Step::Full(erase_unit);
         }
-        let group_units = self.lanes.as_ref().map_or(end, |lanes| lanes.group_units());
+        let group_units = self.open_blocks.as_ref().map_or(end, |open_blocks| open_blocks.group_units());
         if !has_turn_begun && place.is_multiple_of(group_units) && place > 0 {
             return Step::TurnOver;
         }
@@ -242,7 +242,7 @@ impl Space {
 
     /// Places for data that are left in what a stream has open.
     pub fn places_left(&self, stream: StreamId) -> u32 {
-        let parked = self.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked_of(stream));
+        let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked_of(stream));
         let open = parked.iter().chain([&self.frontiers[stream.index()]]);
         open.filter_map(|frontier| {
             let first = self.layout.first(frontier.erase_unit?);
@@ -253,8 +253,8 @@ impl Space {
 
     /// All that is open, parked or not, with the stream that it is open for.
     pub fn open_frontiers(&self) -> impl Iterator<Item = (StreamId, EraseUnit, &Frontier)> {
-        let parked = self.lanes.as_ref().map_or(&[][..], |lanes| lanes.parked());
-        let dies = self.lanes.as_ref().map_or(1, |lanes| lanes.dies() as usize);
+        let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
+        let dies = self.open_blocks.as_ref().map_or(1, |open_blocks| open_blocks.dies() as usize);
         let parked = parked.iter().enumerate().map(move |(place, frontier)| (place / dies, frontier));
         let all = self.frontiers.iter().enumerate().chain(parked);
         all.filter_map(|(stream, frontier)| Some((StreamId(stream as u8), frontier.erase_unit?, frontier)))

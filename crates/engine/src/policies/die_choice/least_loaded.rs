@@ -24,7 +24,7 @@ impl Named for LeastLoaded {
 }
 
 impl DieChoicePolicy for LeastLoaded {
-    const HEEDS_LOAD: bool = true;
+    const USES_LOAD: bool = true;
 
     fn new(_config: Config) -> Result<Self, SpecificationError> {
         Ok(Self)

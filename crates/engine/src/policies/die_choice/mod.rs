@@ -40,7 +40,7 @@ pub trait DieChoicePolicy: registry::Named + Sized {
     /// never called.
     const KEEPS_ONE_BLOCK: bool = false;
     /// Whether `choose` looks at what is queued.
-    const HEEDS_LOAD: bool = false;
+    const USES_LOAD: bool = false;
     /// Whether `choose` always returns the next die with room; then it need not be called.
     const TAKES_TURNS: bool = false;
 
@@ -67,8 +67,8 @@ macro_rules! die_choices {
                 match self { $(Self::$policy(_) => $file::$policy::KEEPS_ONE_BLOCK),+ }
             }
 
-            pub fn heeds_load(&self) -> bool {
-                match self { $(Self::$policy(_) => $file::$policy::HEEDS_LOAD),+ }
+            pub fn uses_load(&self) -> bool {
+                match self { $(Self::$policy(_) => $file::$policy::USES_LOAD),+ }
             }
 
             pub fn takes_turns(&self) -> bool {

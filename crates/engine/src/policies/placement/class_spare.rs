@@ -88,7 +88,7 @@ impl PlacementPolicy for ClassSpare {
         }
     }
 
-    fn cleaning_stream(&self, victim: Resident) -> StreamId {
+    fn gc_stream(&self, victim: Resident) -> StreamId {
         match &self.assignment {
             Assignment::Borders(_) => victim.stream,
             Assignment::Learned(classes) => StreamId(classes.after_survival(victim.stream.0, victim)),
@@ -96,7 +96,7 @@ impl PlacementPolicy for ClassSpare {
     }
 
     /// The pool that is furthest above its part.
-    fn pool_to_clean(&self, view: &PoolView<'_>) -> Pool {
+    fn pool_to_collect(&self, view: &PoolView<'_>) -> Pool {
         let units = f64::from(view.data_units_per_erase_unit);
         let physical: f64 = view.pools.iter().map(|pool| f64::from(pool.erase_units) * units).sum();
         let live: f64 = view.pools.iter().map(|pool| pool.live_units as f64).sum();
@@ -126,7 +126,7 @@ mod tests {
         let pool = |erase_units, live_units, recent_units| PoolState { erase_units, live_units, recent_units };
         let cleaned = |hot, cold| {
             let pools = [pool(hot, 200, 800), pool(cold, 800, 200)];
-            policy.pool_to_clean(&PoolView { pools: &pools, data_units_per_erase_unit: 10 })
+            policy.pool_to_collect(&PoolView { pools: &pools, data_units_per_erase_unit: 10 })
         };
         // 140 erase units of 10 hold 1000 live units: 400 spare, 200 for each class: 40 and 100 erase units.
         assert_eq!(cleaned(41, 99), Pool::Only(StreamId(0)));

@@ -59,7 +59,7 @@ impl PlacementPolicy for FrequencyFrontiers {
         }
     }
 
-    fn cleaning_stream(&self, victim: Resident) -> StreamId {
+    fn gc_stream(&self, victim: Resident) -> StreamId {
         StreamId(self.classes.after_survival(victim.stream.0, victim))
     }
 }

@@ -67,13 +67,13 @@ impl PlacementPolicy for HostStreams {
         StreamId(identifier)
     }
 
-    fn cleaning_stream(&self, victim: Resident) -> StreamId {
+    fn gc_stream(&self, victim: Resident) -> StreamId {
         if self.persistently_isolated { victim.stream } else { StreamId(self.identifiers) }
     }
 }
 
-/// How many placement identifiers a drive with this placement heeds; `None` where it heeds none.
-pub fn heeded_identifiers(choice: &PolicyChoice) -> Option<u8> {
+/// How many placement identifiers a drive with this placement honours; `None` where it honours none.
+pub fn honoured_identifiers(choice: &PolicyChoice) -> Option<u8> {
     let config = || registry::config::<HostStreams>("placement", choice).ok();
     (choice.name == HostStreams::NAME).then(config).flatten().map(|config| config.identifiers)
 }
@@ -87,9 +87,9 @@ mod tests {
         let isolated = HostStreams::new(Config { identifiers: 3, persistently_isolated: true }, 100).unwrap();
         assert_eq!(isolated.host_stream(Lpn(7), 2, None), StreamId(2));
         let victim = Resident { stream: StreamId(1), age: 5 };
-        assert_eq!((isolated.cleaning_stream(victim), isolated.streams()), (StreamId(1), 3));
+        assert_eq!((isolated.gc_stream(victim), isolated.streams()), (StreamId(1), 3));
         let mixed = HostStreams::new(Config { identifiers: 3, persistently_isolated: false }, 100).unwrap();
-        assert_eq!((mixed.cleaning_stream(victim), mixed.streams()), (StreamId(3), 4));
+        assert_eq!((mixed.gc_stream(victim), mixed.streams()), (StreamId(3), 4));
         assert!(HostStreams::new(Config { identifiers: 16, persistently_isolated: true }, 100).is_err());
     }
 }

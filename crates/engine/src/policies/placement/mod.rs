@@ -1,7 +1,7 @@
 //! Which stream, and so which open erase unit, a unit is written to; and whose spare area is cleaned.
 //!
 //! The engine calls `host_stream` for every unit that the host writes, so a policy that needs no look at the unit says
-//! so in constants and costs nothing. `cleaning_stream` is called once a victim, `pool_to_clean` once a cleaning.
+//! so in constants and costs nothing. `gc_stream` is called once a victim, `pool_to_collect` once a cleaning.
 //! Every stream that is returned must be below `streams()`.
 
 mod class_spare;
@@ -14,7 +14,7 @@ mod single;
 pub use class_spare::ClassSpare;
 pub use frequency_frontiers::FrequencyFrontiers;
 pub use host_gc_split::HostGcSplit;
-pub use host_streams::{HostStreams, heeded_identifiers};
+pub use host_streams::{HostStreams, honoured_identifiers};
 pub use single::Single;
 
 use super::registry::{self, Description};
@@ -61,7 +61,7 @@ pub struct PoolView<'a> {
 pub trait PlacementPolicy: registry::Named + Sized {
     /// Whether `host_stream` wants to know what the unit overwrites.
     const LOOKS_AT_OLD: bool = false;
-    /// Whether the engine keeps a `PoolState` for each stream and asks `pool_to_clean`.
+    /// Whether the engine keeps a `PoolState` for each stream and asks `pool_to_collect`.
     const POOLED: bool = false;
 
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
@@ -70,8 +70,8 @@ pub trait PlacementPolicy: registry::Named + Sized {
     fn stream_name(&self, stream: StreamId) -> String;
     /// `identifier` is the placement identifier that the host gives with the write.
     fn host_stream(&self, lpn: Lpn, identifier: u8, overwritten: Option<Resident>) -> StreamId;
-    fn cleaning_stream(&self, victim: Resident) -> StreamId;
-    fn pool_to_clean(&self, _view: &PoolView<'_>) -> Pool {
+    fn gc_stream(&self, victim: Resident) -> StreamId;
+    fn pool_to_collect(&self, _view: &PoolView<'_>) -> Pool {
         Pool::All
     }
 }

@@ -40,7 +40,7 @@ impl PlacementPolicy for Single {
         StreamId(0)
     }
 
-    fn cleaning_stream(&self, _victim: Resident) -> StreamId {
+    fn gc_stream(&self, _victim: Resident) -> StreamId {
         StreamId(0)
     }
 }

@@ -66,7 +66,7 @@ impl Flash {
 
     #[inline(always)]
     fn run_train<K: Kind>(&mut self, die: usize, first: Operation, until_ns: u64, events_max: u64) -> u64 {
-        let limit = self.dies.events.earliest_beside(die).min(key(until_ns.min(TIME_MAX_NS), 0));
+        let limit = self.dies.events.earliest_of_others(die).min(key(until_ns.min(TIME_MAX_NS), 0));
         let mut train = Train { die, now_ns: self.now_ns, done: 0, limit };
         let (mut copy, mut events) = (first, 0);
         loop {

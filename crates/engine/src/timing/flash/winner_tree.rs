@@ -50,7 +50,7 @@ impl WinnerTree {
 
     /// The key of the earliest event of all others; the greatest of keys when they have none.
     #[inline(always)]
-    pub fn earliest_beside(&self, index: usize) -> u64 {
+    pub fn earliest_of_others(&self, index: usize) -> u64 {
         let mut node = self.leaves + index;
         let mut winner = NEVER;
         while node > 1 {
@@ -98,7 +98,7 @@ mod tests {
                 for index in 0..count {
                     let others = (0..count).filter(|&other| other != index);
                     let keys = others.filter_map(|other| obvious[other].map(|time| key(time, other)));
-                    prop_assert_eq!(tree.earliest_beside(index), keys.min().unwrap_or(NEVER));
+                    prop_assert_eq!(tree.earliest_of_others(index), keys.min().unwrap_or(NEVER));
                 }
             }
         }

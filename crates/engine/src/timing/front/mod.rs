@@ -10,9 +10,9 @@
 //! buffer waits for.
 
 mod account;
-mod agenda;
 mod buffer;
 mod command_slots;
+mod event_queue;
 mod features;
 mod link;
 mod map_waits;
@@ -33,9 +33,9 @@ use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::specification::drive::Rate;
-use agenda::{Agenda, Event, Step};
 use buffer::{BUFFERED_FIRST, Buffer};
 use command_slots::CommandSlots;
+use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
 use link::{CommandLimit, Link};
 use reading::OWN;
@@ -199,7 +199,7 @@ pub struct Front {
     holds_suspends: bool,
     coalesces: bool,
     frees_at_program: bool,
-    agenda: Agenda,
+    event_queue: EventQueue,
     features: FeatureSet,
     tells_parts: bool,
     now_ns: u64,
@@ -229,7 +229,7 @@ impl Front {
             reading: None,
             command_ns: front_end.command_ns,
             holds_suspends: front_end.holds_suspends,
-            agenda: Agenda::new(),
+            event_queue: EventQueue::new(),
             features: FeatureSet::Any,
             tells_parts: true,
             now_ns: 0,
@@ -288,8 +288,8 @@ impl Front {
 
     /// When the next event happens, if any is pending.
     pub fn next_event_ns(&self) -> Option<u64> {
-        let agenda_ns = Some(self.agenda.next_ns()).filter(|&at_ns| at_ns < u64::MAX);
-        agenda_ns.into_iter().chain(self.flash.next_event_ns()).min()
+        let event_queue_ns = Some(self.event_queue.next_ns()).filter(|&at_ns| at_ns < u64::MAX);
+        event_queue_ns.into_iter().chain(self.flash.next_event_ns()).min()
     }
 
     /// What the drive decided on by itself, for which no request waits.
@@ -315,10 +315,10 @@ impl Front {
         if was_heard_of || events == events_max {
             return Ok(Stepped::Events(events));
         }
-        if self.slots.outstanding() == 0 && self.keep_house(until_ns, drive)? {
+        if self.slots.outstanding() == 0 && self.run_background(until_ns, drive)? {
             return Ok(Stepped::Events(events + 1));
         }
-        if self.agenda.next_ns() > until_ns || self.agenda.next_ns() == u64::MAX {
+        if self.event_queue.next_ns() > until_ns || self.event_queue.next_ns() == u64::MAX {
             return Ok(Stepped::ToTheEnd(events));
         }
         self.take_event::<W, R>(drive, requester)?;
@@ -347,7 +347,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(u64, bool), ReadOnly> {
-        let events = self.flash.run(until_ns.min(self.agenda.next_ns()), events_max);
+        let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
         let has_begun = !W::IS_DIRECT && self.flash.take_begun();
         let is_heard_of = has_begun || !self.flash.finished().is_empty();
@@ -362,7 +362,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        let next = self.agenda.take();
+        let next = self.event_queue.take();
         let (at_ns, event) = next.expect("what is outstanding has an event, or waits in an open group");
         self.now_ns = at_ns;
         match event {
@@ -378,14 +378,14 @@ impl Front {
 
     /// Nothing is outstanding: lets the drive do a piece of what can wait, if the flash comes to rest before anything else
     /// is due.
-    fn keep_house(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
-        let until_ns = until_ns.min(self.agenda.next_ns());
+    fn run_background(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
+        let until_ns = until_ns.min(self.event_queue.next_ns());
         let rests_at_ns = self.flash.rests_at_ns().max(self.now_ns);
         if self.flash.next_event_ns().is_some() || rests_at_ns >= until_ns {
             return Ok(false);
         }
         self.now_ns = rests_at_ns;
-        match drive.housekeep(self.now_ns, self.idle_since_ns)? {
+        match drive.run_background(self.now_ns, self.idle_since_ns)? {
             Idle::Decided => {
                 drive.take_decisions(&mut self.decisions);
                 self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
@@ -411,14 +411,17 @@ impl Front {
     fn all_waits_for_more_writes<W: Features>(&self) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
         if W::IS_DIRECT {
-            return in_open_groups > 0 && self.slots.units_outstanding == in_open_groups && !self.agenda.is_serving();
+            return in_open_groups > 0
+                && self.slots.units_outstanding == in_open_groups
+                && !self.event_queue.is_serving();
         }
         let buffer_is_stuck = !self.buffer.waiting.is_empty() && self.buffer.units() == in_open_groups;
         let slots_are_stuck = self.slots.units_outstanding > 0 && self.slots.units_outstanding == in_open_groups;
         // A unit that a flush or a write past the buffer waits for may have come to its group late, after a map page.
         let is_awaited = in_open_groups > 0 && self.buffer.is_awaited();
         let flush_is_stuck = is_awaited && self.buffer.units() == in_open_groups;
-        !self.agenda.is_serving() && (buffer_is_stuck || flush_is_stuck || (!self.buffer.exists() && slots_are_stuck))
+        !self.event_queue.is_serving()
+            && (buffer_is_stuck || flush_is_stuck || (!self.buffer.exists() && slots_are_stuck))
     }
 
     fn note_finished<W: Features, R: Requester<Self>>(
@@ -470,7 +473,7 @@ impl Front {
     fn answer_after_command(&mut self, slot: u32) {
         let at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
         self.slots.account(slot).spend(Part::Controller, at_ns);
-        self.agenda.answer(at_ns, slot);
+        self.event_queue.answer(at_ns, slot);
     }
 
     /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
@@ -511,7 +514,7 @@ impl Front {
         }
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
         if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
-            self.agenda.step(at_ns, Step::Trickled, 0);
+            self.event_queue.step(at_ns, Step::Trickled, 0);
         }
     }
 
@@ -548,7 +551,7 @@ impl Front {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.admit::<AnyFeatures, R>(next, drive, requester)?;
         }
-        debug_assert!(!self.tells_parts || Slots::is_told(&completion, &parts));
+        debug_assert!(!self.tells_parts || Slots::is_accounted_for(&completion, &parts));
         requester.completed(completion, &parts, self, drive)
     }
 }
@@ -561,7 +564,7 @@ impl Intake for Front {
     }
 
     fn next_ns(&self) -> u64 {
-        self.agenda.next_ns()
+        self.event_queue.next_ns()
     }
 
     fn outstanding(&self) -> u32 {

@@ -2,7 +2,7 @@
 //! back.
 
 use super::account::Account;
-use super::agenda::Step;
+use super::event_queue::Step;
 use super::features::Features;
 use super::link::Direction;
 use super::{Front, Requester, Submission, TimedDrive};
@@ -29,7 +29,7 @@ impl Front {
             let at_ns = limit.admit(self.now_ns);
             if at_ns > self.now_ns {
                 self.slots.account(slot).spend(Part::Queueing, at_ns);
-                self.agenda.step(at_ns, Step::Admitted, slot);
+                self.event_queue.step(at_ns, Step::Admitted, slot);
                 return Ok(());
             }
         }
@@ -109,7 +109,7 @@ impl Front {
         };
         let at_ns = link.carry(self.now_ns, Direction::In, bytes);
         self.slots.account(slot).spend(Part::Link, at_ns);
-        self.agenda.step(at_ns, Step::Arrived, slot);
+        self.event_queue.step(at_ns, Step::Arrived, slot);
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl Front {
             if request.operation == Operation::Read {
                 let at_ns = link.carry(self.now_ns, Direction::Out, request.length_bytes);
                 self.slots.account(slot).spend(Part::Link, at_ns);
-                self.agenda.step(at_ns, Step::Sent, slot);
+                self.event_queue.step(at_ns, Step::Sent, slot);
                 return Ok(());
             }
         }

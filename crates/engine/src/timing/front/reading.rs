@@ -1,8 +1,8 @@
 //! Reads that wait for more than their own pages: for map pages that are not in memory (`map_waits`), and for what is
 //! read ahead of a sequential stream (`read_streams`). A drive that does neither has none of this.
 
-use super::agenda::Step;
 use super::buffer::BUFFERED_FIRST;
+use super::event_queue::Step;
 use super::features::AnyFeatures;
 use super::link::Direction;
 use super::map_waits::{ChainId, MapWaits, Next};
@@ -102,7 +102,7 @@ impl Front {
         match self.reading().miss_ns {
             0 => self.map_page_came(chain, drive, requester),
             miss_ns => {
-                self.agenda.step(self.now_ns + miss_ns, Step::MapPage, chain);
+                self.event_queue.step(self.now_ns + miss_ns, Step::MapPage, chain);
                 Ok(())
             }
         }
@@ -233,7 +233,7 @@ impl Front {
             if let Some(link) = &mut self.link {
                 let at_ns = link.carry_piece(self.now_ns, Direction::Out, piece.bytes, piece.ends_request);
                 account.spend(Part::Link, at_ns);
-                self.agenda.step(at_ns, Step::Delivered, stream as u32);
+                self.event_queue.step(at_ns, Step::Delivered, stream as u32);
                 continue;
             }
             match self.streams().delivered(stream) {

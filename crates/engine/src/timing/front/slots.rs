@@ -90,7 +90,7 @@ impl Slots {
         (completion, *self.accounts[slot as usize].parts())
     }
 
-    pub fn is_told(completion: &Completion, parts: &Parts) -> bool {
+    pub fn is_accounted_for(completion: &Completion, parts: &Parts) -> bool {
         completion.operation == Operation::Flush
             || parts.iter().sum::<u64>() == completion.completed_ns - completion.issued_ns
     }

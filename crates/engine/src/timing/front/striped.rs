@@ -54,7 +54,7 @@ impl Books {
 /// Whose turn it is among events of one time: the order in which the front of one drive has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    Agenda,
+    EventQueue,
     /// Whoever pushes requests does something.
     Requester,
     Flash,
@@ -64,10 +64,10 @@ impl Front {
     /// When its next event happens, and of what rank it is.
     #[inline]
     fn next_of_device(&self) -> (u64, Rank) {
-        let agenda_ns = self.agenda.next_ns();
+        let event_queue_ns = self.event_queue.next_ns();
         match self.flash.next_event_ns() {
-            Some(flash_ns) if flash_ns < agenda_ns => (flash_ns, Rank::Flash),
-            _ => (agenda_ns, Rank::Agenda),
+            Some(flash_ns) if flash_ns < event_queue_ns => (flash_ns, Rank::Flash),
+            _ => (event_queue_ns, Rank::EventQueue),
         }
     }
 }
@@ -144,7 +144,7 @@ impl StripedFront {
         let Self { devices, slots, completed, books, .. } = self;
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, books, completed, requester };
-        let events = if rank == Rank::Agenda {
+        let events = if rank == Rank::EventQueue {
             device.take_event::<AnyFeatures, _>(drive, &mut above)?;
             1
         } else {

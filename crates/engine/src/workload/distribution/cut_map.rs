@@ -26,17 +26,17 @@ impl CutMap {
 
 impl Place for CutMap {
     #[inline]
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         if self.visits.left() == 0 {
             self.visits.clear();
         }
         let first = self.visits.next_left(random.below(self.count));
         let room_bytes = (self.count - first) * self.block_bytes;
-        let mut length_bytes = u64::from(sizes.draw(lane, random));
+        let mut length_bytes = u64::from(sizes.draw(job_class, random));
         if length_bytes > room_bytes {
             // Where the smallest length is longer than a block nothing may fit, and the end cuts it.
-            length_bytes = match u64::from(sizes.least(lane)) <= room_bytes {
-                true => u64::from(sizes.draw_within(lane, room_bytes, random)),
+            length_bytes = match u64::from(sizes.least(job_class)) <= room_bytes {
+                true => u64::from(sizes.draw_within(job_class, room_bytes, random)),
                 false => room_bytes,
             };
         }
@@ -57,7 +57,7 @@ impl Place for CutMap {
         self.visits.clear();
     }
 
-    fn pass_is_over(&self, _lane: usize) -> bool {
+    fn pass_is_over(&self, _job_class: usize) -> bool {
         self.visits.left() == 0
     }
 }

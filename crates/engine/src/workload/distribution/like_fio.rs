@@ -90,7 +90,7 @@ impl LikeFio {
 }
 
 impl Blocks for LikeFio {
-    fn block(&mut self, _lane: usize, _random: &mut Random) -> u64 {
+    fn block(&mut self, _job_class: usize, _random: &mut Random) -> u64 {
         self.rank().wrapping_mul(SCATTER).wrapping_add(self.turn) % self.count
     }
 }

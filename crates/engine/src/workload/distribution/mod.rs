@@ -61,15 +61,15 @@ pub(super) use each;
 
 impl Place for Places {
     /// For places within places, with a branch a request; a stream finds the way once for a batch.
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
-        each!(self, places => places.next(lane, sizes, random))
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
+        each!(self, places => places.next(job_class, sizes, random))
     }
 
     fn start_over(&mut self, random: &mut Random) {
         each!(self, places => places.start_over(random));
     }
 
-    fn pass_is_over(&self, lane: usize) -> bool {
-        each!(self, places => places.pass_is_over(lane))
+    fn pass_is_over(&self, job_class: usize) -> bool {
+        each!(self, places => places.pass_is_over(job_class))
     }
 }

@@ -5,14 +5,14 @@
 //! gives is the width of the uniform part, not a standard deviation.
 
 use crate::random::{Random, scale};
-use crate::workload::place::{Blocks, LANES};
+use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
 const SUMMANDS: u64 = 12;
 
 #[derive(Clone, Debug)]
 pub struct Normal {
-    lanes: [(Ranks, Scatter); LANES],
+    job_classes: [(Ranks, Scatter); JOB_CLASSES],
 }
 
 #[derive(Clone, Debug)]
@@ -24,16 +24,16 @@ struct Ranks {
 
 impl Normal {
     /// The deviation is a share of the blocks; more than a half counts as a half.
-    pub fn new(deviation: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Normal {
-        let lane = |count| (Ranks::new(deviation, count), Scatter::new(count, seed, count / 2, center));
-        Normal { lanes: counts.map(lane) }
+    pub fn new(deviation: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Normal {
+        let job_class = |count| (Ranks::new(deviation, count), Scatter::new(count, seed, count / 2, center));
+        Normal { job_classes: counts.map(job_class) }
     }
 }
 
 impl Blocks for Normal {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (ranks, scatter) = &self.lanes[lane];
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let (ranks, scatter) = &self.job_classes[job_class];
         scatter.block(ranks.draw(random))
     }
 }

@@ -3,20 +3,20 @@
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::place::{Blocks, LANES};
+use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
 #[derive(Clone, Debug)]
 pub struct Pareto {
     power: f64,
-    lanes: [(u64, Scatter); LANES],
+    job_classes: [(u64, Scatter); JOB_CLASSES],
 }
 
 impl Pareto {
     /// `h` lies between 0 and 1, both excluded.
-    pub fn new(h: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Pareto {
+    pub fn new(h: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Pareto {
         let power = log2(h) / log2(1.0 - h);
-        Pareto { power, lanes: counts.map(|count| (count, Scatter::new(count, seed, 0, center))) }
+        Pareto { power, job_classes: counts.map(|count| (count, Scatter::new(count, seed, 0, center))) }
     }
 
     #[inline(always)]
@@ -28,8 +28,8 @@ impl Pareto {
 
 impl Blocks for Pareto {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (count, scatter) = &self.lanes[lane];
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let (count, scatter) = &self.job_classes[job_class];
         scatter.block(self.rank(*count, random))
     }
 }

@@ -1,6 +1,6 @@
 //! Every block once in random order, then every block once in another order: fio's random map, without the map.
 //!
-//! One order serves both lanes, so it is only for lanes of the same grid.
+//! One order serves both job_classes, so it is only for job_classes of the same grid.
 
 use crate::random::Random;
 use crate::workload::permutation::Permutation;
@@ -21,7 +21,7 @@ impl RandomMap {
 
 impl Blocks for RandomMap {
     #[inline(always)]
-    fn block(&mut self, _lane: usize, random: &mut Random) -> u64 {
+    fn block(&mut self, _job_class: usize, random: &mut Random) -> u64 {
         if self.visited == self.count {
             self.start_over(random);
         }

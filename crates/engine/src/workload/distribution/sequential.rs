@@ -1,7 +1,7 @@
 //! From the start of the job's part to its end, then from the start again.
 
 use crate::random::Random;
-use crate::workload::place::{Extent, LANES, Place};
+use crate::workload::place::{Extent, JOB_CLASSES, Place};
 use crate::workload::sizes::Sizes;
 
 /// Reads and writes of a mixed job have each their own position, as in fio.
@@ -12,33 +12,33 @@ use crate::workload::sizes::Sizes;
 pub struct Sequential {
     start_bytes: u64,
     end_bytes: u64,
-    position_bytes: [u64; LANES],
+    position_bytes: [u64; JOB_CLASSES],
 }
 
 impl Sequential {
     pub fn new(start_bytes: u64, end_bytes: u64) -> Sequential {
         assert!(start_bytes < end_bytes);
-        Sequential { start_bytes, end_bytes, position_bytes: [start_bytes; LANES] }
+        Sequential { start_bytes, end_bytes, position_bytes: [start_bytes; JOB_CLASSES] }
     }
 }
 
 impl Place for Sequential {
     #[inline(always)]
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
-        let offset_bytes = self.position_bytes[lane];
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
+        let offset_bytes = self.position_bytes[job_class];
         let room_bytes = self.end_bytes - offset_bytes;
-        let length_bytes = u64::from(sizes.draw(lane, random)).min(room_bytes);
-        self.position_bytes[lane] =
+        let length_bytes = u64::from(sizes.draw(job_class, random)).min(room_bytes);
+        self.position_bytes[job_class] =
             if length_bytes == room_bytes { self.start_bytes } else { offset_bytes + length_bytes };
         Extent { offset_bytes, length_bytes: length_bytes as u32 }
     }
 
     fn start_over(&mut self, _random: &mut Random) {
-        self.position_bytes = [self.start_bytes; LANES];
+        self.position_bytes = [self.start_bytes; JOB_CLASSES];
     }
 
-    fn pass_is_over(&self, lane: usize) -> bool {
-        self.position_bytes[lane] == self.start_bytes
+    fn pass_is_over(&self, job_class: usize) -> bool {
+        self.position_bytes[job_class] == self.start_bytes
     }
 }
 
@@ -48,12 +48,12 @@ mod tests {
     use crate::workload::sizes::OneSize;
 
     #[test]
-    fn lanes_go_their_own_way_and_wrap_at_the_end() {
+    fn job_classes_go_their_own_way_and_wrap_at_the_end() {
         let mut places = Sequential::new(1000, 2000);
         let sizes = OneSize { bytes: [400, 500, 400, 500] };
         let mut random = Random::new(0);
-        let mut next = |lane| {
-            let extent = places.next(lane, &sizes, &mut random);
+        let mut next = |job_class| {
+            let extent = places.next(job_class, &sizes, &mut random);
             (extent.offset_bytes, extent.length_bytes)
         };
         assert_eq!([next(0), next(0), next(1)], [(1000, 400), (1400, 400), (1000, 500)]);

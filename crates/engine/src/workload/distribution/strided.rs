@@ -1,10 +1,10 @@
 //! In sequence with holes, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
 
 use crate::random::Random;
-use crate::workload::place::{Extent, LANES, Place};
+use crate::workload::place::{Extent, JOB_CLASSES, Place};
 use crate::workload::sizes::Sizes;
 
-/// Each request starts `skip_bytes` after the end of the lane's last one, so 4 KiB requests with -8 KiB go backwards one
+/// Each request starts `skip_bytes` after the end of the job_class's last one, so 4 KiB requests with -8 KiB go backwards one
 /// by one. The first stands at the start. A request that would not fit goes to the start, or backwards to the end.
 #[derive(Clone, Debug)]
 pub struct Strided {
@@ -12,8 +12,8 @@ pub struct Strided {
     size_bytes: u64,
     skip_bytes: i64,
     /// From the start; the end of the last request with the skip added, so it may lie outside.
-    next_bytes: [i64; LANES],
-    is_over: [bool; LANES],
+    next_bytes: [i64; JOB_CLASSES],
+    is_over: [bool; JOB_CLASSES],
 }
 
 impl Strided {
@@ -21,34 +21,34 @@ impl Strided {
     pub fn new(start_bytes: u64, end_bytes: u64, skip_bytes: i64) -> Strided {
         assert!(start_bytes < end_bytes && end_bytes < 1 << 62 && skip_bytes.unsigned_abs() < 1 << 62);
         let size_bytes = end_bytes - start_bytes;
-        Strided { start_bytes, size_bytes, skip_bytes, next_bytes: [0; LANES], is_over: [false; LANES] }
+        Strided { start_bytes, size_bytes, skip_bytes, next_bytes: [0; JOB_CLASSES], is_over: [false; JOB_CLASSES] }
     }
 }
 
 impl Place for Strided {
     #[inline(always)]
-    fn next<S: Sizes>(&mut self, lane: usize, sizes: &S, random: &mut Random) -> Extent {
-        let length_bytes = u64::from(sizes.draw(lane, random)).min(self.size_bytes) as i64;
+    fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
+        let length_bytes = u64::from(sizes.draw(job_class, random)).min(self.size_bytes) as i64;
         let size_bytes = self.size_bytes as i64;
         let fits = |at: i64| at >= 0 && at + length_bytes <= size_bytes;
-        let mut at = self.next_bytes[lane];
+        let mut at = self.next_bytes[job_class];
         if !fits(at) {
             at = if self.skip_bytes < 0 { size_bytes + self.skip_bytes } else { 0 };
             // A skip longer than the part leads nowhere.
             at = if fits(at) { at } else { 0 };
         }
-        self.next_bytes[lane] = at + length_bytes + self.skip_bytes;
-        self.is_over[lane] = !fits(self.next_bytes[lane]);
+        self.next_bytes[job_class] = at + length_bytes + self.skip_bytes;
+        self.is_over[job_class] = !fits(self.next_bytes[job_class]);
         Extent { offset_bytes: self.start_bytes + at as u64, length_bytes: length_bytes as u32 }
     }
 
     fn start_over(&mut self, _random: &mut Random) {
-        self.next_bytes = [0; LANES];
-        self.is_over = [false; LANES];
+        self.next_bytes = [0; JOB_CLASSES];
+        self.is_over = [false; JOB_CLASSES];
     }
 
-    fn pass_is_over(&self, lane: usize) -> bool {
-        self.is_over[lane]
+    fn pass_is_over(&self, job_class: usize) -> bool {
+        self.is_over[job_class]
     }
 }
 

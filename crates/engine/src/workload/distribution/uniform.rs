@@ -1,23 +1,23 @@
 //! Every block equally likely, each draw independent of the ones before (fio with `norandommap`).
 
 use crate::random::Random;
-use crate::workload::place::{Blocks, LANES};
+use crate::workload::place::{Blocks, JOB_CLASSES};
 
 #[derive(Clone, Debug)]
 pub struct Uniform {
-    counts: [u64; LANES],
+    counts: [u64; JOB_CLASSES],
 }
 
 impl Uniform {
-    pub fn new(counts: [u64; LANES]) -> Uniform {
+    pub fn new(counts: [u64; JOB_CLASSES]) -> Uniform {
         Uniform { counts }
     }
 }
 
 impl Blocks for Uniform {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        random.below(self.counts[lane])
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        random.below(self.counts[job_class])
     }
 }
 

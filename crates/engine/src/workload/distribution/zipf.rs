@@ -6,25 +6,25 @@
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::place::{Blocks, LANES};
+use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 use std::f64::consts::LN_2;
 
 #[derive(Clone, Debug)]
 pub struct Zipf {
-    lanes: [(Ranks, Scatter); LANES],
+    job_classes: [(Ranks, Scatter); JOB_CLASSES],
 }
 
 impl Zipf {
-    pub fn new(theta: f64, center: Option<f64>, counts: [u64; LANES], seed: u64) -> Zipf {
-        Zipf { lanes: counts.map(|count| (Ranks::new(count, theta), Scatter::new(count, seed, 0, center))) }
+    pub fn new(theta: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Zipf {
+        Zipf { job_classes: counts.map(|count| (Ranks::new(count, theta), Scatter::new(count, seed, 0, center))) }
     }
 }
 
 impl Blocks for Zipf {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (ranks, scatter) = &self.lanes[lane];
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let (ranks, scatter) = &self.job_classes[job_class];
         scatter.block(ranks.draw(random))
     }
 }
@@ -34,22 +34,28 @@ impl Blocks for Zipf {
 #[derive(Clone, Debug)]
 pub struct CoarseZipf {
     ranks_per_block: u64,
-    lanes: [(Ranks, Scatter); LANES],
+    job_classes: [(Ranks, Scatter); JOB_CLASSES],
 }
 
 impl CoarseZipf {
-    /// The ranks of each lane, `ranks_per_block` times its count, are 2^62 at most.
-    pub fn new(theta: f64, center: Option<f64>, counts: [u64; LANES], seed: u64, ranks_per_block: u64) -> CoarseZipf {
-        let lanes =
+    /// The ranks of each job_class, `ranks_per_block` times its count, are 2^62 at most.
+    pub fn new(
+        theta: f64,
+        center: Option<f64>,
+        counts: [u64; JOB_CLASSES],
+        seed: u64,
+        ranks_per_block: u64,
+    ) -> CoarseZipf {
+        let job_classes =
             counts.map(|count| (Ranks::new(count * ranks_per_block, theta), Scatter::new(count, seed, 0, center)));
-        CoarseZipf { ranks_per_block, lanes }
+        CoarseZipf { ranks_per_block, job_classes }
     }
 }
 
 impl Blocks for CoarseZipf {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let (ranks, scatter) = &self.lanes[lane];
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let (ranks, scatter) = &self.job_classes[job_class];
         scatter.block(ranks.draw(random) / self.ranks_per_block)
     }
 }
@@ -214,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_reached_and_both_lanes_share_their_hot_blocks() {
+    fn every_block_is_reached_and_both_job_classes_share_their_hot_blocks() {
         let count = 1500;
         let mut zipf = Zipf::new(0.6, None, [count, count], 21);
         let mut random = Random::new(13);
         let mut hits = [vec![0u64; count as usize], vec![0u64; count as usize]];
         for _ in 0..200_000 {
-            for (lane, hits) in hits.iter_mut().enumerate() {
-                hits[zipf.block(lane, &mut random) as usize] += 1;
+            for (job_class, hits) in hits.iter_mut().enumerate() {
+                hits[zipf.block(job_class, &mut random) as usize] += 1;
             }
         }
         assert!(hits.iter().flatten().all(|&hits| hits > 0));

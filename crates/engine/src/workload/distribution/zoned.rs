@@ -4,12 +4,12 @@
 use crate::random::{Random, scale};
 use crate::specification::job::{AbsoluteZone, Zone};
 use crate::workload::chances::Chances;
-use crate::workload::place::{Blocks, Grid, LANES};
+use crate::workload::place::{Blocks, Grid, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
 #[derive(Clone, Debug)]
 pub struct Zoned {
-    lanes: [Chances<Span>; LANES],
+    job_classes: [Chances<Span>; JOB_CLASSES],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,22 +19,22 @@ struct Span {
 }
 
 impl Zoned {
-    /// Percentages of accesses and spans each add up to 100 in each lane, and one zone at least is accessed.
-    pub fn new(zones: [&[Zone]; LANES], counts: [u64; LANES]) -> Zoned {
-        let lane = |zones: &[Zone], count| {
+    /// Percentages of accesses and spans each add up to 100 in each job_class, and one zone at least is accessed.
+    pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES]) -> Zoned {
+        let job_class = |zones: &[Zone], count| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
             Chances::new(&spans(zones, count).into_iter().zip(accesses).collect::<Vec<_>>())
         };
-        Zoned { lanes: [lane(zones[0], counts[0]), lane(zones[1], counts[1])] }
+        Zoned { job_classes: [job_class(zones[0], counts[0]), job_class(zones[1], counts[1])] }
     }
 
-    /// Percentages of accesses add up to 100 in each lane, and the zones' bytes to no more than the part has.
-    pub fn absolute(zones: [&[AbsoluteZone]; LANES], grids: [Grid; LANES]) -> Zoned {
-        let lane = |zones: &[AbsoluteZone], grid: Grid| {
+    /// Percentages of accesses add up to 100 in each job_class, and the zones' bytes to no more than the part has.
+    pub fn absolute(zones: [&[AbsoluteZone]; JOB_CLASSES], grids: [Grid; JOB_CLASSES]) -> Zoned {
+        let job_class = |zones: &[AbsoluteZone], grid: Grid| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
             Chances::new(&absolute_spans(zones, grid).into_iter().zip(accesses).collect::<Vec<_>>())
         };
-        Zoned { lanes: [lane(zones[0], grids[0]), lane(zones[1], grids[1])] }
+        Zoned { job_classes: [job_class(zones[0], grids[0]), job_class(zones[1], grids[1])] }
     }
 }
 
@@ -71,8 +71,8 @@ fn spans(zones: &[Zone], count: u64) -> Vec<Span> {
 
 impl Blocks for Zoned {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let span = self.lanes[lane].draw(random);
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let span = self.job_classes[job_class].draw(random);
         span.first + scale(random.bits(), span.blocks).0
     }
 }
@@ -81,11 +81,11 @@ impl Blocks for Zoned {
 #[derive(Clone, Debug)]
 pub struct ScatteredZones {
     zoned: Zoned,
-    scatters: [Scatter; LANES],
+    scatters: [Scatter; JOB_CLASSES],
 }
 
 impl ScatteredZones {
-    pub fn new(zones: [&[Zone]; LANES], counts: [u64; LANES], seed: u64) -> ScatteredZones {
+    pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES], seed: u64) -> ScatteredZones {
         ScatteredZones {
             zoned: Zoned::new(zones, counts),
             scatters: counts.map(|count| Scatter::new(count, seed, 0, None)),
@@ -95,9 +95,9 @@ impl ScatteredZones {
 
 impl Blocks for ScatteredZones {
     #[inline(always)]
-    fn block(&mut self, lane: usize, random: &mut Random) -> u64 {
-        let rank = self.zoned.block(lane, random);
-        self.scatters[lane].block(rank)
+    fn block(&mut self, job_class: usize, random: &mut Random) -> u64 {
+        let rank = self.zoned.block(job_class, random);
+        self.scatters[job_class].block(rank)
     }
 }
 

@@ -35,12 +35,12 @@ fn directions_of_a_mixed_run_keep_their_own_places() {
     let all = requests(&Job { direction: Direction::ReadWrite, ..with_runs(4, Sequencer::Sequential) });
     let mut last = [None; 2];
     for (index, request) in all.iter().enumerate() {
-        let lane = usize::from(request.operation == Operation::Write);
-        let follows = last[lane].unwrap_or(1 << 20);
+        let job_class = usize::from(request.operation == Operation::Write);
+        let follows = last[job_class].unwrap_or(1 << 20);
         if index % 4 != 0 && follows + 4096 <= (1 << 20) + 4096 * 1000 {
             assert_eq!(request.offset_bytes, follows);
         }
-        last[lane] = Some(request.offset_bytes + 4096);
+        last[job_class] = Some(request.offset_bytes + 4096);
     }
 }
 
@@ -56,10 +56,10 @@ fn the_share_of_random_requests_is_the_direction_s() {
     };
     let (mut last, mut follows, mut counts) = ([1 << 20; 2], [0u64; 2], [0u64; 2]);
     for request in requests(&mixed) {
-        let lane = usize::from(request.operation == Operation::Write);
-        counts[lane] += 1;
-        follows[lane] += u64::from(request.offset_bytes == last[lane]);
-        last[lane] = request.offset_bytes + 4096;
+        let job_class = usize::from(request.operation == Operation::Write);
+        counts[job_class] += 1;
+        follows[job_class] += u64::from(request.offset_bytes == last[job_class]);
+        last[job_class] = request.offset_bytes + 4096;
     }
     assert_eq!(follows[0], counts[0]);
     assert_shares(&[follows[1], counts[1] - follows[1]], &[30.0, 70.0]);

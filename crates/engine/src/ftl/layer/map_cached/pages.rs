@@ -75,7 +75,7 @@ impl Layer for MapCached {
         for unit in units {
             ftl.map.link(unit.lpn, unit.ppn);
         }
-        ftl.books.take_up_mapped(units.len() as u64);
+        ftl.accounts.take_up_mapped(units.len() as u64);
         ftl.layer.take_up_units(units);
         for page in map_pages.iter().filter(|page| ftl.layer.take_up_page(page.lpn)) {
             ftl.map.link(page.lpn, page.ppn);
@@ -142,7 +142,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
 
     /// Looks a map page up, and fetches it when it is not there.
     fn find(&mut self, page: Page, changes: bool) -> Result<(), ReadOnly> {
-        self.books.looked_up_map_page();
+        self.accounts.looked_up_map_page();
         if self.layer.hit(page, changes) {
             return Ok(());
         }
@@ -156,7 +156,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         let taken_in = self.take_in(page, changes || is_behind);
         if is_in_flash {
             let takes_flash = self.clock.read(self.map.physical(lpn), Cause::Metadata);
-            self.books.read(Cause::Metadata, u64::from(takes_flash));
+            self.accounts.read(Cause::Metadata, u64::from(takes_flash));
         }
         taken_in
     }
@@ -178,7 +178,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         self.map.link(lpn, ppn);
         self.layer.is_behind[page as usize] = false;
         self.layer.written_back.push(lpn);
-        self.books.map_page(STREAM);
+        self.accounts.map_page(STREAM);
         self.clock.program(ppn, Cause::Metadata);
         if old == Ppn::UNMAPPED {
             self.layer.pages_in_flash += 1;

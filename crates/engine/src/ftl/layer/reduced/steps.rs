@@ -70,7 +70,7 @@ impl Layer for Reduced {
         let places_per_unit = u64::from(ftl.layer.places_per_unit());
         for unit in ftl.units_of(old, lpn) {
             let takes_flash = ftl.clock.read(Ppn(unit), Cause::ReadModifyWrite);
-            ftl.books.read(Cause::ReadModifyWrite, places_per_unit * u64::from(takes_flash));
+            ftl.accounts.read(Cause::ReadModifyWrite, places_per_unit * u64::from(takes_flash));
         }
     }
 
@@ -127,7 +127,7 @@ impl Layer for Reduced {
 
     fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, places: u32) {
         ftl.take_stale_places(stream, places, Cause::Padding);
-        ftl.books.padded(u64::from(places));
+        ftl.accounts.padded(u64::from(places));
     }
 
     /// Addresses that were found at one place share it.
@@ -160,7 +160,7 @@ impl Layer for Reduced {
             StoredAs::Places(places) => ftl.write_places(lpn, places, identifier)?,
             StoredAs::SameAs(original) => ftl.share(lpn, original, identifier)?,
         }
-        ftl.books.host_wrote(u64::from(request.length_bytes));
+        ftl.accounts.host_wrote(u64::from(request.length_bytes));
         Ok(())
     }
 
@@ -212,7 +212,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
                     }
                 }
             }
-            self.books.host_wrote(part_end - at);
+            self.accounts.host_wrote(part_end - at);
             at = part_end;
             nth += 1;
         }
@@ -232,14 +232,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let ppn = self.take_places(stream, places, Cause::Host, |place| Packed::Written { lpn, place, places });
         let old = self.map.physical(lpn);
         if old == Ppn::UNMAPPED {
-            self.books.mapped();
+            self.accounts.mapped();
         } else {
             self.release(lpn, old);
         }
         self.map.link(lpn, ppn);
         self.map.mark_live(ppn);
         self.layer.store(lpn, places);
-        self.books.host(stream, places);
+        self.accounts.host(stream, places);
         self.note_host_unit(stream)?;
         if C::PACED { self.pace_gc(places) } else { Ok(()) }
     }
@@ -252,11 +252,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
         let stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
         let (old, shared) = (self.map.physical(lpn), self.map.physical(original));
-        self.books.deduplicated();
+        self.accounts.deduplicated();
         if old != shared {
             self.clock.pack(Packed::Shared { lpn, original });
             if old == Ppn::UNMAPPED {
-                self.books.mapped();
+                self.accounts.mapped();
             } else {
                 self.release(lpn, old);
             }
@@ -286,7 +286,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let erase_unit = self.space.layout.erase_unit_of(old);
         self.map.mark_stale(old);
         self.space.occupancy.lose(erase_unit, places);
-        self.books.lost(|| self.space.stream_of(erase_unit), places);
+        self.accounts.lost(|| self.space.stream_of(erase_unit), places);
     }
 
     /// Counts a unit that the host has written, and programs the index when a mapping unit of it is full.
@@ -335,7 +335,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     fn take_index_unit(&mut self, stream: StreamId) {
         let places = self.layer.places_per_unit();
         self.take_stale_places(stream, places, Cause::Metadata);
-        self.books.index(places);
+        self.accounts.index(places);
     }
 
     /// Fills the rest of the run up, so that the next unit does not have to lie on both sides of its end.
@@ -343,7 +343,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let places = self.space.frontiers[stream.index()].run_length();
         if places > 0 {
             self.take_stale_places(stream, places, Cause::Padding);
-            self.books.padded(u64::from(places));
+            self.accounts.padded(u64::from(places));
         }
     }
 
@@ -375,7 +375,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
             }
         }
         let places_per_unit = u64::from(self.layer.places_per_unit());
-        self.books.read(Cause::Host, read_units * places_per_unit);
+        self.accounts.read(Cause::Host, read_units * places_per_unit);
     }
 
     /// The mapping units of flash that what is stored at `ppn` touches.
@@ -394,7 +394,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
             if std::mem::replace(&mut self.layer.last_read_to_move, unit) != unit {
                 self.clock.read(Ppn(unit), cause);
                 let counted_as = if cause == Cause::WearLeveling { cause } else { Cause::Gc };
-                self.books.read(counted_as, places_per_unit);
+                self.accounts.read(counted_as, places_per_unit);
             }
         }
     }
@@ -443,8 +443,8 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
                 stored.push((ppn, reduction.stored_places_of(lpn)));
             }
         }
-        if mapped != self.books.mapped_units() {
-            return Err(format!("{mapped} addresses are mapped, but {} were counted", self.books.mapped_units()));
+        if mapped != self.accounts.mapped_units() {
+            return Err(format!("{mapped} addresses are mapped, but {} were counted", self.accounts.mapped_units()));
         }
         stored.sort_unstable();
         if let Some(pair) = stored.windows(2).find(|pair| pair[0].0.0 + pair[0].1 > pair[1].0.0) {
@@ -462,7 +462,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     /// Takes up what a scan has found. Addresses that were found at one place share it.
     fn link_stored(&mut self, units: &[FoundUnit]) {
-        self.books.take_up_mapped(units.len() as u64);
+        self.accounts.take_up_mapped(units.len() as u64);
         for unit in units {
             if self.map.is_live(unit.ppn) {
                 self.point_at(unit.lpn, self.map.logical(unit.ppn));
@@ -485,7 +485,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
                 continue;
             }
             self.space.occupancy.lose(erase_unit, self.space.layout.data_units_per_erase_unit() - live_places);
-            self.books.found(self.space.stream_of(erase_unit), live_places);
+            self.accounts.found(self.space.stream_of(erase_unit), live_places);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The books by hand: sizes, when the index is due, what is refused.
+//! The accounts by hand: sizes, when the index is due, what is refused.
 
 use super::*;
 use crate::specification::drive::Drive;

@@ -128,7 +128,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             let old = self.map.physical(lpn);
             self.lose(old);
             self.map.unmap(lpn);
-            self.books.trimmed();
+            self.accounts.trimmed();
         }
         if let Some(slot) = slot {
             self.abandon(StreamId(slot));
@@ -177,13 +177,13 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             for step in 0..now {
                 let old = self.map.relink(Lpn(lpn + step), Ppn(place.0 + step));
                 debug_assert_eq!(old, Ppn::UNMAPPED, "a zone is written once");
-                self.books.host(stream, 1);
-                self.books.mapped();
+                self.accounts.host(stream, 1);
+                self.accounts.mapped();
                 self.clock.program(Ppn(place.0 + step), Cause::Host);
             }
             lpn += now;
         }
-        self.books.host_wrote(u64::from(units) << self.mapping_unit_shift);
+        self.accounts.host_wrote(u64::from(units) << self.mapping_unit_shift);
         if granted.is_full {
             self.pad_rest(stream);
         }
@@ -240,7 +240,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             let status = ZoneStatus::InvalidFieldInCommand;
             return Err(ReadOnly::ZoneCommandRefused { status, offset_bytes });
         }
-        self.books.host_trimmed(length_bytes);
+        self.accounts.host_trimmed(length_bytes);
         let zones = offset_bytes / zone_bytes..(offset_bytes + length_bytes) / zone_bytes;
         zones.map(|zone| zone as u32).try_for_each(|zone| self.reset_zone(zone))
     }

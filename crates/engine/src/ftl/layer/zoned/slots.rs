@@ -40,7 +40,7 @@ impl PlacementPolicy for ZoneSlots {
         unreachable!("the zone says which slot it has")
     }
 
-    fn cleaning_stream(&self, _victim: Resident) -> StreamId {
+    fn gc_stream(&self, _victim: Resident) -> StreamId {
         unreachable!("a zoned drive does not clean")
     }
 }

@@ -19,7 +19,7 @@ use crate::units::{EraseUnit, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-pub struct Lanes {
+pub struct OpenBlocks {
     dies: u32,
     group_units: Divisor,
     policy: DieChoice,
@@ -40,13 +40,13 @@ pub struct Lanes {
 
 /// What a saved state says of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct LanesState {
+pub struct OpenBlocksState {
     active: Vec<u32>,
     parked: Vec<Frontier>,
     random: Option<Random>,
 }
 
-impl LanesState {
+impl OpenBlocksState {
     pub fn parked(&self) -> &[Frontier] {
         &self.parked
     }
@@ -74,7 +74,7 @@ pub fn open_blocks_per_stream(drive: &Drive, geometry: &Geometry) -> Result<u32,
     Ok(geometry.dies())
 }
 
-impl Lanes {
+impl OpenBlocks {
     /// `die_of` says for each erase unit which die it lies on.
     pub fn new(drive: &Drive, geometry: &Geometry, streams: u8, die_of: &[u16], seed: u64) -> Box<Self> {
         let dies = geometry.dies();
@@ -128,8 +128,8 @@ impl Lanes {
         &self.parked[self.places_of(stream)]
     }
 
-    pub fn heeds_load(&self) -> bool {
-        self.policy.heeds_load()
+    pub fn uses_load(&self) -> bool {
+        self.policy.uses_load()
     }
 
     /// Takes the time at which the queued work of each die ends.
@@ -137,15 +137,15 @@ impl Lanes {
         &mut self.free_at_ns
     }
 
-    pub fn state(&self) -> LanesState {
-        LanesState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
+    pub fn state(&self) -> OpenBlocksState {
+        OpenBlocksState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
     }
 
     /// Takes up what `state` gave; `larger` makes an open block one of this drive, if it can be. An error says what does not
     /// fit.
     pub fn restore(
         &mut self,
-        state: &LanesState,
+        state: &OpenBlocksState,
         larger: impl Fn(&Frontier) -> Option<Frontier>,
     ) -> Result<(), String> {
         let parked: Option<Vec<Frontier>> = state.parked.iter().map(larger).collect();
@@ -175,7 +175,7 @@ impl Lanes {
     }
 
     /// The parked block of a stream on the die of `erase_unit`, for a drive that takes up what a scan has found.
-    pub fn parked_beside(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
+    pub fn parked_open_block(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let holds = |units: &Vec<EraseUnit>| units.binary_search(&erase_unit).is_ok();
         let die = self.erase_units.iter().position(holds).expect("every erase unit lies on a die");
         let place = self.place_of(stream, die as u32);
@@ -186,25 +186,25 @@ impl Lanes {
 impl Space {
     /// All that is open was parked: each stream goes on with what lies on the die whose turn it is.
     pub fn take_up_turns(&mut self) {
-        let Some(lanes) = &mut self.lanes else { return };
+        let Some(open_blocks) = &mut self.open_blocks else { return };
         for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
-            let place = lanes.place_of(StreamId(stream as u8), lanes.active[stream]);
-            *frontier = std::mem::replace(&mut lanes.parked[place], Frontier::shut());
+            let place = open_blocks.place_of(StreamId(stream as u8), open_blocks.active[stream]);
+            *frontier = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
         }
     }
 
     /// Makes an open erase unit that is parked its stream's frontier. Returns the stream.
     pub fn bring_to_front(&mut self, open: EraseUnit) -> Option<StreamId> {
         let is_it = |frontier: &Frontier| frontier.erase_unit == Some(open);
-        if let Some(lanes) = &mut self.lanes
-            && let Some(place) = lanes.parked.iter().position(is_it)
+        if let Some(open_blocks) = &mut self.open_blocks
+            && let Some(place) = open_blocks.parked.iter().position(is_it)
         {
-            let (stream, die) = (place / lanes.dies as usize, place as u32 % lanes.dies);
-            let left = std::mem::replace(&mut lanes.active[stream], die);
-            let front = std::mem::replace(&mut self.frontiers[stream], lanes.parked[place]);
-            lanes.parked[place] = Frontier::shut();
-            let place = stream * lanes.dies as usize + left as usize;
-            lanes.parked[place] = front;
+            let (stream, die) = (place / open_blocks.dies as usize, place as u32 % open_blocks.dies);
+            let left = std::mem::replace(&mut open_blocks.active[stream], die);
+            let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[place]);
+            open_blocks.parked[place] = Frontier::shut();
+            let place = stream * open_blocks.dies as usize + left as usize;
+            open_blocks.parked[place] = front;
         }
         self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
     }
@@ -215,8 +215,8 @@ impl Space {
         if self.stands_within(stream, groups) {
             return true;
         }
-        let Some(lanes) = &self.lanes else { return false };
-        let parked = lanes.parked_of(stream).iter().find(|frontier| self.is_within(frontier, groups));
+        let Some(open_blocks) = &self.open_blocks else { return false };
+        let parked = open_blocks.parked_of(stream).iter().find(|frontier| self.is_within(frontier, groups));
         let open = parked.and_then(|frontier| frontier.erase_unit);
         open.is_some_and(|erase_unit| self.bring_to_front(erase_unit).is_some())
     }
@@ -224,24 +224,24 @@ impl Space {
     /// Parks the stream's frontier and goes to the die that the policy chooses. `may_open` says whether an erased block may
     /// be opened for it; `is_timed` whether queued work of each die is counted for the policy.
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
-        let lanes = self.lanes.as_mut().expect("there are lanes");
-        let last = lanes.active[stream.index()];
-        let of_stream = lanes.places_of(stream);
-        let parked = &mut lanes.parked[of_stream];
+        let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
+        let last = open_blocks.active[stream.index()];
+        let of_stream = open_blocks.places_of(stream);
+        let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         parked[last as usize] = *frontier;
         let free = &self.free;
         let has_room = |die: u32| parked[die as usize].erase_unit.is_some() || (may_open && free.len_on(die) > 0);
         // If none has, the host collects garbage, wherever there is anything to gain, and turns again.
-        let none_has_room = !(0..lanes.dies).any(has_room);
+        let none_has_room = !(0..open_blocks.dies).any(has_room);
         let may_take = |die| none_has_room || has_room(die);
-        let view = View { last, dies: lanes.dies, has_room: may_take, free_at_ns: &lanes.free_at_ns };
-        let die = lanes.policy.choose(&view, &mut lanes.random);
+        let view = View { last, dies: open_blocks.dies, has_room: may_take, free_at_ns: &open_blocks.free_at_ns };
+        let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
         assert!(may_take(die), "a die is chosen that has room");
         if is_timed {
-            lanes.free_at_ns[die as usize] += lanes.group_ns;
+            open_blocks.free_at_ns[die as usize] += open_blocks.group_ns;
         }
-        lanes.active[stream.index()] = die;
+        open_blocks.active[stream.index()] = die;
         *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
     }
 
@@ -249,18 +249,20 @@ impl Space {
     /// die is not. False, and nothing changed, where something has.
     #[inline(always)]
     pub fn go_round(&mut self, stream: StreamId) -> bool {
-        let Some(lanes) = self.lanes.as_mut().filter(|lanes| lanes.goes_round) else { return false };
-        let (group_units, units) = (lanes.group_units, self.layout.units_per_erase_unit());
+        let Some(open_blocks) = self.open_blocks.as_mut().filter(|open_blocks| open_blocks.goes_round) else {
+            return false;
+        };
+        let (group_units, units) = (open_blocks.group_units, self.layout.units_per_erase_unit());
         // Of a block that has places left and stands between two groups.
         let place_between_groups = |frontier: &Frontier| {
             let place = frontier.next().0 - self.layout.first(frontier.erase_unit?);
             (frontier.is_stopped() && place < units && group_units.remainder(place) == 0).then_some(place)
         };
-        let of_stream = lanes.places_of(stream);
-        let parked = &mut lanes.parked[of_stream];
+        let of_stream = open_blocks.places_of(stream);
+        let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
-        let active = &mut lanes.active[stream.index()];
-        let next = if *active + 1 == lanes.dies { 0 } else { *active + 1 };
+        let active = &mut open_blocks.active[stream.index()];
+        let next = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
         // A block that was just opened is written to before the turn ends.
         let has_begun = place_between_groups(frontier).is_some_and(|place| place > 0);
         if !has_begun || place_between_groups(&parked[next as usize]).is_none() {
@@ -277,12 +279,13 @@ impl Space {
     /// has to be decided, and only where each unit is a group of its own. Returns how many it was.
     #[inline]
     pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64, mut take: impl FnMut(Ppn)) -> usize {
-        let takes_turns_by_unit = |lanes: &&mut Box<Lanes>| lanes.goes_round && lanes.group_units.get() == 1;
-        let Some(lanes) = self.lanes.as_mut().filter(takes_turns_by_unit) else { return 0 };
-        let of_stream = lanes.places_of(stream);
-        let parked = &mut lanes.parked[of_stream];
+        let takes_turns_by_unit =
+            |open_blocks: &&mut Box<OpenBlocks>| open_blocks.goes_round && open_blocks.group_units.get() == 1;
+        let Some(open_blocks) = self.open_blocks.as_mut().filter(takes_turns_by_unit) else { return 0 };
+        let of_stream = open_blocks.places_of(stream);
+        let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
-        let active = &mut lanes.active[stream.index()];
+        let active = &mut open_blocks.active[stream.index()];
         let place = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
         // A block that was just opened is written to before the turn ends.
         if place(frontier).is_none_or(|place| place == 0) {
@@ -294,7 +297,7 @@ impl Space {
             _ => 0,
         };
         // A die whose block is full goes on in another, so that its turn comes twice.
-        let (last, dies) = (*active as usize, lanes.dies as usize);
+        let (last, dies) = (*active as usize, open_blocks.dies as usize);
         let full_after = |(die, frontier): (usize, &Frontier)| match places_left(frontier) {
             0 => 0,
             left => (if die > last { die - last } else { die + dies - last }) + (left - 1) * dies,
@@ -302,7 +305,7 @@ impl Space {
         let until_full = parked.iter().enumerate().map(full_after).min().unwrap_or(0);
         let dealt = units.min(until_full);
         for _ in 0..dealt {
-            *active = if *active + 1 == lanes.dies { 0 } else { *active + 1 };
+            *active = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
             let taker = &mut parked[*active as usize];
             taker.run_to(Ppn(taker.next().0 + 1));
             let to = taker.take();
@@ -316,29 +319,29 @@ impl Space {
     /// The die whose turn it is cannot be used: the next one with an open or an erased block takes its place. Returns
     /// whether there is one.
     pub fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
-        let lanes = self.lanes.as_mut().expect("there are lanes");
-        let last = lanes.active[stream.index()];
-        let usable = (0..lanes.dies)
-            .map(|step| (last + step) % lanes.dies)
-            .find(|&die| lanes.parked[lanes.place_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0);
+        let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
+        let last = open_blocks.active[stream.index()];
+        let usable = (0..open_blocks.dies).map(|step| (last + step) % open_blocks.dies).find(|&die| {
+            open_blocks.parked[open_blocks.place_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0
+        });
         let Some(die) = usable else { return false };
-        let place = lanes.place_of(stream, die);
-        lanes.active[stream.index()] = die;
-        self.frontiers[stream.index()] = std::mem::replace(&mut lanes.parked[place], Frontier::shut());
+        let place = open_blocks.place_of(stream, die);
+        open_blocks.active[stream.index()] = die;
+        self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
         true
     }
 
     /// Where blocks are opened by die: of the dies with anything to gain the one with the fewest erased ones.
     pub fn die_to_collect(&self) -> Option<u32> {
-        let lanes = self.lanes.as_ref()?;
-        let with_gain = (0..lanes.dies).filter(|&die| self.has_to_gain_on(lanes, die));
+        let open_blocks = self.open_blocks.as_ref()?;
+        let with_gain = (0..open_blocks.dies).filter(|&die| self.has_to_gain_on(open_blocks, die));
         with_gain.min_by_key(|&die| self.free.len_on(die))
     }
 
     /// Whether a closed erase unit of the die holds anything stale.
-    fn has_to_gain_on(&self, lanes: &Lanes, die: u32) -> bool {
+    fn has_to_gain_on(&self, open_blocks: &OpenBlocks, die: u32) -> bool {
         let data_units = self.layout.data_units_per_erase_unit();
-        lanes.erase_units[die as usize]
+        open_blocks.erase_units[die as usize]
             .iter()
             .any(|&erase_unit| self.is_closed(erase_unit) && self.occupancy.live_units(erase_unit) < data_units)
     }

@@ -10,7 +10,7 @@ use crate::specification::job::{BlockSize, PerDirection};
 const PERCENT_TOLERANCE: f64 = 0.01;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lane {
+pub struct JobClass {
     pub operation: Operation,
     /// Bytes and weight of every size that comes up.
     pub sizes: Vec<(u32, f64)>,
@@ -20,8 +20,8 @@ pub struct Lane {
     align_bytes: u64,
 }
 
-impl Lane {
-    pub fn new(job: &Job, operation: Operation) -> Result<Lane, StreamError> {
+impl JobClass {
+    pub fn new(job: &Job, operation: Operation) -> Result<JobClass, StreamError> {
         let (direction, list) = choose(operation, &job.block_sizes);
         let sizes = checked_sizes(&format!("block_sizes.{direction}"), list)?;
         let following = match &job.following_block_sizes {
@@ -45,7 +45,7 @@ impl Lane {
             let allowed = format!("at least {bytes_min}, the smallest size of a {direction}");
             return Err(StreamError::new("size_bytes", smallest_range_bytes, allowed));
         }
-        Ok(Lane { operation, sizes, following, bytes_min, bytes_max, align_bytes })
+        Ok(JobClass { operation, sizes, following, bytes_min, bytes_max, align_bytes })
     }
 
     /// Those of requests that are not at a random place of their own.
@@ -53,7 +53,7 @@ impl Lane {
         self.following.as_ref().unwrap_or(&self.sizes)
     }
 
-    /// The most that any request of the lane has.
+    /// The most that any request of the job_class has.
     pub fn length_bytes_max(&self) -> u32 {
         self.following_sizes().iter().map(|&(bytes, _)| bytes).fold(self.bytes_max, u32::max)
     }
@@ -82,7 +82,7 @@ fn choose<T>(operation: Operation, all: &PerDirection<T>) -> (&'static str, &T) 
         Operation::Read => ("read", &all.read),
         Operation::Write => ("write", &all.write),
         Operation::Trim => ("trim", &all.trim),
-        Operation::Flush => unreachable!("no lane flushes"),
+        Operation::Flush => unreachable!("no job_class flushes"),
     }
 }
 

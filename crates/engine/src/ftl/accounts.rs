@@ -8,7 +8,7 @@ use crate::units::StreamId;
 use std::marker::PhantomData;
 
 /// What a stream holds live is kept only for placements that are `POOLED`.
-pub struct Books<P> {
+pub struct Accounts<P> {
     ledger: Ledger,
     /// Addresses that the host has written and not trimmed.
     mapped_units: u64,
@@ -18,7 +18,7 @@ pub struct Books<P> {
     placement: PhantomData<P>,
 }
 
-impl<P: PlacementPolicy> Books<P> {
+impl<P: PlacementPolicy> Accounts<P> {
     pub fn new(streams: u8) -> Self {
         Self {
             ledger: Ledger::default(),
@@ -171,7 +171,7 @@ impl<P: PlacementPolicy> Books<P> {
 }
 
 /// Restoring counters: from a saved state, or from what survives a loss of power.
-impl<P: PlacementPolicy> Books<P> {
+impl<P: PlacementPolicy> Accounts<P> {
     pub fn take_up_ledger(&mut self, ledger: Ledger) {
         self.ledger = ledger;
     }

@@ -3,7 +3,7 @@
 use super::model::{Slot, Twin};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind};
 
-pub struct TwinLanes {
+pub struct TwinOpenBlocks {
     dies: usize,
     group: usize,
     /// By stream and die.
@@ -13,7 +13,7 @@ pub struct TwinLanes {
     begun_at: Vec<Option<(usize, usize)>>,
 }
 
-impl TwinLanes {
+impl TwinOpenBlocks {
     pub fn new(drive: &Drive) -> Option<Self> {
         let dies = (drive.nand.channels * drive.nand.dies_per_channel) as usize;
         let is_on = drive.ftl.erase_unit == EraseUnitKind::Block && drive.ftl.die_choice.name == "round-robin";
@@ -34,39 +34,39 @@ impl TwinLanes {
 }
 
 impl Twin {
-    fn lanes(&mut self) -> &mut TwinLanes {
-        self.lanes.as_mut().expect("lanes")
+    fn open_blocks(&mut self) -> &mut TwinOpenBlocks {
+        self.open_blocks.as_mut().expect("open_blocks")
     }
 
     fn open_now(&self, stream: usize) -> Option<usize> {
-        let lanes = self.lanes.as_ref().expect("lanes");
-        lanes.open[stream][lanes.turn[stream]]
+        let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
+        open_blocks.open[stream][open_blocks.turn[stream]]
     }
 
     fn free_on(&self, die: usize) -> usize {
-        self.free.iter().filter(|&&free| self.lanes.as_ref().expect("lanes").die_of(free) == die).count()
+        self.free.iter().filter(|&&free| self.open_blocks.as_ref().expect("open_blocks").die_of(free) == die).count()
     }
 
-    pub fn place_in_lanes(&mut self, stream: usize) -> Option<(usize, usize)> {
+    pub fn place_in_open_blocks(&mut self, stream: usize) -> Option<(usize, usize)> {
         loop {
             let erase_unit = self.open_now(stream)?;
             let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
             let Some(place) = next else {
-                let die = self.lanes().turn[stream];
-                self.lanes().open[stream][die] = None;
+                let die = self.open_blocks().turn[stream];
+                self.open_blocks().open[stream][die] = None;
                 self.close(erase_unit);
                 self.turn(stream);
                 continue;
             };
-            let lanes = self.lanes.as_ref().expect("lanes");
-            let group_was_full = place > 0 && place % lanes.group == 0;
-            if group_was_full && lanes.begun_at[stream] != Some((erase_unit, place)) {
+            let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
+            let group_was_full = place > 0 && place % open_blocks.group == 0;
+            if group_was_full && open_blocks.begun_at[stream] != Some((erase_unit, place)) {
                 self.turn(stream);
             } else if self.is_parity(erase_unit, place) {
                 self.slots[erase_unit][place] = Slot::Parity;
                 self.ledger.programmed_units.parity += 1;
             } else {
-                self.lanes().begun_at[stream] = Some((erase_unit, place));
+                self.open_blocks().begun_at[stream] = Some((erase_unit, place));
                 return Some((erase_unit, place));
             }
         }
@@ -74,60 +74,60 @@ impl Twin {
 
     /// The next die that has a block open, or an erased one that the host could open.
     fn turn(&mut self, stream: usize) {
-        let lanes = self.lanes.as_ref().expect("lanes");
-        let (last, dies) = (lanes.turn[stream], lanes.dies);
+        let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
+        let (last, dies) = (open_blocks.turn[stream], open_blocks.dies);
         let in_turn = (1..=dies).map(|step| (last + step) % dies);
         let may_open = self.free.len() > self.not_for_host();
-        let has_room = |&die: &usize| lanes.open[stream][die].is_some() || (may_open && self.free_on(die) > 0);
+        let has_room = |&die: &usize| open_blocks.open[stream][die].is_some() || (may_open && self.free_on(die) > 0);
         let die = in_turn.clone().find(has_room).unwrap_or((last + 1) % dies);
         self.begin_turn(stream, die);
     }
 
     fn begin_turn(&mut self, stream: usize, die: usize) {
-        let open = self.lanes().open[stream][die];
+        let open = self.open_blocks().open[stream][die];
         let begun_at = open.and_then(|erase_unit| {
             let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
             next.map(|place| (erase_unit, place))
         });
-        self.lanes().turn[stream] = die;
-        self.lanes().begun_at[stream] = begun_at;
+        self.open_blocks().turn[stream] = die;
+        self.open_blocks().begun_at[stream] = begun_at;
     }
 
     fn turn_to_one_with_room(&mut self, stream: usize) {
-        let lanes = self.lanes.as_ref().expect("lanes");
-        let mut in_turn = (0..lanes.dies).map(|step| (lanes.turn[stream] + step) % lanes.dies);
-        let with_room = in_turn.find(|&die| lanes.open[stream][die].is_some() || self.free_on(die) > 0);
+        let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
+        let mut in_turn = (0..open_blocks.dies).map(|step| (open_blocks.turn[stream] + step) % open_blocks.dies);
+        let with_room = in_turn.find(|&die| open_blocks.open[stream][die].is_some() || self.free_on(die) > 0);
         self.begin_turn(stream, with_room.expect("a die with room"));
     }
 
-    pub fn open_in_lanes(&mut self, stream: usize) {
-        if self.free_on(self.lanes.as_ref().expect("lanes").turn[stream]) == 0 {
+    pub fn open_on_each_die(&mut self, stream: usize) {
+        if self.free_on(self.open_blocks.as_ref().expect("open_blocks").turn[stream]) == 0 {
             self.turn_to_one_with_room(stream);
         }
         if self.open_now(stream).is_some() {
             return;
         }
-        let die = self.lanes().turn[stream];
-        let lanes = self.lanes.as_ref().expect("lanes");
-        let on_die = (0..self.free.len()).filter(|&place| lanes.die_of(self.free[place]) == die);
+        let die = self.open_blocks().turn[stream];
+        let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
+        let on_die = (0..self.free.len()).filter(|&place| open_blocks.die_of(self.free[place]) == die);
         let index = self.next_free(on_die).expect("a free erase unit");
         let erase_unit = self.free.remove(index).expect("it was found");
         self.begin(erase_unit, stream);
-        self.lanes().open[stream][die] = Some(erase_unit);
+        self.open_blocks().open[stream][die] = Some(erase_unit);
     }
 
     /// Whether the host's next unit cannot just follow the last.
-    fn is_stopped_in_lanes(&self) -> bool {
+    fn are_open_blocks_stopped(&self) -> bool {
         let Some(erase_unit) = self.open_now(0) else { return true };
         let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
-        let lanes = self.lanes.as_ref().expect("lanes");
+        let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
         next.is_none_or(|place| {
             self.is_parity(erase_unit, place)
-                || (place % lanes.group == 0 && lanes.begun_at[0] != Some((erase_unit, place)))
+                || (place % open_blocks.group == 0 && open_blocks.begun_at[0] != Some((erase_unit, place)))
         })
     }
 
-    fn make_space_in_lanes(&mut self) {
+    fn make_space_for_open_blocks(&mut self) {
         while self.free.len() <= self.not_for_host() {
             self.clean(None);
             if self.place(0).is_some() && self.free.len() >= self.reserve {
@@ -136,19 +136,19 @@ impl Twin {
         }
     }
 
-    pub fn host_place_in_lanes(&mut self) -> (usize, usize) {
-        let was_stopped = self.is_stopped_in_lanes();
+    pub fn host_place_in_open_blocks(&mut self) -> (usize, usize) {
+        let was_stopped = self.are_open_blocks_stopped();
         loop {
             if let Some(at) = self.place(0) {
                 if !was_stopped || self.free.len() >= self.reserve {
                     return at;
                 }
-                self.make_space_in_lanes();
+                self.make_space_for_open_blocks();
                 continue;
             }
-            let die = self.lanes().turn[0];
+            let die = self.open_blocks().turn[0];
             if self.free.len() <= self.not_for_host() {
-                self.make_space_in_lanes();
+                self.make_space_for_open_blocks();
             } else if self.free_on(die) == 0 {
                 self.turn_to_one_with_room(0);
             } else {

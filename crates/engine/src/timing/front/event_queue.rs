@@ -31,7 +31,7 @@ pub enum Event {
 }
 
 #[derive(Clone, Debug)]
-pub struct Agenda {
+pub struct EventQueue {
     next_ns: u64,
     answers: VecDeque<(u64, u32)>,
     /// The earliest of all but the answers; most drives have no steps.
@@ -40,7 +40,7 @@ pub struct Agenda {
     steps_pending: u32,
 }
 
-impl Agenda {
+impl EventQueue {
     pub fn new() -> Self {
         Self {
             next_ns: u64::MAX,
@@ -111,7 +111,7 @@ mod tests {
         /// Against a list that is searched through for the earliest.
         #[test]
         fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..8), 0..60)) {
-            let mut agenda = Agenda::new();
+            let mut event_queue = EventQueue::new();
             let mut all: Vec<(u64, usize, u32)> = Vec::new();
             let mut latest = [0; 7];
             for (number, (later, kind)) in actions.into_iter().enumerate() {
@@ -120,21 +120,21 @@ mod tests {
                     let at_ns = latest[kind] + later;
                     latest[kind] = at_ns;
                     match kind {
-                        0 => agenda.answer(at_ns, number),
-                        step => agenda.step(at_ns, STEPS[step - 1], number),
+                        0 => event_queue.answer(at_ns, number),
+                        step => event_queue.step(at_ns, STEPS[step - 1], number),
                     }
                     all.push((at_ns, kind, number));
                 } else {
                     let earliest = all.iter().copied().min();
-                    prop_assert_eq!(agenda.next_ns(), earliest.map_or(u64::MAX, |(at_ns, _, _)| at_ns));
-                    let taken = agenda.take().map(|(at_ns, event)| match event {
+                    prop_assert_eq!(event_queue.next_ns(), earliest.map_or(u64::MAX, |(at_ns, _, _)| at_ns));
+                    let taken = event_queue.take().map(|(at_ns, event)| match event {
                         Event::Answered(slot) => (at_ns, 0, slot),
                         Event::Step(step, slot) => (at_ns, 1 + step as usize, slot),
                     });
                     prop_assert_eq!(taken, earliest);
                     all.retain(|event| Some(*event) != earliest);
                 }
-                prop_assert_eq!(agenda.is_serving(), !all.is_empty());
+                prop_assert_eq!(event_queue.is_serving(), !all.is_empty());
             }
         }
     }
