@@ -62,7 +62,7 @@ def main(folder: Path) -> None:
         name="data-reduction",
         title="Data that compresses is written less, and moved far less: what it leaves free is spare area",
         caption=f"4 KiB random writes in the steady state on the drive {DRIVE}, packed in sectors of 512 B; the marks"
-        " are the closed form for greedy cleaning with the spare area that compression makes.",
+        " are the closed form for greedy garbage collection with the spare area that compression makes.",
         lines=lines,
         marks=marks,
         x_title="compressed away, %",

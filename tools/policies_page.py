@@ -17,10 +17,10 @@ KINDS = {
         "Selects the open erase unit that data is written to, and whose spare area is garbage-collected.",
         "placement",
     ),
-    "pacing": (
+    "gc_throttling": (
         "GC throttling",
         "Sets how fast a victim is emptied while the host continues to write; with a clock only.",
-        "pacing",
+        "gc_throttling",
     ),
     "die_choice": (
         "Die choice",

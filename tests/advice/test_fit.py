@@ -21,7 +21,7 @@ WRITES = (
 
 
 def copying(values: list[float], spaces: list[float]) -> list[float]:
-    """Speed of a drive whose write amplification is greedy cleaning's: T, fresh speed, cost of a copy."""
+    """Speed of a drive whose write amplification is greedy garbage collection's: T, fresh speed, cost of a copy."""
     physical, fresh, copy = values
     return [fresh / (1 + (closed_forms.greedy(physical / space - 1, 512) - 1) * copy) for space in spaces]
 

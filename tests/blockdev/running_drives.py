@@ -19,7 +19,7 @@ from ssdlab.serving import guardian
 from waiting import SECONDS_MAX, wait_for
 
 # 272 MiB of flash in 272 erase units of 1 MiB; the host has 1 MiB in 17 less: an over-provisioning of 6.25 %, of which
-# cleaning has a little more than half.
+# garbage collection has a little more than half.
 DRIVE = """
 name = "mounted"
 description = "a drive for tests"

@@ -1,4 +1,4 @@
-"""Real programs on a mounted drive under cleaning: fio's checksums, a file system's own check, a file tree's hashes.
+"""Real programs on a mounted drive under garbage collection: fio's checksums, a file system's check, hashes of files.
 
 File systems are made on loop devices only that the mount itself attached. Nothing is trimmed before `mountpoint` has
 said that the folder is a mount of that device: on a failed mount fstrim would trim this machine's own file system.
@@ -38,7 +38,7 @@ def fio(*options: str, folder: Path) -> dict[str, Any]:
 
 
 @needs("fio", "losetup")
-def test_fio_verifies_over_the_loop_device_under_cleaning_with_trims(mount: MountMaker, tmp_path: Path) -> None:
+def test_fio_verifies_over_the_loop_device_under_gc_with_trims(mount: MountMaker, tmp_path: Path) -> None:
     mounted = mount("--loop")
     assert mounted.loop is not None
     queue = Path(f"/sys/block/{Path(mounted.loop).name}/queue")
@@ -53,7 +53,7 @@ def test_fio_verifies_over_the_loop_device_under_cleaning_with_trims(mount: Moun
     statistics = mounted.statistics()
     phase = statistics["jobs"][-1]
     assert statistics["ssdlab"]["host"]["trimmed_bytes"] >= 32 << 20
-    # All of the drive written at random at 6 % over-provisioning: cleaning had much to move.
+    # All of the drive written at random at 6 % over-provisioning: garbage collection had much to move.
     assert phase["ssdlab"]["host"]["written_bytes"] == 256 << 20
     assert phase["ssdlab"]["waf"] > 1.5
     assert phase["ssdlab"]["nand"]["programmed_bytes"]["gc"] > 64 << 20

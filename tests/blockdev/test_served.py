@@ -223,7 +223,7 @@ def fio_has_nbd() -> bool:
 
 
 @pytest.mark.skipif(not fio_has_nbd(), reason="no fio with the nbd engine")
-def test_fio_verifies_what_it_wrote_under_cleaning_and_trims(serve: ServerMaker, tmp_path: Path) -> None:
+def test_fio_verifies_what_it_wrote_under_gc_and_trims(serve: ServerMaker, tmp_path: Path) -> None:
     server = serve("--output", str(tmp_path / "statistics.json"))
     common = ["--ioengine=nbd", f"--uri={server.uri}", "--bs=4k", "--iodepth=16", "--output-format=json"]
     # The whole drive, then half of it trimmed in pieces, then random writes over all of it, each checked afterwards.

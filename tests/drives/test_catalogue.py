@@ -138,7 +138,7 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "reserve_erase_units": 2,
             "spare_area": "dynamic",
             "reserved_bytes": 0,
-            "pacing": {"name": "proportional", "catch_up": 0.25},
+            "gc_throttling": {"name": "proportional", "catch_up": 0.25},
             "die_choice": {"name": "round-robin"},
         },
         "write_buffer": {
@@ -153,7 +153,7 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
         },
         "controller": {"command_us": 5.0, "commands_per_second_max": 0, "command_slots": 0, "program_us": 0.0},
         "host_link": {"interface": "none", "mb_s": None, "duplex": None, "command_us": 0.0},
-        "housekeeping": {
+        "background": {
             "idle_after_ms": 0.0,
             "erased_pool_bytes": 0,
             "defragment": False,

@@ -96,11 +96,11 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         "my.toml: unknown key 'nand.page_bites'; did you mean 'page_bytes'?",
     ]
     together = with_line("user_bytes = 163840", "user_bytes = 163841").replace('"greedy"', '"greedi"')
-    together = together.replace("[sources]", "[housekeeping]\nwear_leveling = true\n[sources]")
+    together = together.replace("[sources]", "[background]\nwear_leveling = true\n[sources]")
     assert [line.split(" ")[1] for line in refused(together).splitlines()] == [
         "no",
         "ftl.victim",
-        "housekeeping.wear_leveling",
+        "background.wear_leveling",
         "ftl.user_bytes",
     ]
 

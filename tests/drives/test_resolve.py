@@ -34,7 +34,7 @@ def test_the_least_over_provisioning_that_a_refusal_names_works_and_less_does_no
     capacity = resolved.capacity
     live_erase_units = -(-capacity.user_units // capacity.data_units_per_erase_unit)
     held_back = drive.ftl.reserve_erase_units + capacity.open_erase_units
-    # This is what the engine asks for; one erase unit more is left for cleaning.
+    # This is what the engine asks for; one erase unit more is left for garbage collection.
     assert live_erase_units + held_back + 1 <= capacity.erase_units
     units_more = capacity.user_units_max + 1
     with pytest.raises(InputError, match="leaves too little spare area"):
@@ -64,7 +64,7 @@ def test_an_over_provisioning_without_sense_is_refused(share: float) -> None:
         resolve(load("tiny"), over_provisioning=share)
 
 
-def test_parity_and_bad_blocks_take_from_what_cleaning_has() -> None:
+def test_parity_and_bad_blocks_take_from_what_gc_has() -> None:
     plain = resolve(load("textbook")).capacity
     parity = resolve(load("textbook"), settings={"parity.units_per_stripe": "16"}).capacity
     assert parity.data_units_per_erase_unit == 256 - 16
@@ -239,11 +239,11 @@ def test_a_drive_that_keeps_all_of_its_flash_to_itself_is_refused() -> None:
 
 def test_idle_work_keeps_its_proportion_to_a_smaller_drive() -> None:
     settings = {
-        "housekeeping.erased_pool_bytes": "5GB",
-        "housekeeping.read_disturb_reads": "96000",
-        "housekeeping.idle_after_ms": "20",
+        "background.erased_pool_bytes": "5GB",
+        "background.read_disturb_reads": "96000",
+        "background.idle_after_ms": "20",
     }
-    drive = resolve(load("generic-tlc-480"), settings=settings, scale=Fraction(1, 48)).file.housekeeping
+    drive = resolve(load("generic-tlc-480"), settings=settings, scale=Fraction(1, 48)).file.background
     # 5 GB are 7 erase units of 768 MiB, rounded up.
     assert drive.erased_pool_bytes == 7 * 16 * 2**20
     assert drive.read_disturb_reads == 2000
@@ -257,7 +257,7 @@ def test_idle_work_keeps_its_proportion_to_a_smaller_drive() -> None:
         ("data_reduction.packing_bytes", "16", "should be a power of two from 32 to"),
         ("data_reduction.index_bytes_per_unit", "200", "should be at most a quarter"),
         ("ftl.reserve_erase_units", "1", "should be 2 or more with data reduction"),
-        ("housekeeping.defragment", "true", "should be false with data reduction"),
+        ("background.defragment", "true", "should be false with data reduction"),
     ],
 )
 def test_data_reduction_that_cannot_be_done_is_refused(key: str, value: str, message: str) -> None:
@@ -278,9 +278,9 @@ def test_an_index_takes_its_part_of_what_the_host_may_use() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("housekeeping.wear_leveling", "true", r"with ftl\.wear_leveling = 'static'"),
-        ("housekeeping.erased_pool_bytes", "600GB", r"erased_pool_bytes = 600000000000 should be less than"),
-        ("housekeeping.idle_after_ms", "-1", "should be a number from 0 to 1000000000"),
+        ("background.wear_leveling", "true", r"with ftl\.wear_leveling = 'static'"),
+        ("background.erased_pool_bytes", "600GB", r"erased_pool_bytes = 600000000000 should be less than"),
+        ("background.idle_after_ms", "-1", "should be a number from 0 to 1000000000"),
     ],
 )
 def test_idle_work_that_cannot_be_done_is_refused(key: str, value: str, message: str) -> None:

@@ -83,12 +83,12 @@ def test_scale_and_op_are_of_the_whole() -> None:
         (TWO | {"stripe.chunk_bytes": "6000"}, "stripe.chunk_bytes = 6000 should be a multiple of ftl.mapping_unit"),
         (TWO | {"stripe.chunk_bytes": "1TiB"}, "so small that each of 2 devices"),
         (
-            TWO | {"housekeeping.erased_pool_bytes": "8MiB"},
-            "should be 1 with housekeeping.erased_pool_bytes",
+            TWO | {"background.erased_pool_bytes": "8MiB"},
+            "should be 1 with background.erased_pool_bytes",
         ),
         (
-            TWO | {"housekeeping.retention_days": "1.0"},
-            "should be 1 with housekeeping.retention_days",
+            TWO | {"background.retention_days": "1.0"},
+            "should be 1 with background.retention_days",
         ),
         (TWO | {"slc_cache.static_bytes": "1GiB"}, "should be 1 with slc_cache.static_bytes"),
         (TWO | {"stripe.chunk": "1"}, "stripe.chunk_bytes"),
@@ -133,6 +133,6 @@ def test_a_served_stripe_with_background_operations_is_refused() -> None:
     drive = ssdlab.drive("tiny", op=0.6, settings=TWO)
     open_device(json.dumps(drive.specification()), "{}")
     specification = drive.specification()
-    specification["housekeeping"]["defragment"] = True
+    specification["background"]["defragment"] = True
     with pytest.raises(InputError, match=r"stripe\.devices"):
         open_device(json.dumps(specification), "{}")

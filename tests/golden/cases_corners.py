@@ -28,15 +28,15 @@ def _unhurried() -> list[dict[str, Json]]:
 
 
 _IDLE: dict[str, Changes] = {
-    "pool": {"housekeeping.erased_pool_bytes": 3 * _ERASE_UNIT},
-    "defragment": {"housekeeping.defragment": True},
+    "pool": {"background.erased_pool_bytes": 3 * _ERASE_UNIT},
+    "defragment": {"background.defragment": True},
     "wear": {
-        "housekeeping.wear_leveling": True,
+        "background.wear_leveling": True,
         "ftl.wear_leveling": {"name": "static", "threshold": 1},
     },
-    "disturb": {"housekeeping.read_disturb_reads": 30},
-    "retention": {"housekeeping.retention_days": 5e-6},
-    "late": {"housekeeping.defragment": True, "housekeeping.idle_after_ms": 150.0},
+    "disturb": {"background.read_disturb_reads": 30},
+    "retention": {"background.retention_days": 5e-6},
+    "late": {"background.defragment": True, "background.idle_after_ms": 150.0},
 }
 _WITH_IDLE: dict[str, Changes] = {
     "plain": {},

@@ -60,7 +60,7 @@ def _runs(name: str, changes: Changes) -> Iterator[tuple[str, Case]]:
 
 
 def policies() -> Iterator[tuple[str, Case]]:
-    """Each victim with each placement, each of both with each wear policy; parameters; pacing and die choice."""
+    """Each victim with each placement, each of both with each wear policy; parameters; gc_throttling and die choice."""
     for victim, placement in product(_names("victim"), _names("placement")):
         changes = {"ftl.victim": {"name": victim}, "ftl.placement": _chosen(placement)}
         yield from _runs(f"victim-{victim}+{placement}", changes)
@@ -72,8 +72,8 @@ def policies() -> Iterator[tuple[str, Case]]:
     for choice, placement in product(_names("die_choice"), _names("placement")):
         changes = {"ftl.die_choice": {"name": choice}, "ftl.placement": _chosen(placement), "ftl.erase_unit": "block"}
         yield from _runs(f"die-choice-{choice}+{placement}", changes)
-    for pacing in _names("pacing"):
-        yield from _runs(f"pacing-{pacing}", {"ftl.pacing": {"name": pacing}})
+    for gc_throttling in _names("gc_throttling"):
+        yield from _runs(f"gc_throttling-{gc_throttling}", {"ftl.gc_throttling": {"name": gc_throttling}})
     for policy in _LISTS:
         for parameters in _PARAMETERS.get(policy["name"], []):
             said = ",".join(f"{key}={value}" for key, value in parameters.items())

@@ -62,8 +62,8 @@ def traces() -> Iterator[tuple[str, Case]]:
         until = {"kind": "steady-state", "round_bytes": USER_BYTES // 8, "host_bytes_max": 2 * USER_BYTES}
         run = specification([fill()], timed=timed, until=until)
         yield f"{clock}/until-steady", Replay(run, _TRACE, text)
-        housekeeping = drive({"housekeeping.idle_after_ms": 0.2, "housekeeping.erased_pool_bytes": 4 * MIB})
-        run = specification([fill()], housekeeping, timed=timed)
+        background = drive({"background.idle_after_ms": 0.2, "background.erased_pool_bytes": 4 * MIB})
+        run = specification([fill()], background, timed=timed)
         yield f"{clock}/idle", Replay(run, _TRACE | {"arrival": "trace", "time_scale": 3.0}, text)
         bad = text.replace(" write ", " scribble ", 5)
         yield f"{clock}/bad-lines", Replay(specification([], timed=timed), _TRACE, bad)

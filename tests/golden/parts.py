@@ -50,7 +50,7 @@ _DRIVE: dict[str, Json] = {
         "reserve_erase_units": 2,
         "spare_area": "dynamic",
         "reserved_bytes": 0,
-        "pacing": {"name": "proportional"},
+        "gc_throttling": {"name": "proportional"},
         "die_choice": {"name": "round-robin"},
     },
     "parity": {"units_per_stripe": 0},
@@ -58,7 +58,7 @@ _DRIVE: dict[str, Json] = {
     "write_buffer": {"bytes": MIB, "power_loss_protection": True},
     "controller": {"command_us": 5.0, "commands_per_second_max": 0},
     "host_link": {"interface": "none", "mb_s": None, "duplex": None, "command_us": 0.0},
-    "housekeeping": {
+    "background": {
         "idle_after_ms": 0.0,
         "erased_pool_bytes": 0,
         "defragment": False,

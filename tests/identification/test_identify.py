@@ -294,7 +294,7 @@ def test_units_whose_delays_only_repeat_are_found() -> None:
     draw = np.random.default_rng(3)
     spent = 1e-3 * (1 + 0.02 * draw.random(1200))
     spent[::24] *= draw.uniform(1.5, 40, 50)
-    # What cleaning adds here and there.
+    # What garbage collection adds here and there.
     spent[draw.integers(0, 1200, 60)] *= draw.uniform(1, 60, 60)
     found = overwrite._repeated(spent, 1 << 20)
     assert found is not None

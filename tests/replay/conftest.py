@@ -11,7 +11,7 @@ from small_drives import Program, drive_file, program_in
 Request = tuple[str, int, int]
 """(read, write or trim; offset; length), in bytes."""
 
-# 256 units for the host: cleaning begins within a hundred writes.
+# 256 units for the host: garbage collection begins within a hundred writes.
 TINY = drive_file("tiny-one", blocks=24, pages=16, user_bytes=1 << 20)
 SMALL = drive_file("small-one", blocks=320, pages=16, user_bytes=16 << 20)
 

@@ -88,8 +88,8 @@ def made_up_variant(
 
 
 def made_up_latency_parts(waf: float) -> dict[str, dict[str, float]]:
-    """Of the mean and of the slowest: what is cleaning grows with WAF."""
-    names = ("flash", "cleaning", "host_operations", "channel", "link", "controller", "queueing", "map")
+    """Of the mean and of the slowest: what is garbage collection grows with WAF."""
+    names = ("flash", "gc", "host_operations", "channel", "link", "controller", "queueing", "map")
     shares = (0.2, 0.3 * (waf - 1), 0.25, 0.04, 0.03, 0.02, 0.0, 0.0)
     whole_ns = {"mean": 640_000 * waf, "p99_9": 2_500_000 * waf}
     return {

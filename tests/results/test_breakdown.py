@@ -16,13 +16,13 @@ JOB = "[global]\nbs=4k\nsize=16m\niodepth=16\n[fill]\nrw=write\n[mixed]\nstonewa
 def test_a_tail_is_the_bin_of_its_percentile_and_those_above() -> None:
     """Of 4,000 requests the slowest four are one in a thousand; the fourth slowest lies in a bin with three others."""
 
-    def row(ns: int, cleaning_ns: int) -> list[int]:
-        return [0, 0, 0, 0, 0, ns - cleaning_ns, 0, cleaning_ns]
+    def row(ns: int, gc_ns: int) -> list[int]:
+        return [0, 0, 0, 0, 0, ns - gc_ns, 0, gc_ns]
 
     breakdown = Breakdown(((100, 3994, row(399_400, 0)), (200, 4, row(800, 600)), (400, 2, row(800, 780))))
     assert breakdown.mean_ns()["flash"] == pytest.approx((399_400 + 200 + 20) / 4000)
     tail = breakdown.mean_ns(99.9)
-    assert (tail["cleaning"], tail["flash"], tail["link"]) == (1380 / 6, 220 / 6, 0)
+    assert (tail["gc"], tail["flash"], tail["link"]) == (1380 / 6, 220 / 6, 0)
     assert shares_text(tail) == "garbage collection 86 %, flash 14 %"
     twice = merged([breakdown, breakdown])
     assert twice is not None

@@ -27,7 +27,7 @@ def test_handles_save_what_the_log_would_be_moved_for() -> None:
 
 
 def test_the_less_the_log_is_written_the_nearer_is_the_closed_form() -> None:
-    """It counts nothing for the log, reclaim units of which cleaning takes before they are dead all over."""
+    """It counts nothing for the log, reclaim units of which garbage collection takes before they are dead all over."""
 
     def above(written: float) -> float:
         cache = Cache(small=0.64, has_handles=True, written=written)

@@ -12,7 +12,7 @@ def test_spare_area_makes_the_steady_state_as_much_faster_as_published(monkeypat
     monkeypatch.setattr(performance, "SEEDS", 1)
     result = performance.run(Context(seed=2, workers=1))
     fresh, gain = result.rows[:2]
-    assert gain.simulated == pytest.approx(82, abs=6), "greedy cleaning gives 1.80 to 1.84 times"
+    assert gain.simulated == pytest.approx(82, abs=6), "greedy garbage collection gives 1.80 to 1.84 times"
     assert fresh.simulated is not None and gain.simulated is not None and fresh.simulated < gain.simulated
     frame = result.series["random-writes"]
     assert frame["seconds"].max() == pytest.approx(performance.HOURS * 3600, rel=0.02), "times are the full drive's"

@@ -30,7 +30,7 @@ def test_the_job_is_the_published_workload(workload: str) -> None:
 def test_pauses_bursts_and_pool_shrink_together() -> None:
     def burst_per_pool(context: Context) -> tuple[float, float]:
         engine = replay.specify(context, SMALL_SPARE, "new", "heavy", 1).engine
-        job, pool = engine["jobs"][-1], engine["drive"]["housekeeping"]["erased_pool_bytes"]
+        job, pool = engine["jobs"][-1], engine["drive"]["background"]["erased_pool_bytes"]
         return job["think_time_blocks"] / pool, job["think_time_ns"] / pool
 
     assert burst_per_pool(Context()) == pytest.approx(burst_per_pool(Context(full=True)), rel=0.01)
@@ -38,7 +38,7 @@ def test_pauses_bursts_and_pool_shrink_together() -> None:
 
 def test_without_an_erased_pool_the_smaller_spare_area_loses_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "SCALE", "1/64")
-    settings = {"housekeeping.erased_pool_bytes": "0"}
+    settings = {"background.erased_pool_bytes": "0"}
     context = Context(workers=1)
     results = context.simulate(
         {drive: replay.specify(context, drive, "dirty", "heavy", 1, settings) for drive in (LARGE_SPARE, SMALL_SPARE)}

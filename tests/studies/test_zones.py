@@ -1,4 +1,4 @@
-"""Zones: a zoned drive costs parity alone, and a host's own cleaning what closed forms say."""
+"""Zones: a zoned drive costs parity alone, and a host's own garbage collection what closed forms say."""
 
 import pytest
 
@@ -22,6 +22,6 @@ def test_a_zone_that_ends_inside_an_erase_unit_is_padded() -> None:
 
 
 @pytest.mark.parametrize("victim", ["greedy", "fifo"])
-def test_the_hosts_cleaning_comes_to_its_closed_form(victim: str) -> None:
+def test_the_hosts_gc_comes_to_its_closed_form(victim: str) -> None:
     result = simulated.run(comparison.host_log(Context(), victim, 0.28))
     assert result.settled_waf == pytest.approx(comparison.closed_form(victim, 0.28), rel=0.03)

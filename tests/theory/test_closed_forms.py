@@ -37,7 +37,7 @@ def test_random_victims(over_provisioning: float) -> None:
 
 
 @pytest.mark.parametrize("over_provisioning", OVER_PROVISIONING)
-def test_greedy_with_a_frontier_for_cleaning(over_provisioning: float) -> None:
+def test_greedy_with_a_frontier_for_gc(over_provisioning: float) -> None:
     simulated = steady_waf(over_provisioning, 128, {"name": "greedy"}, {"name": "host-gc-split"})
     check(simulated, closed_forms.greedy(over_provisioning, 128), 0.01)
 

@@ -70,7 +70,7 @@ def test_the_engine_writes_a_drive_until_all_its_spare_blocks_are_used_up(placem
     )
     assert dead.failure is not None and "out of spare blocks" in dead.failure
     left, needed = (int(number) for number in re.findall(r"\d+", dead.failure))
-    # At the very end the last losses may come faster than cleaning fills the reserve up again.
+    # At the very end the last losses may come faster than garbage collection fills the reserve up again.
     assert needed - 1 <= left <= needed + 2
 
 

@@ -13,7 +13,7 @@ ERASE_UNITS, UNITS, RESERVE = 100, 64, 1
 
 
 class Drive:
-    """FIFO cleaning with a reserve; one frontier, or one each for host and cleaning."""
+    """FIFO garbage collection with a reserve; one frontier, or one each for host and garbage collection."""
 
     def __init__(self, user_units: int, split: bool) -> None:
         self.split = split
@@ -23,7 +23,7 @@ class Drive:
         self.closed: list[int] = []
         self.open = {"host": self.free.pop()}
         if split:
-            self.open["cleaning"] = self.free.pop()
+            self.open["gc"] = self.free.pop()
         self.programmed = 0
 
     def write(self, address: int) -> None:
@@ -36,7 +36,7 @@ class Drive:
 
     def _clean(self) -> None:
         victim = self.closed.pop(0)
-        frontier = "cleaning" if self.split else "host"
+        frontier = "gc" if self.split else "host"
         for address in dict.fromkeys(self.erase_units[victim]):
             if self.place[address] == victim:
                 if self._is_full(frontier):

@@ -31,7 +31,7 @@ def test_waf_is_one_until_the_spare_area_is_written_then_overshoots_then_settles
         return 1 + (moved[last] - moved[first]) / host
 
     expected = closed_forms.greedy(0.127, 128)
-    # All erase units are of one age when cleaning begins, so none has lost much more than the others.
+    # All erase units are of one age when garbage collection begins, so none has lost much more than the others.
     assert waf(untouched, untouched + 0.1) > 1.1 * expected, "no overshoot"
     assert waf(15, 20) == pytest.approx(expected, rel=0.01)
 

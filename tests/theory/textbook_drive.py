@@ -1,9 +1,9 @@
 """The slow, obvious twin of the closed forms: a textbook drive, simulated one unit at a time.
 
 One frontier (for each pool), no free reserve: when the open erase unit is full, a victim is emptied and, holding its
-own live units again, becomes the open one. The part of it that is not yet written is spare area that cleaning does not
-have: units wait Np / (2 A) positions less for their cleaning than T suggests, and `effective_over_provisioning` takes
-that off.
+own live units again, becomes the open one. The part of it that is not yet written is spare area that garbage
+collection does not have: units wait Np / (2 A) positions less for it than T suggests, and
+`effective_over_provisioning` takes that off.
 """
 
 import random

@@ -78,8 +78,8 @@ pub enum DeviceError {
     },
     /// The file that holds the flash failed.
     Store(io::Error),
-    /// The drive came to rest before the request was complete: an error of the simulation. What was to be written may be
-    /// lost with the power.
+    /// The drive came to rest before the request was complete: an error of the simulation. What was to be written may
+    /// be lost with the power.
     Stalled,
     /// The power is off.
     PoweredOff,

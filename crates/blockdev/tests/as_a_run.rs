@@ -1,8 +1,8 @@
-//! Does a drive that is served take the time that a run says? The same requests, pushed into a device one after another and
-//! drawn by a host, are complete at the same nanoseconds.
+//! Does a drive that is served take the time that a run says? The same requests, pushed into a device one after another
+//! and drawn by a host, are complete at the same nanoseconds.
 //!
-//! A mounted SATA drive once read 2,727 MB/s where a run of the same job said 560: what served drives had their own clock,
-//! which knew neither link nor read-ahead.
+//! A mounted SATA drive once read 2,727 MB/s where a run of the same job said 560: what served drives had their own
+//! clock, which knew neither link nor read-ahead.
 
 #[expect(dead_code, reason = "what is written is of no matter here")]
 mod tiny;
@@ -139,7 +139,7 @@ fn every_drive_of_the_catalogue() {
     compared.iter().for_each(|drive| compare(drive, &drive.name));
 }
 
-/// So small that cleaning never stops.
+/// So small that garbage collection never stops.
 #[test]
 fn small_drives_that_clean() {
     let plain = Tiny::default();

@@ -120,9 +120,10 @@ fn a_forgotten_move_is_found_and_its_sequence_shrinks() {
     run_caught(&healthy, &steps).expect("without the canary the same sequence passes");
 }
 
-/// A run of hours met it: a write that the drive had answered was gone after a loss of power, although its memory outlives
-/// one. A program had failed, and the group that its block interrupted was never filled up (`die_choice.rs` of the engine
-/// has it alone); so a write larger than the buffer waited for ever, and those behind it. They were answered nevertheless.
+/// A run of hours met it: a write that the drive had answered was gone after a loss of power, although its memory
+/// outlives one. A program had failed, and the group that its block interrupted was never filled up (`die_choice.rs` of
+/// the engine has it alone); so a write larger than the buffer waited for ever, and those behind it. They were answered
+/// nevertheless.
 #[test]
 fn a_group_that_a_failed_program_interrupts_reaches_flash() {
     let scenario = Scenario {
@@ -135,9 +136,9 @@ fn a_group_that_a_failed_program_interrupts_reaches_flash() {
     run_caught(&scenario, &operations(&scenario, 1_260)).unwrap();
 }
 
-/// A run of hours met it: an erase unit that was opened while a flush filled groups up was not noted for its stream. After a
-/// loss of power two of them went on half full for one stream; one was closed, its rest counted as padding, and at the next
-/// loss of power it was found half full and counted again.
+/// A run of hours met it: an erase unit that was opened while a flush filled groups up was not noted for its stream.
+/// After a loss of power two of them went on half full for one stream; one was closed, its rest counted as padding, and
+/// at the next loss of power it was found half full and counted again.
 #[test]
 fn what_is_opened_while_a_group_is_filled_up_is_noted_for_its_stream() {
     let scenario = Scenario {

@@ -1,7 +1,7 @@
 //! What becomes of a drive in a file when the file system that holds it is full?
 //!
-//! The file is mapped: a page that the file system has no room for ended the process with SIGBUS. Room for the tables is
-//! taken when the drive is opened; a payload that finds none is an error of its write, and harms nothing else.
+//! The file is mapped: a page that the file system has no room for ended the process with SIGBUS. Room for the tables
+//! is taken when the drive is opened; a payload that finds none is an error of its write, and harms nothing else.
 
 #[expect(dead_code, reason = "what is written is the same each time")]
 mod tiny;

@@ -18,8 +18,8 @@ const SEED: &str = "SSDLAB_KILLED_SEED";
 const KILLS: u64 = 100;
 const REQUESTS_MAX: u64 = 200_000;
 
-/// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map, such
-/// that reduce data, stripes.
+/// Drives with power-loss protection and without: plain ones, such with an SLC cache, such with a part of their map,
+/// such that reduce data, stripes.
 const DRIVES: u64 = 14;
 
 /// The one whose turn it is.

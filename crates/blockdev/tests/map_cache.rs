@@ -1,5 +1,5 @@
-//! Does a drive without room for its map find its map pages again after a loss of power? Beside `model` and `durability`,
-//! which know only of the host's data, this one looks at what the drive fetches for it.
+//! Does a drive without room for its map find its map pages again after a loss of power? In addition to `model` and
+//! `durability`, which know only of the host's data, this one looks at what the drive fetches for it.
 
 #[expect(dead_code, reason = "what is written is the same each time")]
 mod tiny;
@@ -45,8 +45,8 @@ fn ledger(device: &SimulatedDevice) -> Ledger {
     *device.core().ftl().ledger()
 }
 
-/// A unit that holds nothing reads zeroes, although fetching the map page that says so takes flash operations. They were
-/// once taken for the unit's own, and whatever stood in the host's buffer was left there.
+/// A unit that holds nothing reads zeroes, although fetching the map page that says so takes flash operations. They
+/// were once taken for the unit's own, and whatever stood in the host's buffer was left there.
 #[test]
 fn what_was_trimmed_reads_zeroes_though_its_map_page_is_fetched() {
     let device = drive("page", true);

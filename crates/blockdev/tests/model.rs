@@ -1,5 +1,5 @@
 //! Is what is read what was written? Random requests go to the drive and to a model that is a map of units, on drives
-//! so small that cleaning never stops; every read is compared, and in the end all of it.
+//! so small that garbage collection never stops; every read is compared, and in the end all of it.
 
 mod tiny;
 
@@ -132,9 +132,9 @@ fn what_is_read_is_what_was_written() {
             compare(&tiny, &device, index as u64, 5_000).unwrap_or_else(|wrong| panic!("{tiny:?} {wrong}"));
             let mut core = device.core();
             let ledger = *core.ftl().ledger();
-            assert!(ledger.erased_erase_units > 100, "{tiny:?}: cleaning ran");
-            // Only requests of more than half an erase unit, on drives as small as these, leave no better way. In SLC mode
-            // they often are larger than a whole one.
+            assert!(ledger.erased_erase_units > 100, "{tiny:?}: garbage collection ran");
+            // Only requests of more than half an erase unit, on drives as small as these, leave no better way. In SLC
+            // mode they often are larger than a whole one.
             let early_programs = core.events().early_programs;
             let is_rare = early_programs * 10 < ledger.erased_erase_units;
             assert!(is_rare || !matches!(tiny.slc_cache, SlcCache::None), "{tiny:?}: {early_programs}");

@@ -32,8 +32,8 @@ fn a_scan_costs_what_a_run_says() {
     }
 }
 
-/// With a checkpoint only what was programmed since is looked at, and the map is read. The run's checkpoint falls where a
-/// quarter of the flash, 160 units, has been programmed.
+/// With a checkpoint only what was programmed since is looked at, and the map is read. The run's checkpoint falls where
+/// a quarter of the flash, 160 units, has been programmed.
 #[test]
 fn a_checkpoint_makes_the_scan_shorter_as_a_run_says() {
     let drive = Tiny { buffer_units: 0, ..Tiny::default() }.drive();

@@ -84,13 +84,14 @@ fn what_is_read_is_what_was_written_with_little_to_spare() {
         device.read(0, &mut read).unwrap();
         assert_eq!(read, model.read(0, tiny.user_units * UNIT), "{kind}");
         let mut core = device.core();
-        assert!(core.ftl().ledger().erased_erase_units > 50, "{kind}: cleaning ran");
+        assert!(core.ftl().ledger().erased_erase_units > 50, "{kind}: garbage collection ran");
         core.ftl().check_accounts().unwrap();
         core.ftl().check_map().unwrap();
     }
 }
 
-/// A hundred addresses with the data of one, which is then overwritten, moved by cleaning and left without its power.
+/// A hundred addresses with the data of one, which is then overwritten, moved by garbage collection and left without
+/// its power.
 #[test]
 fn repeated_data_is_stored_once_for_as_long_as_anybody_has_it() {
     let tiny = Tiny::reducing(Reduction::Both);

@@ -1,5 +1,5 @@
-//! Are data where they belong while an SLC cache fills and is folded? Beside `model` and `durability`, which know nothing
-//! of the cache, this one sees to it that it was in use when the power went.
+//! Are data where they belong while an SLC cache fills and is folded? In addition to `model` and `durability`, which
+//! know nothing of the cache, this one sees to it that it was in use when the power went.
 
 #[expect(dead_code, reason = "what is written is the same each time")]
 mod tiny;

@@ -1,9 +1,9 @@
 //! How fast are uniform 4 KiB writes in the steady state, on one thread, against the machine's own random-access rate?
 //!
 //! Prints one JSON object a drive. `cargo bench` runs the drives of the table, or those whose name holds its argument;
-//! `cargo test --benches`, a part of the normal tests, runs a small one, so that the benchmark does not rot. The bound is
-//! measured in the same process: read-modify-write of random 4-byte entries of a table as large as the drive's map, on
-//! huge pages, prefetched in batches.
+//! `cargo test --benches`, a part of the normal tests, runs a small one, so that the benchmark does not rot. The bound
+//! is measured in the same process: read-modify-write of random 4-byte entries of a table as large as the drive's map,
+//! on huge pages, prefetched in batches.
 
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;

@@ -1,10 +1,10 @@
-//! How many requests a second does the timed drive handle, on one thread, in the steady state under cleaning? Uniform
-//! random 4 KiB writes at depth 32, and a mix with as many reads. Prints one JSON object a drive; `cargo test --benches`
-//! runs a small one.
+//! How many requests a second does the timed drive handle, on one thread, in the steady state under garbage collection?
+//! Uniform random 4 KiB writes at depth 32, and a mix with as many reads. Prints one JSON object a drive; `cargo test
+//! --benches` runs a small one.
 //!
-//! `--short` runs a tenth, for tools that count instructions. Another argument chooses the row of that name, or, if there
-//! is none, the rows with it in their names. `requests_per_cpu_second` leaves out what other processes took meanwhile;
-//! null where the system does not report them.
+//! `--short` runs a tenth, for tools that count instructions. Another argument chooses the row of that name, or, if
+//! there is none, the rows with it in their names. `requests_per_cpu_second` leaves out what other processes took
+//! meanwhile; null where the system does not report them.
 
 use ssdlab_engine::ftl;
 use ssdlab_engine::policies::die_choice;

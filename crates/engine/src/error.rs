@@ -32,7 +32,7 @@ impl std::error::Error for SpecificationError {}
 pub enum ReadOnly {
     /// So many erase units are left, fewer than the host's data and the frontiers need.
     OutOfSpareBlocks { erase_units_left: u32, erase_units_needed: u32 },
-    /// Cleaning found nothing to gain: every unit that it may use holds live data.
+    /// Garbage collection found nothing to gain: every unit that it may use holds live data.
     NothingToReclaim,
     /// A zone's rules forbid the command, which changed nothing; the drive takes others.
     ZoneCommandRefused { status: ZoneStatus, offset_bytes: u64 },
@@ -46,7 +46,10 @@ impl fmt::Display for ReadOnly {
                 "the drive is read-only: it is out of spare blocks ({erase_units_left} erase units are left and it needs {erase_units_needed})"
             ),
             Self::NothingToReclaim => {
-                write!(f, "the drive is read-only: cleaning cannot reclaim any space, every unit it may use is live")
+                write!(
+                    f,
+                    "the drive is read-only: garbage collection cannot reclaim any space, every unit it may use is live"
+                )
             }
             Self::ZoneCommandRefused { status, offset_bytes } => {
                 write!(f, "the drive refuses a command at byte {offset_bytes}: {status}")

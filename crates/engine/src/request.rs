@@ -16,8 +16,8 @@ impl Operation {
     pub const COUNT: usize = 4;
 }
 
-/// One request of the host: a byte range of the drive's logical space. Never empty, but for a flush, which has no place;
-/// never past the end of the drive.
+/// One request of the host: a byte range of the drive's logical space. Never empty, but for a flush, which has no
+/// place; never past the end of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     pub offset_bytes: u64,

@@ -1,6 +1,6 @@
-//! Do our streams ask for what fio asks for? fio itself is the judge (3.33 was used): its requests for a job, as it logs
-//! them, compared with ours for the same job. Distributions by a chi-squared test of two samples, what is to be the same request
-//! by request. Without fio on the machine nothing is compared.
+//! Do our streams ask for what fio asks for? fio itself is the judge (3.33 was used): its requests for a job, as it
+//! logs them, compared with ours for the same job. Distributions by a chi-squared test of two samples, what is to be
+//! the same request by request. Without fio on the machine nothing is compared.
 
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};

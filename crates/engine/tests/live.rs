@@ -43,7 +43,7 @@ fn with_feature(timed: bool, seed: u64, feature: u64, jobs: Vec<Value>) -> Speci
             drive["ftl"]["erase_unit"] = json!("block");
             drive["ftl"]["reserve_erase_units"] = json!(8);
         }
-        5 => drive["housekeeping"] = json!({ "idle_after_ms": 0.1, "erased_pool_bytes": 100 * UNIT }),
+        5 => drive["background"] = json!({ "idle_after_ms": 0.1, "erased_pool_bytes": 100 * UNIT }),
         _ => {}
     }
     if feature == 2 {
@@ -222,8 +222,8 @@ fn random_writes(stage: u32, requests: u64) -> Value {
     job(&words, stage, 1 + u64::from(stage))
 }
 
-/// A job that holds itself back ends with its next request. Ended again when that is issued, it was given one more, which
-/// its `number_ios` did not have.
+/// A job that holds itself back ends with its next request. Ended again when that is issued, it was given one more,
+/// which its `number_ios` did not have.
 #[test]
 fn a_job_that_is_ended_twice_ends_where_it_was_ended_first() {
     let mut thinking = random_writes(0, 1000);
@@ -340,7 +340,7 @@ fn drives_of_every_kind_are_looked_at_and_ended() {
     }
 }
 
-/// The picture against the ledger, and the moves against what cleaning has programmed.
+/// The picture against the ledger, and the moves against what garbage collection has programmed.
 #[test]
 fn the_picture_adds_up() {
     for timed in [false, true] {

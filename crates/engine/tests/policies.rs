@@ -171,8 +171,8 @@ fn a_drive_without_spare_area_is_refused_with_what_would_fit() {
     assert!(build(&full, 1).is_err(), "the message names the largest capacity");
 }
 
-/// Once the die whose turn it was had its own best victim cleaned, hardly stale as that was; and of dies without an erased
-/// block always the first. Write amplification ran away, and a few blocks took all the erases.
+/// Once the die whose turn it was had its own best victim cleaned, hardly stale as that was; and of dies without an
+/// erased block always the first. Write amplification ran away, and a few blocks took all the erases.
 #[test]
 fn a_block_open_on_every_die_costs_no_more_than_the_room_it_takes() {
     let waf_and_wear = |die_choice: &str| {
@@ -203,8 +203,8 @@ fn a_block_open_on_every_die_costs_no_more_than_the_room_it_takes() {
     }
 }
 
-/// A drive with `random` turned read-only by bad luck: of its closed blocks two held anything stale, and a drive that had
-/// drawn others twice as often as it has blocks believed that there was nothing to reclaim.
+/// A drive with `random` turned read-only by bad luck: of its closed blocks two held anything stale, and a drive that
+/// had drawn others twice as often as it has blocks believed that there was nothing to reclaim.
 #[test]
 fn a_policy_that_draws_reclaims_what_it_misses() {
     for seed in 0..5 {

@@ -1,4 +1,4 @@
-//! Does the SLC cache keep its books with a clock, and is it as fast as its numbers say, until it is full?
+//! Does the SLC cache count correctly with a clock, and is it as fast as its numbers say, until it is full?
 
 use proptest::prelude::*;
 use ssdlab_engine::ftl::Ftl;
@@ -7,7 +7,7 @@ use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_pl
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::*;
-use ssdlab_engine::specification::drive::{Housekeeping, SlcCache, WhenFull};
+use ssdlab_engine::specification::drive::{BackgroundOperations, SlcCache, WhenFull};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::drive::Idle;
 use ssdlab_engine::timing::flash::Flash;
@@ -34,7 +34,7 @@ fn drive(slc_cache: SlcCache) -> Drive {
             reserve_erase_units: 2,
             ..textbook.ftl
         },
-        housekeeping: Housekeeping { idle_after_ms: 10.0, ..Default::default() },
+        background: BackgroundOperations { idle_after_ms: 10.0, ..Default::default() },
         slc_cache,
         ..textbook
     }
@@ -254,8 +254,8 @@ impl ObviousGroups {
     }
 }
 
-/// Random requests and idle time in turn on a drive with a clock; the books are checked after each, and which program
-/// groups the flash takes for not full.
+/// Random requests and idle time in turn on a drive with a clock; the counters are checked after each, and which
+/// program groups the flash takes for not full.
 struct Mix {
     drive: Drive,
     seed: u64,
@@ -311,7 +311,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn the_books_balance_with_a_clock(
+    fn the_counters_agree_with_a_clock(
         seed in any::<u64>(),
         own in 0u64..3,
         dynamic in 0u64..6,
@@ -335,7 +335,7 @@ proptest! {
         drive.nand.pages_per_program = pages_per_program;
         drive.nand.blocks_per_plane = 20;
         drive.parity.units_per_stripe = stripe;
-        drive.housekeeping = Housekeeping { erased_pool_bytes: erased_pool * 96 * UNIT, defragment, ..Default::default() };
+        drive.background = BackgroundOperations { erased_pool_bytes: erased_pool * 96 * UNIT, defragment, ..Default::default() };
         let data_units = if stripe == 0 { 96 } else { 76 };
         let held_back = 2 + 4 + own;
         drive.ftl.user_bytes = (20 - held_back - spare_erase_units) * data_units * UNIT;

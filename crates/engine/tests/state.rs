@@ -112,7 +112,10 @@ fn a_state_of_smaller_erase_units_stands_for_a_larger_drive() {
             ledger.programmed_units.total() as f64 / ledger.programmed_units.host as f64
         };
         let (going_on, settled) = (waf(went_on.jobs[0].ledger), waf(simulated.jobs[1].ledger));
-        assert!(going_on > 1.2 && settled > 1.2, "{victim}: cleaning is under way: {going_on:.3} and {settled:.3}");
+        assert!(
+            going_on > 1.2 && settled > 1.2,
+            "{victim}: garbage collection is under way: {going_on:.3} and {settled:.3}"
+        );
     }
 }
 
@@ -212,7 +215,7 @@ fn what_is_kept_beside_the_map_goes_on_too() {
         with_cache(json!({})),
         with_cache(json!({ "slc_cache": { "dynamic_bytes_max": 128 * UNIT, "when_full": "fold" } })),
         with_cache(
-            json!({ "write_buffer": { "bytes": 32 * UNIT }, "housekeeping": { "erased_pool_bytes": 200 * UNIT } }),
+            json!({ "write_buffer": { "bytes": 32 * UNIT }, "background": { "erased_pool_bytes": 200 * UNIT } }),
         ),
         with_cache(
             json!({ "nand": { "cell": "tlc", "pages_per_program": 3 }, "write_buffer": { "bytes": 32 * UNIT } }),
@@ -237,7 +240,7 @@ fn what_is_kept_beside_the_map_goes_on_too() {
         let (_, saved) = run(&patched(case, timed, json!([fill(), first()])), None);
         let (later, later_end) = run(&patched(case, timed, json!([last(0)])), Some((&saved, 1)));
         let what = format!("{case}, {}", if timed { "with a clock" } else { "without one" });
-        assert!(at_once.ledger.programmed_units.gc > 0, "cleaning was under way: {what}");
+        assert!(at_once.ledger.programmed_units.gc > 0, "garbage collection was under way: {what}");
         assert_eq!(later.jobs[0].ledger, at_once.jobs[2].ledger, "{what}");
         assert_eq!((later.ledger, later.wear), (at_once.ledger, at_once.wear), "{what}");
         assert!(later_end == end, "the states at the end are the same bytes: {what}");
@@ -259,8 +262,8 @@ fn what_a_drive_keeps_beside_its_map_stands_for_no_larger_one_and_times_are_not_
     };
     assert_eq!(refused(&with_map_cache, 1), "");
     let jobs = json!([job("fill", 0, true, user_bytes(48), 2)]);
-    assert!(refused(&patched(&json!({}), false, jobs.clone()), 1).contains("beside its map"));
-    let ages = patched(&json!({ "housekeeping": { "retention_days": 3.0 } }), true, jobs);
+    assert!(refused(&patched(&json!({}), false, jobs.clone()), 1).contains("in addition to its map"));
+    let ages = patched(&json!({ "background": { "retention_days": 3.0 } }), true, jobs);
     let mut aging = start_from(&ages, None).unwrap();
     while !aging.advance(10_000).unwrap().is_finished {}
     let said = aging.save_state(&mut Vec::new()).expect_err("times are not kept").to_string();
@@ -281,9 +284,9 @@ fn numbers(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A file may be damaged, or made by someone who wants to harm: the tables were once read without a look at what they name,
-/// and an index beyond the drive read memory beyond the table. Whatever number of the header or word of a table is wild,
-/// the file is refused, or the drive that takes it up is whole and runs.
+/// A file may be damaged, or made by someone who wants to harm: the tables were once read without a look at what they
+/// name, and an index beyond the drive read memory beyond the table. Whatever number of the header or word of a table
+/// is wild, the file is refused, or the drive that takes it up is whole and runs.
 #[test]
 fn a_state_with_wild_numbers_is_refused_or_does_no_harm() {
     const WILD: u32 = 4_000_000_000;

@@ -431,9 +431,9 @@ fn what_cannot_be_is_named() {
     assert_eq!(refused(&zoned, Job { zoned: other, ..plain.clone() }, false), "jobs.job.zoned.zone_bytes");
     assert_eq!(refused(&zoned, job(&zoned, Direction::Trim, 1), false), "jobs.job.block_sizes.trim");
     assert_eq!(refused(&zoned, job(&zoned, Direction::Write, 7), false), "jobs.job.block_sizes.write");
-    let mut cleaning = zoned.clone();
-    cleaning.map_cache.bytes = 1 << 20;
-    assert_eq!(refused(&cleaning, plain.clone(), false), "map_cache.bytes");
+    let mut collecting = zoned.clone();
+    collecting.map_cache.bytes = 1 << 20;
+    assert_eq!(refused(&collecting, plain.clone(), false), "map_cache.bytes");
     let mut many = zoned.clone();
     many.ftl.user_bytes += many.zones.zone_bytes;
     assert_eq!(refused(&many, plain, false), "ftl.user_bytes");

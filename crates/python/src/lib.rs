@@ -1,7 +1,8 @@
 //! The shell between the engine and Python: one call a run, specifications and outcomes as JSON text.
 //!
 //! JSON costs some milliseconds a run and keeps one description of the words in one place, the engine's own types.
-//! `run` has the runs, `live` those that someone watches, `device` the drives for real programs, `survey` looks through traces, `trace` reads them; here is what only lists things.
+//! `run` has the runs, `live` those that someone watches, `device` the drives for real programs, `survey` looks through
+//! traces, `trace` reads them; here is what only lists things.
 
 mod device;
 mod errors;
@@ -50,7 +51,8 @@ fn schema() -> PyResult<String> {
     as_json(description::schema::schema())
 }
 
-/// All that is wrong with a drive file, as a JSON list. `part` says how far it is looked at: `keys`, `geometry` or `all`.
+/// All that is wrong with a drive file, as a JSON list. `part` says how far it is looked at: `keys`, `geometry` or
+/// `all`.
 #[pyfunction]
 #[pyo3(signature = (drive_json, part="all"))]
 fn check(drive_json: &str, part: &str) -> PyResult<String> {

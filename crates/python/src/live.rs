@@ -21,8 +21,8 @@ const HEAP_REQUESTS_MAX: u64 = 1 << 17;
 #[pyclass(frozen)]
 pub struct LiveDrive {
     run: Mutex<LiveRun>,
-    /// What others want of the run while a thread advances it. That thread does it between two heaps of requests: were the
-    /// run handed over instead, it would stand still until the other thread has a processor, thirty times a second.
+    /// What others want of the run while a thread advances it. That thread does it between two heaps of requests: were
+    /// the run handed over instead, it would stand still until the other thread has a processor, thirty times a second.
     asked: Mutex<Vec<Asked>>,
 }
 

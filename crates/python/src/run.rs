@@ -14,8 +14,8 @@ use std::sync::Arc;
 const REQUESTS_BETWEEN_LOOKS: u64 = 100_000;
 
 /// Runs a specification to its end. `on_progress(done, host_written_bytes)` is called now and then; what it raises ends
-/// the run, and so does Ctrl-C. The drive is new, or in the state that the file `from_state` holds, of a drive whose erase
-/// units are so many times smaller; its state at the end goes to the file `save_state`.
+/// the run, and so does Ctrl-C. The drive is new, or in the state that the file `from_state` holds, of a drive whose
+/// erase units are so many times smaller; its state at the end goes to the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (specification_json, on_progress=None, from_state=None, save_state=None))]
 pub fn run(

@@ -1,5 +1,5 @@
-//! Files that hold the state of a drive: a line that says what it is, then the rest under zstd with a checksum: the drive
-//! that it is of, as JSON, and what the engine wrote.
+//! Files that hold the state of a drive: a line that says what it is, then the rest under zstd with a checksum: the
+//! drive that it is of, as JSON, and what the engine wrote.
 
 use crate::errors::refuse;
 use pyo3::exceptions::PyOSError;
@@ -93,8 +93,8 @@ fn first_difference(
     }
 }
 
-/// Writes the state of the drive at the end of a run. The file appears whole or not at all. What the system refuses, such
-/// as room on the disk, is an `OSError` with the file's name.
+/// Writes the state of the drive at the end of a run. The file appears whole or not at all. What the system refuses,
+/// such as room on the disk, is an `OSError` with the file's name.
 pub fn save(py: Python<'_>, run: &mut dyn Run, drive: &Drive, path: &str) -> PyResult<()> {
     py.detach(|| written_aside(run, drive, path)).map_err(|error| match error {
         StateError::Io(error) if error.raw_os_error().is_some() => {

@@ -17,7 +17,7 @@ struct Survey {
     formats: Vec<&'static str>,
     volumes: Vec<Volume>,
     skipped: u64,
-    untold: u64,
+    without_direction: u64,
 }
 
 #[derive(Clone, Default, Serialize)]
@@ -139,7 +139,7 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
     // Volumes that are not wanted have names and no requests.
     volumes.retain(|volume| volume.requests() > 0);
     let formats = recording.formats().iter().map(|format| format.name()).collect();
-    Ok(Survey { formats, volumes, skipped: recording.skipped(), untold: recording.untold() })
+    Ok(Survey { formats, volumes, skipped: recording.skipped(), without_direction: recording.without_direction() })
 }
 
 impl Volume {

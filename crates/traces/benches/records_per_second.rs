@@ -1,6 +1,6 @@
-//! Requests read per second on one thread, from generated text of each format in memory, and how fast they are profiled.
-//! Prints one JSON object a format; the hash of all records shows that two runs read the same. `cargo test --benches`
-//! runs a small one.
+//! Requests read per second on one thread, from generated text of each format in memory, and how fast they are
+//! profiled. Prints one JSON object a format; the hash of all records shows that two runs read the same. `cargo test
+//! --benches` runs a small one.
 
 #[path = "../tests/reading/writers.rs"]
 mod writers;

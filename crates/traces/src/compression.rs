@@ -1,4 +1,5 @@
-//! Decompresses a source that is in gzip, bzip2 or zstd, recognised by their magic bytes; anything else passes unchanged.
+//! Decompresses a source that is in gzip, bzip2 or zstd, recognised by their magic bytes; anything else passes
+//! unchanged.
 
 use std::io::{self, Cursor, Read};
 

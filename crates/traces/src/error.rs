@@ -40,7 +40,7 @@ pub enum TraceError {
     #[error(
         "the {format} trace does not say which requests are reads and which are writes: none of its {requests} requests has a direction"
     )]
-    OperationsNotTold { format: Format, requests: u64 },
+    NoDirections { format: Format, requests: u64 },
     #[error("the {format} trace holds no requests in its {pieces} {kind}s{}; {hint}", skipped_before(*.skipped))]
     NoRequests { format: Format, kind: PieceKind, pieces: u64, skipped: u64, hint: &'static str },
     #[error("the trace is empty")]

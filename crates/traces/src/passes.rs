@@ -1,10 +1,10 @@
-//! Passes over a recording that is held in memory: in its own order, or, so that a repeated recording is no period that a
-//! drive could fall into, in pieces whose order is drawn again for every pass.
+//! Passes over a recording that is held in memory: in its own order, or, so that a repeated recording is no period that
+//! a drive could fall into, in pieces whose order is drawn again for every pass.
 //!
 //! A drive under the same requests in the same order again and again finds what was written together dying together, in
-//! the order in which it was written: it settles into that, far from what the process behind the recording would do. The
-//! pieces keep what belongs together within a short time and draw the rest: a block bootstrap (Kunsch 1989, "The jackknife
-//! and the bootstrap for general stationary observations"). Not for reading files.
+//! the order in which it was written: it settles into that, far from what the process behind the recording would do.
+//! The pieces keep what belongs together within a short time and draw the rest: a block bootstrap (Kunsch 1989, "The
+//! jackknife and the bootstrap for general stationary observations"). Not for reading files.
 
 use crate::{Operation, Record};
 use std::ops::Range;
@@ -52,9 +52,9 @@ impl Passes {
         self.begin_piece();
     }
 
-    /// Appends the next records of the pass, none at its end, and says the number of the first in the recording: those of a
-    /// batch follow each other there. Times begin at 0 in every pass, and each piece takes as long as it did in the
-    /// recording.
+    /// Appends the next records of the pass, none at its end, and says the number of the first in the recording: those
+    /// of a batch follow each other there. Times begin at 0 in every pass, and each piece takes as long as it did in
+    /// the recording.
     pub fn next_batch(&mut self, out: &mut Vec<Record>, count_max: usize) -> usize {
         while let Some(piece) = self.pieces.get(self.piece) {
             let start = self.at;

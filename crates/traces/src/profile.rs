@@ -1,8 +1,8 @@
 //! What a trace asks of a drive, summed up while it streams by.
 //!
-//! Memory grows with the units the trace touches, not with its length: 6 to 12 bytes a written unit where they lie close
-//! together, up to 160 bytes where each is far from the next. All counts are exact. A request of 0 bytes counts as a request and touches
-//! nothing; a unit counts as touched when any of its bytes is.
+//! Memory grows with the units the trace touches, not with its length: 6 to 12 bytes a written unit where they lie
+//! close together, up to 160 bytes where each is far from the next. All counts are exact. A request of 0 bytes counts
+//! as a request and touches nothing; a unit counts as touched when any of its bytes is.
 
 use crate::record::{Operation, Record};
 

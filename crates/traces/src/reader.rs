@@ -11,7 +11,7 @@ use crate::record::{Operation, Record};
 use crate::volumes::Volumes;
 
 /// So many requests without a direction, and none with one, are enough to refuse a trace before its end.
-const UNTOLD_REQUESTS_MAX: u64 = 65_536;
+const WITHOUT_DIRECTION_MAX: u64 = 65_536;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -42,7 +42,7 @@ pub(crate) struct Progress {
     ended: bool,
     pieces: u64,
     requests: u64,
-    untold: u64,
+    without_direction: u64,
     skipped: u64,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
             ended: false,
             pieces: 0,
             requests: 0,
-            untold: 0,
+            without_direction: 0,
             skipped: 0,
         };
         Ok(Reader { decoder: Decoder::new(format), progress })
@@ -113,8 +113,8 @@ impl Reader {
     }
 
     /// Requests left out so far because the trace does not say whether they read or write.
-    pub fn untold(&self) -> u64 {
-        self.progress.untold
+    pub fn without_direction(&self) -> u64 {
+        self.progress.without_direction
     }
 
     /// Lines or records taken so far, malformed ones and those that are not requests included.
@@ -177,15 +177,18 @@ fn fill<D: Decode>(
                         progress.pending = Some(Record { arrival_ns, ..record });
                     }
                     Ok(Event::NotARequest) => {}
-                    Ok(Event::Untold) => progress.untold += 1,
+                    Ok(Event::WithoutDirection) => progress.without_direction += 1,
                     Err(expected) => tolerate::<D>(progress, expected, piece_bytes)?,
                 }
                 progress.input.take(taken_bytes);
                 if out.len() < length_wanted {
                     out.extend(progress.pending.take());
                 }
-                if progress.untold >= UNTOLD_REQUESTS_MAX && progress.requests == 0 {
-                    return Err(TraceError::OperationsNotTold { format: progress.format, requests: progress.untold });
+                if progress.without_direction >= WITHOUT_DIRECTION_MAX && progress.requests == 0 {
+                    return Err(TraceError::NoDirections {
+                        format: progress.format,
+                        requests: progress.without_direction,
+                    });
                 }
             }
             Cut::Bad { taken_bytes, expected, continued } => {
@@ -217,7 +220,7 @@ fn fill<D: Decode>(
 
 fn end<D: Decode>(progress: &mut Progress) -> Result<(), TraceError> {
     progress.ended = true;
-    match (progress.requests, progress.untold) {
+    match (progress.requests, progress.without_direction) {
         (0, 0) => Err(TraceError::NoRequests {
             format: progress.format,
             kind: D::KIND,
@@ -225,7 +228,7 @@ fn end<D: Decode>(progress: &mut Progress) -> Result<(), TraceError> {
             skipped: progress.skipped,
             hint: D::NO_REQUESTS_HINT,
         }),
-        (0, requests) => Err(TraceError::OperationsNotTold { format: progress.format, requests }),
+        (0, requests) => Err(TraceError::NoDirections { format: progress.format, requests }),
         _ => Ok(()),
     }
 }

@@ -112,7 +112,7 @@ pub extern "C" fn answer() -> usize {
     length()
 }
 
-/// That of the answer; for those whom a trap has kept from being told.
+/// The length of the answer, for callers that a trap has kept from the returned one.
 #[unsafe(no_mangle)]
 pub extern "C" fn length() -> usize {
     EXCHANGE.with_borrow(Vec::len)

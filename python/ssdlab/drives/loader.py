@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from ssdlab.drives.older_names import with_current_keys
 from ssdlab.drives.own_file import BASED_ON, completed
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
 from ssdlab.errors import InputError, Note, near
@@ -85,6 +86,7 @@ def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveF
 
 def _toml(text: str, where: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not valid TOML: {error}") from None
+    return with_current_keys(content, where)

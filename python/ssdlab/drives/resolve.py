@@ -25,7 +25,7 @@ from ssdlab.quantities import (
 # Below this an erase unit is no longer a large population of units, and the ratios of the big drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
 # Sizes that the engine takes as whole erase units.
-_IN_ERASE_UNITS = ("ftl.reserved_bytes", "housekeeping.erased_pool_bytes")
+_IN_ERASE_UNITS = ("ftl.reserved_bytes", "background.erased_pool_bytes")
 _IN_SLC_ERASE_UNITS = ("slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
 
 
@@ -156,9 +156,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str
     for key in _IN_ERASE_UNITS:
         size = _value(drive, key)
         smaller[key] = -(-size // bytes_per_erase_unit) * bytes_per_erase_unit * scaled_pages // pages
-    smaller["housekeeping.read_disturb_reads"] = max(
-        1, round(drive.housekeeping.read_disturb_reads * scaled_pages / pages)
-    )
+    smaller["background.read_disturb_reads"] = max(1, round(drive.background.read_disturb_reads * scaled_pages / pages))
     cache = drive.map_cache
     smaller["map_cache.bytes"] = max(
         round(cache.bytes * scaled_pages / pages), cache.entries_per_map_page * cache.entry_bytes

@@ -19,7 +19,7 @@ from ssdlab.errors import InputError, near
 __all__ = ["KINDS", "POLICY_KINDS", "TABLES", "DriveFile", "PolicyChoice", "PolicyKind", "Source", "keys"]
 
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
-PolicyKind = Literal["victim", "placement", "wear_leveling", "pacing", "die_choice"]
+PolicyKind = Literal["victim", "placement", "wear_leveling", "gc_throttling", "die_choice"]
 POLICY_KINDS: tuple[PolicyKind, ...] = get_args(PolicyKind)
 TABLES: dict[str, type[msgspec.Struct]] = {
     name: table

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
+from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import POLICY_KINDS, TABLES, DriveFile, Source, changed, described, keys, problems, refuse
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_bytes
@@ -16,7 +17,7 @@ def split(setting: str) -> tuple[str, str]:
     key, equals, value = setting.partition("=")
     if not equals or not key.strip() or not value.strip():
         raise InputError(f"--set {setting}: write table.key=value, such as --set ftl.victim=fifo")
-    return key.strip(), value.strip()
+    return current_key(key.strip(), f"--set {setting}"), value.strip()
 
 
 def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
@@ -28,8 +29,9 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
     use is not checked.
     """
     content = drive.content
-    for key, text in settings.items():
-        where = f"--set {key}={text}"
+    for given, text in settings.items():
+        where = f"--set {given}={text}"
+        key = current_key(given, where)
         content = _with(content, drive, key, text, where)
         # One by one, so that the message names the setting that is wrong.
         refuse(problems(content, "keys"), content, where)

@@ -29,6 +29,24 @@ SpareArea = Literal["dynamic", "static"]
 WhenFull = Literal["direct", "fold"]
 
 
+class BackgroundOperations(msgspec.Struct, frozen=True, kw_only=True):
+    """What the drive does in idle time; all of it is off unless a key turns it on. Without a clock there is no idle
+    time."""
+
+    idle_after_ms: float
+    """How long nothing must have been asked of the drive before it begins"""
+    erased_pool_bytes: int
+    """Idle garbage collection keeps so much erased for the host, besides the reserve; 0: no garbage collection ahead"""
+    defragment: bool
+    """Whether idle time rewrites in the order of addresses what lies otherwise"""
+    wear_leveling: bool
+    """Whether static wear levelling waits for idle time"""
+    read_disturb_reads: int
+    """Page reads of a block after which its data is moved; 0: never"""
+    retention_days: float
+    """Age at which data is moved; 0: never"""
+
+
 class BreakdownColumns(msgspec.Struct, frozen=True, kw_only=True):
     """What leaves the engine: for each bin of a latency that holds anything, the nanoseconds of its requests
     together."""
@@ -40,7 +58,7 @@ class BreakdownColumns(msgspec.Struct, frozen=True, kw_only=True):
     channel: list[int]
     flash: list[int]
     host_operations: list[int]
-    cleaning: list[int]
+    gc: list[int]
 
 
 class Capacity(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +76,8 @@ class Capacity(msgspec.Struct, frozen=True, kw_only=True):
     """What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in."""
     live_units: int
     effective_over_provisioning: float | None
-    """What cleaning really has, over what is live: spare, trimmed and never-written space less reserve, half of each
-    open erase unit, parity and bad blocks. Nothing when nothing is live."""
+    """What garbage collection really has, over what is live: spare, trimmed and never-written space less reserve, half
+    of each open erase unit, parity and bad blocks. Nothing when nothing is live."""
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,10 +166,11 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     hidden_over_provisioning: float
     """(T - S) / S for the S that the drive is sold as: 7.37 % for GiB of flash sold as GB."""
     over_provisioning_min: float | None
-    """The least (T - U) / U that leaves cleaning something to gain, rounded up to a hundredth of a percent; null: none
-    does."""
+    """The least (T - U) / U that leaves garbage collection something to gain, rounded up to a hundredth of a percent;
+    null: none does."""
     user_units_max: int
-    """The most that the host may use while cleaning still has one whole erase unit to gain; 0 or less: none."""
+    """The most that the host may use while garbage collection still has one whole erase unit to gain; 0 or less:
+    none."""
     planes: int
     blocks: int
     erase_units: int
@@ -162,7 +181,7 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     slc_bytes_per_erase_unit: int
     """What an erase unit holds in SLC mode, without parity."""
     reserve_erase_units: int
-    """Held back from cleaning: the free reserve and what is open."""
+    """Held back from garbage collection: the free reserve and what is open."""
     open_erase_units: int
     open_blocks_per_stream: int
     """How many erase units each stream has open: a single block on every die, unless one is filled at a time."""
@@ -182,7 +201,7 @@ class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
     write_buffer: WriteBuffer
     controller: Controller
     host_link: HostLink
-    housekeeping: Housekeeping
+    background: BackgroundOperations
     slc_cache: SlcCache
     map_cache: MapCache
     read_ahead: ReadAhead
@@ -218,7 +237,7 @@ class Ftl(msgspec.Struct, frozen=True, kw_only=True):
     mapping_unit_bytes: int
     """What the map maps"""
     erase_unit: EraseUnitKind
-    """What cleaning empties and erases at once"""
+    """What garbage collection empties and erases at once"""
     victim: PolicyChoice
     """Which erase unit is cleaned next"""
     placement: PolicyChoice
@@ -226,12 +245,12 @@ class Ftl(msgspec.Struct, frozen=True, kw_only=True):
     wear_leveling: PolicyChoice
     """How erases are spread"""
     reserve_erase_units: int
-    """Kept free: cleaning runs before there are fewer"""
+    """Kept free: garbage collection runs before there are fewer"""
     spare_area: SpareArea
-    """Whether free and trimmed space helps cleaning"""
+    """Whether free and trimmed space helps garbage collection"""
     reserved_bytes: int
     """Flash held out of T for tables and firmware, in whole erase units, rounded up"""
-    pacing: PolicyChoice
+    gc_throttling: PolicyChoice
     """How fast a victim is emptied while the host goes on writing"""
     die_choice: PolicyChoice
     """Which die a program group goes to, where erase units are single blocks"""
@@ -257,24 +276,6 @@ class HostLink(msgspec.Struct, frozen=True, kw_only=True):
     """Whether both directions take turns, instead of the interface's; SATA's do"""
     command_us: float
     """Time for which a command occupies the link in addition to its data"""
-
-
-class Housekeeping(msgspec.Struct, frozen=True, kw_only=True):
-    """What the drive does in idle time; all of it is off unless a key turns it on. Without a clock there is no idle
-    time."""
-
-    idle_after_ms: float
-    """How long nothing must have been asked of the drive before it begins"""
-    erased_pool_bytes: int
-    """Idle cleaning keeps so much erased for the host, besides the reserve; 0: no cleaning ahead"""
-    defragment: bool
-    """Whether idle time rewrites in the order of addresses what lies otherwise"""
-    wear_leveling: bool
-    """Whether static wear levelling waits for idle time"""
-    read_disturb_reads: int
-    """Page reads of a block after which its data is moved; 0: never"""
-    retention_days: float
-    """Age at which data is moved; 0: never"""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -331,7 +332,7 @@ class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
     flush: Requests
     """Their bytes are 0."""
     ledger: Ledger
-    """What the drive did while it served this job; cleaning counts for the job whose write set it off."""
+    """What the drive did while it served this job; garbage collection counts for the job whose write set it off."""
     timing: JobTiming | None
     """Nothing without a clock."""
 
@@ -682,7 +683,7 @@ class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     `ftl.user_bytes` is what the host may use of all."""
 
     devices: int
-    """Devices that the drive's bytes go round; each has flash, cleaning, buffer and link of its own"""
+    """Devices that the drive's bytes go round; each has flash, garbage collection, buffer and link of its own"""
     chunk_bytes: int
     """How many bytes in a row lie on one device before the next has its turn"""
 
@@ -790,6 +791,10 @@ class Zones(msgspec.Struct, frozen=True, kw_only=True):
 
 
 UNITS = {
+    "background.idle_after_ms": "ms",
+    "background.erased_pool_bytes": "B",
+    "background.read_disturb_reads": "reads",
+    "background.retention_days": "days",
     "controller.command_us": "us",
     "controller.commands_per_second_max": "1/s",
     "controller.command_slots": "commands",
@@ -804,10 +809,6 @@ UNITS = {
     "ftl.reserved_bytes": "B",
     "host_link.mb_s": "MB/s",
     "host_link.command_us": "us",
-    "housekeeping.idle_after_ms": "ms",
-    "housekeeping.erased_pool_bytes": "B",
-    "housekeeping.read_disturb_reads": "reads",
-    "housekeeping.retention_days": "days",
     "map_cache.bytes": "B",
     "map_cache.entries_per_map_page": "entries",
     "map_cache.entry_bytes": "B",

@@ -163,8 +163,8 @@ def notes(
     found = []
     if survey.skipped:
         found.append(f"{survey.skipped:,} malformed lines or records were skipped")
-    if survey.untold:
-        found.append(f"{survey.untold:,} requests without a direction were omitted")
+    if survey.without_direction:
+        found.append(f"{survey.without_direction:,} requests without a direction were omitted")
     wanted = [volume for volume in survey.volumes if None in volumes or volume.name in volumes]
     end_bytes = max(volume.end_bytes_max for volume in wanted)
     sampled_by = {

@@ -69,8 +69,8 @@ def _head(profile: Profile) -> list[str]:
         lines.append(f"{profile.flushes:,} flushes")
     if profile.skipped:
         lines.append(f"{profile.skipped:,} malformed lines or records skipped")
-    if profile.untold:
-        lines.append(f"{profile.untold:,} requests without a direction omitted")
+    if profile.without_direction:
+        lines.append(f"{profile.without_direction:,} requests without a direction omitted")
     return lines
 
 

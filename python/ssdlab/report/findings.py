@@ -94,7 +94,7 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
 def waits(variants: Sequence[ComparedVariant]) -> str:
     """The finding of what latency consists of: how much of it is garbage collection, of the mean and of the slowest."""
     shares = {
-        kind: [(v, _share_of(v.latency_parts[kind], "cleaning")) for v in variants if v.latency_parts]
+        kind: [(v, _share_of(v.latency_parts[kind], "gc")) for v in variants if v.latency_parts]
         for kind in ("mean", "p99_9")
     }
     if not shares["mean"]:

@@ -24,7 +24,7 @@ PARTS: dict[str, str] = {
 # What the latency of a request consists of, in the order in which the bars stack it.
 LATENCY_PARTS: dict[str, str] = {
     "flash": "flash",
-    "cleaning": "garbage collection",
+    "gc": "garbage collection",
     "host_operations": "other host operations",
     "channel": "channel",
     "link": "link",

@@ -17,7 +17,7 @@ PARTS: dict[str, str] = {
     "channel": "channel",
     "flash": "flash",
     "host_operations": "other host operations",
-    "cleaning": "garbage collection",
+    "gc": "garbage collection",
 }
 """Its name in results and the one to show, in the order of the way of a request."""
 

@@ -1,5 +1,5 @@
-//! Data of the host that the drive has taken and not yet decided on: a request that waits for the link or for room in the
-//! buffer. Whoever reads it in the meantime gets it from here.
+//! Data of the host that the drive has taken and not yet decided on: a request that waits for the link or for room in
+//! the buffer. Whoever reads it in the meantime gets it from here.
 
 use crate::device::DeviceError;
 use crate::nand::Transfer;

@@ -30,8 +30,8 @@ pub struct Core {
     /// Whether callers wait for their requests in simulated time, and the request made last.
     pub(super) is_real_pace: bool,
     pub(super) submitted: Option<u32>,
-    /// Whether a request must be carried out before it is reported as complete: something may go wrong with it, or it must
-    /// outlive the process.
+    /// Whether a request must be carried out before it is reported as complete: something may go wrong with it, or it
+    /// must outlive the process.
     pub(super) answers_late: bool,
     /// What the last recovery was like.
     pub(super) recovery: Option<Recovery>,
@@ -407,7 +407,8 @@ impl Core {
         }
     }
 
-    /// From now on the `moves`-th unit that cleaning moves is not noted in the map: an error that tests must find.
+    /// From now on the `moves`-th unit that garbage collection moves is not noted in the map: an error that tests must
+    /// find.
     pub fn forget_a_move(&mut self, moves: u64) {
         self.devices.devices_mut()[0].forgets_after = Some(moves);
     }

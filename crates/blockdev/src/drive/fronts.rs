@@ -34,7 +34,7 @@ impl ServedFront {
         }
     }
 
-    /// What the devices are told when they are to decide on the request that is submitted next, which has this tag.
+    /// What the devices receive when they decide on the request that is submitted next, which has this tag.
     pub fn tag_of_parts(&self, tag: u32) -> u32 {
         match self {
             Self::Single(_) => tag,

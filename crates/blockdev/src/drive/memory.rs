@@ -28,7 +28,7 @@ pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, Specifica
     Ok(memory)
 }
 
-/// What a device with contents takes beside the tables of one without.
+/// What a device with contents takes in addition to the tables of one without.
 fn tables_bytes(drive: &Drive, contents: &Contents) -> Result<u64, SpecificationError> {
     let unit_bytes = drive.ftl.mapping_unit_bytes;
     let units = Geometry::new(&drive.nand, unit_bytes, drive.ftl.erase_unit)?.physical_units();

@@ -93,7 +93,7 @@ impl Core {
         for (index, (device, back)) in self.each_mut().zip(backs).enumerate() {
             let Back { found, recovery, lasting } = back;
             let duration_ns = device.recovery_ns(&recovery);
-            whole = whole.beside(Recovery { duration_ns, ..recovery });
+            whole = whole.in_parallel_with(Recovery { duration_ns, ..recovery });
             device.come_back(&found, lasting, seed_of(index, seed));
         }
         let front = ServedFront::above(&self.devices).expect("the same drive was built before");

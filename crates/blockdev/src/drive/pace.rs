@@ -1,9 +1,9 @@
 //! Requests that are answered when the simulated drive would have them.
 //!
-//! Simulated time follows this machine's clock: a request comes at the moment that it is made, and its caller waits until
-//! the simulated flash is done with it, asleep at first and spinning for the last moments. A machine may not keep this,
-//! so what was intended and what was achieved are both counted. What the drive does in idle time is worked out when the
-//! next request comes, at the times at which it would have been done.
+//! Simulated time follows this machine's clock: a request comes at the moment that it is made, and its caller waits
+//! until the simulated flash is done with it, asleep at first and spinning for the last moments. A machine may not keep
+//! this, so what was intended and what was achieved are both counted. What the drive does in idle time is worked out
+//! when the next request comes, at the times at which it would have been done.
 
 use super::core::Core;
 use crate::device::DeviceError;
@@ -41,8 +41,8 @@ impl RealPace {
         self.started_ns + self.started.elapsed().as_nanos() as u64
     }
 
-    /// Makes a request now and waits until it is complete in simulated time. One that `is_durable` makes everything safe that
-    /// it was to.
+    /// Makes a request now and waits until it is complete in simulated time. One that `is_durable` makes everything
+    /// safe that it was to.
     pub fn carry_out(
         &self,
         core: &Mutex<Core>,

@@ -1,4 +1,5 @@
-//! Requests to a drive that reduces data: each unit that is written is looked at before the translation layer places it.
+//! Requests to a drive that reduces data: each unit that is written is looked at before the translation layer places
+//! it.
 
 use super::stored::Stored;
 use crate::device::DeviceError;

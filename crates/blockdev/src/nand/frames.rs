@@ -1,5 +1,5 @@
 //! Which piece of the medium holds the payload of which place. A copy within the flash shares the frame of its source
-//! until one of the two is erased or changes, so that cleaning moves no bytes.
+//! until one of the two is erased or changes, so that garbage collection moves no bytes.
 
 /// Holds zeroes, for all places that have no payload.
 pub const ZEROES: u32 = 0;

@@ -31,8 +31,8 @@ impl Groups {
         Self { open: Vec::new(), under_way: VecDeque::new(), under_way_max: under_way_max as usize, early: Vec::new() }
     }
 
-    /// A unit of a group is begun, the drive's `program`-th, that is counted when it is full. Returns whether it opens its
-    /// group.
+    /// A unit of a group is begun, the drive's `program`-th, that is counted when it is full. Returns whether it opens
+    /// its group.
     pub fn touch(&mut self, ppn: u32, group: Places, program: u64) -> bool {
         let open_before = self.open.len();
         self.place_of(ppn, &group, program);
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(groups.under_way().cloned().collect::<Vec<_>>(), [small, large]);
     }
 
-    /// A drive whose SLC cache is folded while its host writes programs early so often that a group lay still meanwhile.
-    /// It was taken for one under way when it was full at last, and torn with what had been safe in it.
+    /// A drive whose SLC cache is folded while its host writes programs early so often that a group lay still
+    /// meanwhile. It was taken for one under way when it was full at last, and torn with what had been safe in it.
     #[test]
     fn what_was_programmed_early_twice_over_is_not_under_way_when_it_is_full() {
         let mut groups = Groups::new(2);

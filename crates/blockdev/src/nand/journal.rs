@@ -1,9 +1,9 @@
-//! What a drive keeps in its system blocks so that it finds its data again: a checkpoint of the map, two of them in turn,
-//! and the trims since; of a drive that reduces data also which write each address has its data from, and the repetitions
-//! since, which bring nothing to flash.
+//! What a drive keeps in its system blocks so that it finds its data again: a checkpoint of the map, two of them in
+//! turn, and the trims since; of a drive that reduces data also which write each address has its data from, and the
+//! repetitions since, which bring nothing to flash.
 //!
-//! The spare bytes of the units that were programmed after the checkpoint say the rest. The system blocks are not part of
-//! T, and what is written there is counted in no write amplification.
+//! The spare bytes of the units that were programmed after the checkpoint say the rest. The system blocks are not part
+//! of T, and what is written there is counted in no write amplification.
 
 use super::medium::{Medium, Shape, u32_at, u64_at};
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -146,8 +146,9 @@ impl Journal {
         bytes.chunks_exact(SHARE_BYTES).take(count).map(read).collect()
     }
 
-    /// Writes a checkpoint to the other slot than the valid one, and then makes it the valid one. `map` gives physical numbers in the order
-    /// of the addresses, `u32::MAX` for those that hold nothing; `contents` the writes that packed data comes from.
+    /// Writes a checkpoint to the other slot than the valid one, and then makes it the valid one. `map` gives physical
+    /// numbers in the order of the addresses, `u32::MAX` for those that hold nothing; `contents` the writes that packed
+    /// data comes from.
     pub fn write_checkpoint(
         &self,
         medium: &mut Medium,
@@ -203,8 +204,8 @@ impl Journal {
         self.slot(u32_at(medium.system(), ACTIVE))
     }
 
-    /// Keeps a text, such as counters, that the next process reads. It goes to the other slot than the last one, since a process that is
-    /// killed meanwhile would leave a mixture of both, which reads as well as either.
+    /// Keeps a text, such as counters, that the next process reads. It goes to the other slot than the last one, since
+    /// a process that is killed meanwhile would leave a mixture of both, which reads as well as either.
     pub fn save(&self, medium: &mut Medium, text: &[u8]) {
         assert!(text.len() <= SAVED_MAX, "counters fit into their room");
         let system = medium.system_mut();

@@ -1,9 +1,9 @@
 //! Where the flash's contents lie: one mapping of memory or of a sparse file, cut into tables.
 //!
 //! Each place for a mapping unit has its payload, in a frame that copies share, and its spare bytes (what a real page
-//! carries in addition to the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in the
-//! mapping is what is in flash or in memory that outlives a loss of power; a file therefore holds the drive when the
-//! process is killed. The only `unsafe` code of the crate is in this file.
+//! carries in addition to the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in
+//! the mapping is what is in flash or in memory that outlives a loss of power; a file therefore holds the drive when
+//! the process is killed. The only `unsafe` code of the crate is in this file.
 
 #![allow(unsafe_code)]
 
@@ -69,7 +69,8 @@ pub struct Spare {
     /// Whose data it is; `NO_LPN` for padding and parity.
     pub lpn: u32,
     pub state: PageState,
-    /// Counts the host's writes, so that of two copies the newer is known. A copy made by cleaning keeps its number.
+    /// Counts the host's writes, so that of two copies the newer is known. A copy made by garbage collection keeps its
+    /// number.
     pub version: u64,
 }
 
@@ -95,8 +96,8 @@ pub struct EraseUnitRecord {
 }
 
 const MAGIC: &[u8; 8] = b"ssdlab\0\x02";
-/// Room for the description of the drive, which a file must agree with. Behind it lies one device of the drive after the
-/// other, each on a whole page.
+/// Room for the description of the drive, which a file must agree with. Behind it lies one device of the drive after
+/// the other, each on a whole page.
 const HEADER_BYTES: usize = 1 << 16;
 const PAGE_BYTES: u64 = 4096;
 const RECORD_BYTES: usize = 32;
@@ -139,9 +140,9 @@ impl Medium {
         Ok(medium)
     }
 
-    /// The devices of a drive in one file with room for their tables, sparse behind each; made if there is none. Returns
-    /// whether it held a drive already. `description` says which drive; a file of another one is refused, and so is a file
-    /// with any contents that are not a drive's.
+    /// The devices of a drive in one file with room for their tables, sparse behind each; made if there is none.
+    /// Returns whether it held a drive already. `description` says which drive; a file of another one is refused, and
+    /// so is a file with any contents that are not a drive's.
     pub fn in_file(path: &Path, devices: &[(Shape, usize)], description: &str) -> io::Result<(Vec<Self>, bool)> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|_| io::Error::other("another process has this drive open"))?;

@@ -158,8 +158,8 @@ impl Nand {
         self.version
     }
 
-    /// Carries out what the translation layer decided on for one request, in order and to the end. `map_pages` are those
-    /// that it writes back meanwhile, in order. The error is the first that the host must hear of.
+    /// Carries out what the translation layer decided on for one request, in order and to the end. `map_pages` are
+    /// those that it writes back meanwhile, in order. The error is the first that the host must hear of.
     pub fn carry_out(
         &mut self,
         decisions: &[Decision],
@@ -295,7 +295,8 @@ impl Nand {
         }
     }
 
-    /// Carries out the erases before which all programs are in flash. Programs that are merely under way are waited for.
+    /// Carries out the erases before which all programs are in flash. Programs that are merely under way are waited
+    /// for.
     fn erase_what_waited(&mut self) {
         while let Some(waiting) = self.waiting_erases.front()
             && self.groups.are_full_up_to(waiting.programs_before)

@@ -17,13 +17,14 @@ pub struct Recovery {
     pub checkpoint_units: u64,
     /// Pages whose spare bytes were read.
     pub scanned_pages: u64,
-    /// How long a drive would have taken for it, over all its dies and channels; a stripe as long as its slowest device.
+    /// How long a drive would have taken for it, over all its dies and channels; a stripe as long as its slowest
+    /// device.
     pub duration_ns: u64,
 }
 
 impl Recovery {
     /// With another device's, which took place at the same time.
-    pub fn beside(self, other: Self) -> Self {
+    pub fn in_parallel_with(self, other: Self) -> Self {
         Self {
             torn_units: self.torn_units + other.torn_units,
             checkpoint_units: self.checkpoint_units + other.checkpoint_units,
@@ -44,8 +45,8 @@ struct Winner {
 const NOWHERE: Winner = Winner { ppn: u32::MAX, version: 0, is_readable: false };
 
 impl Nand {
-    /// The power goes. With power-loss protection what is in memory is saved; without, it is lost, and programs that are
-    /// under way leave torn pages, some of them by chance.
+    /// The power goes. With power-loss protection what is in memory is saved; without, it is lost, and programs that
+    /// are under way leave torn pages, some of them by chance.
     pub fn lose_power(&mut self, random: &mut Random) -> (u64, Vec<u32>) {
         self.opened_in_slc_mode.clear();
         let undone = self.waiting_erases.drain(..).map(|WaitingErase { erase_unit, .. }| erase_unit).collect();
@@ -77,8 +78,8 @@ impl Nand {
         self.groups.clear().into_iter().map(|group| self.tear(group, false)).sum()
     }
 
-    /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's own
-    /// program.
+    /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's
+    /// own program.
     fn tear(&mut self, group: Places, is_under_way: bool) -> u64 {
         let shape = *self.medium.shape();
         let mut torn_units = 0;
@@ -185,7 +186,8 @@ impl Nand {
         erase_units
     }
 
-    /// Looks at the places of an erase unit from `known` on, up to the first that is erased. Returns how many there are.
+    /// Looks at the places of an erase unit from `known` on, up to the first that is erased. Returns how many there
+    /// are.
     fn scan(
         &self,
         erase_unit: u32,

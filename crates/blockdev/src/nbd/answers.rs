@@ -108,8 +108,8 @@ impl Answers {
         Ok(())
     }
 
-    /// Makes chunks of the data behind the room for one head: blocks of zeroes become holes. In place: a hole takes less
-    /// room than its zeroes, so that what is written never reaches what is still to be looked at.
+    /// Makes chunks of the data behind the room for one head: blocks of zeroes become holes. In place: a hole takes
+    /// less room than its zeroes, so that what is written never reaches what is still to be looked at.
     fn chunks(&mut self, piece: Piece, head_at: usize) {
         let (mut to, mut from) = (head_at, head_at + DATA_HEAD_BYTES);
         let mut offset_bytes = piece.offset_bytes;

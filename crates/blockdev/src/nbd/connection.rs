@@ -1,7 +1,7 @@
 //! One client's requests, in order: reads what has come, answers all of it at once.
 //!
-//! The memory that a client can take is bounded by its share, whatever lengths it announces: a longer request is carried
-//! out in pieces, and while answers are not taken no further request is looked at.
+//! The memory that a client can take is bounded by its share, whatever lengths it announces: a longer request is
+//! carried out in pieces, and while answers are not taken no further request is looked at.
 
 use super::answers::{Answers, Piece};
 use super::memory::{BLOCK_BYTES, Share};

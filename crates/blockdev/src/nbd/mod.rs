@@ -161,8 +161,9 @@ fn listen(listener: &Listener, device: &Arc<dyn Device>, shared: &Arc<Shared>) {
     }
 }
 
-/// Attends to the client in a thread of its own. One too many is closed at once: clients say so, whereas they would wait
-/// without a word if it was left in the queue of the socket, some of them for a connection that they hold themselves.
+/// Attends to the client in a thread of its own. One too many is closed at once: clients say so, whereas they would
+/// wait without a word if it was left in the queue of the socket, some of them for a connection that they hold
+/// themselves.
 fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::Result<()> {
     let to_shut = stream.try_clone()?;
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! A drive so small that cleaning, wear and a full drive come within a hundred operations; and a slow, obvious model of
-//! what a device holds.
+//! A drive so small that garbage collection, wear and a full drive come within a hundred operations; and a slow,
+//! obvious model of what a device holds.
 
 use serde_json::json;
 use ssdlab_engine::random::Random;
@@ -190,7 +190,7 @@ fn parts(offset_bytes: u64, length_bytes: u64) -> impl Iterator<Item = (u64, usi
 /// A range within the device: usually a unit or a few, sometimes not on the borders of units.
 pub fn range(random: &mut Random, size_bytes: u64) -> (u64, u64) {
     let units = size_bytes / UNIT;
-    // Half of all requests fall into an eighth of the drive, so that cleaning meets hot and cold data.
+    // Half of all requests fall into an eighth of the drive, so that garbage collection meets hot and cold data.
     let units_near = if random.below(2) == 0 { units / 8 } else { units };
     let offset_bytes = random.below(units_near) * UNIT;
     let units_max = if random.below(8) == 0 { 40 } else { 3 };

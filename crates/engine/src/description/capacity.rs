@@ -1,5 +1,5 @@
-//! How much a drive holds, in every definition that is in use. Arithmetic on its description alone; exact until the last
-//! division.
+//! How much a drive holds, in every definition that is in use. Arithmetic on its description alone; exact until the
+//! last division.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -9,7 +9,8 @@ use crate::specification::drive::{Drive, EraseUnitKind, zones_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Sizes of a drive, all devices of a stripe together. T is `physical_units`, U is `user_units`; a unit is a mapping unit.
+/// Sizes of a drive, all devices of a stripe together. T is `physical_units`, U is `user_units`; a unit is a mapping
+/// unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveCapacity {
     pub mapping_unit_bytes: u32,
@@ -31,9 +32,10 @@ pub struct DriveCapacity {
     pub spare_factor: f64,
     /// (T - S) / S for the S that the drive is sold as: 7.37 % for GiB of flash sold as GB.
     pub hidden_over_provisioning: f64,
-    /// The least (T - U) / U that leaves cleaning something to gain, rounded up to a hundredth of a percent; null: none does.
+    /// The least (T - U) / U that leaves garbage collection something to gain, rounded up to a hundredth of a percent;
+    /// null: none does.
     pub over_provisioning_min: Option<f64>,
-    /// The most that the host may use while cleaning still has one whole erase unit to gain; 0 or less: none.
+    /// The most that the host may use while garbage collection still has one whole erase unit to gain; 0 or less: none.
     pub user_units_max: i64,
     pub planes: u64,
     pub blocks: u64,
@@ -44,7 +46,7 @@ pub struct DriveCapacity {
     pub data_units_per_erase_unit: u64,
     /// What an erase unit holds in SLC mode, without parity.
     pub slc_bytes_per_erase_unit: u64,
-    /// Held back from cleaning: the free reserve and what is open.
+    /// Held back from garbage collection: the free reserve and what is open.
     pub reserve_erase_units: u64,
     pub open_erase_units: u64,
     /// How many erase units each stream has open: a single block on every die, unless one is filled at a time.

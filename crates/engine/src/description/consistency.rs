@@ -1,5 +1,5 @@
 //! Whether the values of a drive fit together: sizes are multiples of each other, policies exist, features go with each
-//! other, cleaning can work. Each rule is one function that says all that breaks it.
+//! other, garbage collection can work. Each rule is one function that says all that breaks it.
 
 use super::capacity::DriveCapacity;
 use super::{Part, Problem, ProblemKind};
@@ -24,7 +24,7 @@ pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
         Ok(geometry) => geometry,
         Err(error) => return with(problems, [error.into()]),
     };
-    let rules = [erase_units, die_choice, slc_cache, housekeeping, data_reduction, parity];
+    let rules = [erase_units, die_choice, slc_cache, background, data_reduction, parity];
     problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     if part == Part::All {
         let rules = [user_bytes, stripe, map_cache, read_ahead, zones];
@@ -122,19 +122,19 @@ fn slc_cache(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
     [pages, placement, fits].into_iter().flatten().collect()
 }
 
-fn housekeeping(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
-    let housekeeping = &drive.housekeeping;
-    let leveling = unless(!housekeeping.wear_leveling || drive.ftl.wear_leveling.name == "static", || {
+fn background(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
+    let background = &drive.background;
+    let leveling = unless(!background.wear_leveling || drive.ftl.wear_leveling.name == "static", || {
         let allowed = "false, or true with ftl.wear_leveling = 'static': no other has work for idle time";
-        Problem::value("housekeeping.wear_leveling", true, allowed)
+        Problem::value("background.wear_leveling", true, allowed)
     });
     let unit_bytes = u64::from(geometry.mapping_unit_bytes);
     let erase_unit_bytes = u64::from(geometry.units_per_erase_unit()) * unit_bytes;
     let pool = DriveCapacity::of(drive, None).ok().and_then(|capacity| {
         let of_device = capacity.erase_units / capacity.devices.max(1);
-        unless(housekeeping.erased_pool_bytes.div_ceil(erase_unit_bytes) < of_device.max(1), || {
+        unless(background.erased_pool_bytes.div_ceil(erase_unit_bytes) < of_device.max(1), || {
             let allowed = format!("less than the {} B of flash", capacity.physical_bytes);
-            Problem::value("housekeeping.erased_pool_bytes", housekeeping.erased_pool_bytes, allowed)
+            Problem::value("background.erased_pool_bytes", background.erased_pool_bytes, allowed)
         })
     });
     leveling.into_iter().chain(pool).collect()
@@ -177,9 +177,9 @@ fn data_reduction(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
         let allowed = "off with data_reduction; one of them should be off";
         Problem::value("slc_cache", "on", allowed)
     });
-    let order = unless(!drive.housekeeping.defragment, || {
+    let order = unless(!drive.background.defragment, || {
         let allowed = "false with data reduction: units of different sizes are not put in order";
-        Problem::value("housekeeping.defragment", true, allowed)
+        Problem::value("background.defragment", true, allowed)
     });
     [power, map, index, reserve, map_cache, ahead, slc, order].into_iter().flatten().collect()
 }
@@ -279,7 +279,7 @@ fn room_for_zones(drive: &Drive, capacity: &DriveCapacity, zones: &ZonesOfDrive)
     })
 }
 
-/// Cleaning must have something to gain, and the host something to use.
+/// Garbage collection must have something to gain, and the host something to use.
 fn spare_area(drive: &Drive) -> Option<Problem> {
     let capacity = match DriveCapacity::of(drive, None) {
         Ok(capacity) => capacity,
@@ -296,7 +296,7 @@ fn spare_area(drive: &Drive) -> Option<Problem> {
         return None;
     }
     let held_back = format!(
-        "{} erase units, of which {} are the free reserve, {} are open and {} must be left for cleaning",
+        "{} erase units, of which {} are the free reserve, {} are open and {} must be left for garbage collection",
         capacity.erase_units, capacity.reserve_erase_units, capacity.open_erase_units, capacity.devices
     );
     let allowed = match capacity.over_provisioning_min {

@@ -1,5 +1,5 @@
-//! The keys of a drive file, the types of their values and the bounds of each alone, against the schema; and whether each
-//! value has a source.
+//! The keys of a drive file, the types of their values and the bounds of each alone, against the schema; and whether
+//! each value has a source.
 
 use super::schema::{self, target};
 use super::{Problem, ProblemKind};

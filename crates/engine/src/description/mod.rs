@@ -39,7 +39,7 @@ pub enum ProblemKind {
     Value,
     /// No value has a source; `known` lists those without.
     NoSource,
-    /// The host may use so much that cleaning has nothing to gain.
+    /// The host may use so much that garbage collection has nothing to gain.
     SpareArea,
 }
 

@@ -14,7 +14,8 @@ use std::sync::LazyLock;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(made);
 
-/// With `properties` `drive_file`, `described_drive`, `problem`, `specification` and `outcome`, whose types are in `$defs`.
+/// With `properties` `drive_file`, `described_drive`, `problem`, `specification` and `outcome`, whose types are in
+/// `$defs`.
 pub fn schema() -> &'static Value {
     &SCHEMA
 }

@@ -1,12 +1,12 @@
 //! What the drive does when nobody asks anything of it: folding the SLC cache, refreshing, collecting garbage ahead of
 //! its time, levelling wear, putting in order.
 //!
-//! One call is a batch as large as one program of every die, so that a request which arrives meanwhile waits for little.
-//! A victim that idle time left half empty stays so; the pacing of the host's writes goes on with it when space is
-//! short, or the next idle time does.
+//! One call is a batch as large as one program of every die, so that a request which arrives meanwhile waits for
+//! little. A victim that idle time left half empty stays so; the pacing of the host's writes goes on with it when space
+//! is short, or the next idle time does.
 //!
-//! Refreshed data is counted as wear levelling, data that is put in order as garbage collection: the ledger has no causes of their
-//! own for them.
+//! Refreshed data is counted as wear levelling, data that is put in order as garbage collection: the ledger has no
+//! causes of their own for them.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -26,7 +26,8 @@ use crate::units::{EraseUnit, Lpn, Ppn};
 pub(super) struct Background {
     idle_after_ns: u64,
     batch_units: u64,
-    /// Erase units that garbage collection keeps erased in idle time beyond what the host may not take; 0: it does not run.
+    /// Erase units that garbage collection keeps erased in idle time beyond what the host may not take; 0: it does not
+    /// run.
     pool_erase_units: u32,
     pub(super) levels_wear: bool,
     /// Erases at which a look at the whole drive found nothing to level.
@@ -45,15 +46,15 @@ impl Background {
         erase_units: u32,
         open_blocks_per_stream: u32,
     ) -> Result<Option<Box<Self>>, SpecificationError> {
-        let said = &drive.housekeeping;
+        let said = &drive.background;
         let refresh = Refresh::new(said, geometry, erase_units)?;
         if !(said.idle_after_ms >= 0.0 && said.idle_after_ms <= 1e9) {
             let allowed = "milliseconds from 0 to 10^9";
-            return Err(SpecificationError::new("housekeeping.idle_after_ms", said.idle_after_ms, allowed));
+            return Err(SpecificationError::new("background.idle_after_ms", said.idle_after_ms, allowed));
         }
         if said.wear_leveling && drive.ftl.wear_leveling.name != "static" {
             let allowed = "false, or true with ftl.wear_leveling = \"static\": no other has work for idle time";
-            return Err(SpecificationError::new("housekeeping.wear_leveling", true, allowed));
+            return Err(SpecificationError::new("background.wear_leveling", true, allowed));
         }
         let has_work = drive.slc_cache.is_on()
             || refresh.is_on()
@@ -71,7 +72,7 @@ impl Background {
         let pool_erase_units = said.erased_pool_bytes.div_ceil(erase_unit_bytes);
         if pool_erase_units >= u64::from(erase_units) {
             let allowed = format!("less than the {} bytes of T", u64::from(erase_units) * erase_unit_bytes);
-            return Err(SpecificationError::new("housekeeping.erased_pool_bytes", said.erased_pool_bytes, allowed));
+            return Err(SpecificationError::new("background.erased_pool_bytes", said.erased_pool_bytes, allowed));
         }
         Ok(Some(Box::new(Self {
             idle_after_ns: (said.idle_after_ms * 1e6).round() as u64,
@@ -147,7 +148,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.erase_unit_to_level_in_idle().map(|behind| (behind, Cause::WearLeveling))
     }
 
-    /// Free erase units that the host cannot take before cleaning runs.
+    /// Free erase units that the host cannot take before garbage collection runs.
     fn kept_from_host(&self) -> u32 {
         self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units + self.set_aside_erase_units()
     }

@@ -1,9 +1,9 @@
 //! Garbage collection: live units are moved out of an erase unit, which is then erased.
 //!
-//! There is one path. A `Move` under way holds its victim, the reason, and the progress; `advance` continues it by as many
-//! places as the budget allows. Reclaiming space at once is an unbounded budget. Collecting in step with the host or in
-//! idle time, wear levelling, refresh and folding of the SLC cache differ in the budget and in when it is given. At most
-//! two moves are under way: one of garbage collection, and one of folding.
+//! There is one path. A `Move` under way holds its victim, the reason, and the progress; `advance` continues it by as
+//! many places as the budget allows. Reclaiming space at once is an unbounded budget. Collecting in step with the host
+//! or in idle time, wear levelling, refresh and folding of the SLC cache differ in the budget and in when it is given.
+//! At most two moves are under way: one of garbage collection, and one of folding.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -11,7 +11,7 @@ use super::space::Space;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Erased;
-use crate::policies::pacing::{self, Pace, Pacing};
+use crate::policies::gc_throttling::{self, GcThrottling, Pace};
 use crate::policies::placement::{PlacementPolicy, PoolView};
 use crate::policies::victim::{Pool, Victim, View};
 use crate::policies::wear::{LOOKED_AT, WearLeveling};
@@ -52,7 +52,7 @@ pub struct Move {
 pub struct Gc {
     pub victim: Victim,
     pub wear_leveling: WearLeveling,
-    pub pacing: Pacing,
+    pub gc_throttling: GcThrottling,
     /// For victim policies that choose at random.
     pub random: Random,
     /// The erase unit that levelling wear looks at next.
@@ -108,7 +108,7 @@ impl Gc {
         Ok(Self {
             victim: Victim::new(&settings.victim, erase_units)?,
             wear_leveling: WearLeveling::new(&settings.wear_leveling)?,
-            pacing: Pacing::new(&settings.pacing)?,
+            gc_throttling: GcThrottling::new(&settings.gc_throttling)?,
             random: Random::new(seed ^ 0x7669_6374),
             leveled_to: 0,
             under_way: None,
@@ -281,8 +281,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Err(self.turn_read_only())
     }
 
-    /// Garbage collection and folding at the same time may have used up what was erased: the other one is ended, and gives
-    /// some back.
+    /// Garbage collection and folding at the same time may have used up what was erased: the other one is ended, and
+    /// gives some back.
     #[cold]
     fn find_room_for(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
         if self.space.is_stopped(stream) && !self.go_on(stream) {
@@ -397,8 +397,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(gained)
     }
 
-    /// Empties the closed erase unit that gains most, whatever the victim policy: first-in-first-out may meet full ones in a
-    /// row, though never all of them twice over, but a policy that draws may miss the few others any number of times.
+    /// Empties the closed erase unit that gains most, whatever the victim policy: first-in-first-out may meet full ones
+    /// in a row, though never all of them twice over, but a policy that draws may miss the few others any number of
+    /// times.
     fn collect_least(&mut self) -> Result<(), ReadOnly> {
         let Some(victim) = self.victim_with_gain() else { return Err(self.find_nothing_to_reclaim()) };
         self.empty(victim, Cause::Gc)?;
@@ -425,8 +426,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// The die that garbage is collected on next, where blocks are opened by die. Any, without a clock: there most dies
-    /// have no erased block at a time, and emptying those of the first of them again and again would move what is hardly
-    /// stale.
+    /// have no erased block at a time, and emptying those of the first of them again and again would move what is
+    /// hardly stale.
     fn die_to_collect(&self) -> Option<u32> {
         if C::PACED { self.space.die_to_collect() } else { None }
     }
@@ -446,14 +447,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Ok(());
         }
         let under_way = self.gc.under_way.as_mut().expect("a victim was just chosen");
-        let view = pacing::View {
+        let view = gc_throttling::View {
             free_erase_units: self.space.free.len(),
             floor_erase_units: floor,
             live_units: under_way.live_units,
             gained_units: under_way.gained_units,
             written_units: u64::from(places),
         };
-        match self.gc.pacing.pace(&view) {
+        match self.gc.gc_throttling.pace(&view) {
             Pace::Parts(parts) => {
                 let units = under_way.take_on(parts);
                 self.move_batch(units)?;
@@ -466,7 +467,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// So many more units are owed. Moves them once they make a batch, of as many victims as it takes.
     #[inline]
     fn move_batch(&mut self, units: u64) -> Result<(), ReadOnly> {
-        let batch_units = self.gc.pacing.batch_units();
+        let batch_units = self.gc.gc_throttling.batch_units();
         if batch_units == 1 {
             return self.go_on_with_gc(units);
         }
@@ -485,8 +486,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Chooses a victim to be emptied in step with the host. False when there is none, or an erase unit of the SLC cache
-    /// is folded instead.
+    /// Chooses a victim to be emptied in step with the host. False when there is none, or an erase unit of the SLC
+    /// cache is folded instead.
     fn start_paced_gc(&mut self) -> Result<bool, ReadOnly> {
         if self.slc_cache.is_some() && self.fold_for_space(true)? {
             return Ok(false);
@@ -501,8 +502,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(true)
     }
 
-    /// With no erased unit left, the open one must take the rest of the victim. Where the host writes to it as well, the
-    /// victim is finished before the host has taken that room.
+    /// With no erased unit left, the open one must take the rest of the victim. Where the host writes to it as well,
+    /// the victim is finished before the host has taken that room.
     pub(super) fn keep_room_for_victim(&mut self) -> Result<(), ReadOnly> {
         if self.space.free.len() > 0 {
             return Ok(());
@@ -512,7 +513,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if L::has_room_to_move(self, under_way.stream, live_units + 1) { Ok(()) } else { self.finish_gc() }
     }
 
-    /// The closed erase unit with the fewest live units, if emptying it gives anything back. Whatever the victim policy, in idle time there is time for the best choice.
+    /// The closed erase unit with the fewest live units, if emptying it gives anything back. Whatever the victim
+    /// policy, in idle time there is time for the best choice.
     pub(super) fn victim_with_gain(&self) -> Option<EraseUnit> {
         let data_units = u64::from(self.space.layout.data_units_per_erase_unit());
         self.space.occupancy.least().filter(|&least| {

@@ -25,8 +25,8 @@ pub struct Capacity {
     /// What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in.
     pub counted_unit_bytes: u32,
     pub live_units: u64,
-    /// What cleaning really has, over what is live: spare, trimmed and never-written space less reserve, half of each
-    /// open erase unit, parity and bad blocks. Nothing when nothing is live.
+    /// What garbage collection really has, over what is live: spare, trimmed and never-written space less reserve, half
+    /// of each open erase unit, parity and bad blocks. Nothing when nothing is live.
     pub effective_over_provisioning: Option<f64>,
 }
 
@@ -115,7 +115,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (live > 0.0).then(|| room / live)
     }
 
-    /// What cleaning really has, and what is live, in places; 0 for a drive that does not clean.
+    /// What garbage collection really has, and what is live, in places; 0 for a drive that does not clean.
     pub fn room_and_live(&self) -> (f64, f64) {
         if L::IS_ZONED {
             return (0.0, 0.0);

@@ -62,8 +62,8 @@ impl Map {
         Ppn(std::mem::replace(self.physical.word(lpn.index()), ppn.0))
     }
 
-    /// Links moved units with places in a row, from `to` on. The tables are looked up once for the run, and the loop goes
-    /// on by four units, which takes a fifth of its instructions away.
+    /// Links moved units with places in a row, from `to` on. The tables are looked up once for the run, and the loop
+    /// goes on by four units, which takes a fifth of its instructions away.
     #[inline]
     pub fn link_run(&mut self, units: &[(Lpn, Ppn)], to: Ppn) {
         let physical = self.physical.as_mut_slice();

@@ -2,8 +2,8 @@
 //!
 //! It decides and counts; the clock turns its decisions into time. It never allocates in its loops.
 //!
-//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `accounts` count, `gc` moves
-//! and erases, and the layer says where a unit lies and how it is read, written and moved.
+//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `accounts` count,
+//! `gc` moves and erases, and the layer says where a unit lies and how it is read, written and moved.
 
 mod accounts;
 mod background;
@@ -85,7 +85,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         array.keep_apart(static_erase_units);
         let user_units = user_units(ftl.user_bytes, ftl.mapping_unit_bytes)?;
         if ftl.reserve_erase_units == 0 {
-            let allowed = "1 or more: cleaning needs an erased unit to move live data to";
+            let allowed = "1 or more: garbage collection needs an erased unit to move live data to";
             return Err(SpecificationError::new("ftl.reserve_erase_units", 0, allowed));
         }
         let layer = L::new(drive, user_units, placement.streams(), seed)?;
@@ -218,8 +218,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         L::execute_one(self, request)
     }
 
-    /// A request to a drive whose units take a place each. Nearly all of a workload that is bound by this loop are writes
-    /// of a unit; all else is a call, so that the loop keeps what it needs in registers.
+    /// A request to a drive whose units take a place each. Nearly all of a workload that is bound by this loop are
+    /// writes of a unit; all else is a call, so that the loop keeps what it needs in registers.
     #[inline(always)]
     fn execute_units(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
@@ -385,8 +385,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
 /// Room at the frontiers.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Leaves the stream's frontier with room for a unit, collecting garbage first if opening an erase unit for the host
-    /// would leave fewer free than the reserve.
+    /// Leaves the stream's frontier with room for a unit, collecting garbage first if opening an erase unit for the
+    /// host would leave fewer free than the reserve.
     #[cold]
     #[inline(never)]
     fn make_room_for_host(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
@@ -428,9 +428,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Whether an erase unit that was lost has left fewer free than the reserve. Where host and garbage collection share a
-    /// frontier nobody else would notice: garbage collection leaves it with room, and each loss would take one from the
-    /// reserve for good.
+    /// Whether an erase unit that was lost has left fewer free than the reserve. Where host and garbage collection
+    /// share a frontier nobody else would notice: garbage collection leaves it with room, and each loss would take one
+    /// from the reserve for good.
     fn lacks_reserve(&self) -> bool {
         self.space.free.len() < self.space.margins.reserve_erase_units && self.gc.under_way.is_none()
     }
@@ -452,8 +452,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Moves the frontier to the next run of places: past parity, and to another die when a group is full. Returns whether
-    /// there is any room.
+    /// Moves the frontier to the next run of places: past parity, and to another die when a group is full. Returns
+    /// whether there is any room.
     #[inline]
     fn go_on(&mut self, stream: StreamId) -> bool {
         self.space.go_round(stream) || self.go_on_in_turn(stream, false)
@@ -517,8 +517,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.gc.victim.closed(erase_unit, self.space.stream_of(erase_unit), self.space.filled.closings);
     }
 
-    /// Opens an erased erase unit at a frontier; on a drive with an open block on each die, on the one whose turn it is or
-    /// the next that has room.
+    /// Opens an erased erase unit at a frontier; on a drive with an open block on each die, on the one whose turn it is
+    /// or the next that has room.
     fn open(&mut self, frontier: StreamId) {
         const KEPT: &str = "the reserve keeps an erase unit free for garbage collection";
         if self.space.open_blocks.is_some() {
@@ -570,7 +570,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.accounts.opened(stream);
     }
 
-    /// Units are read and programmed at the stream's frontier; the map follows, and erase units are opened as it fills up.
+    /// Units are read and programmed at the stream's frontier; the map follows, and erase units are opened as it fills
+    /// up.
     #[inline]
     fn copy_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
         loop {

@@ -1,8 +1,8 @@
 //! Finds what lies in another order than its addresses, so that idle time can rewrite it.
 //!
 //! It looks at what the host's writes filled since it last looked, and at nothing twice: the price of looking does not
-//! grow with the drive. The addresses are judged in segments. A unit follows its neighbour when it lies in the next place
-//! for data, or when one ends a page and the other begins one.
+//! grow with the drive. The addresses are judged in segments. A unit follows its neighbour when it lies in the next
+//! place for data, or when one ends a page and the other begins one.
 
 use super::map::Map;
 use super::space::Layout;
@@ -26,7 +26,7 @@ impl Order {
         Self { to_look_at: VecDeque::new(), is_listed: vec![false; erase_units as usize], found: Vec::new() }
     }
 
-    /// The host's writes, or cleaning for them, fill an erase unit.
+    /// The host's writes, or garbage collection for them, fill an erase unit.
     pub fn opened(&mut self, erase_unit: EraseUnit) {
         if !std::mem::replace(&mut self.is_listed[erase_unit.index()], true) {
             self.to_look_at.push_back((erase_unit, 0));

@@ -20,7 +20,8 @@ pub enum CellsBy {
     Valid,
     /// Its erases, from 0 for the least worn erase unit of the drive to 255 for the most worn.
     EraseCount,
-    /// How long ago it was filled: `255 a / (1 + a)` after `a` drive writes, so 128 after one. 0 while it is open or free.
+    /// How long ago it was filled: `255 a / (1 + a)` after `a` drive writes, so 128 after one. 0 while it is open or
+    /// free.
     Age,
     /// The stream that filled it or fills it; 255 when it is free, 254 when it is retired.
     Stream,
@@ -87,8 +88,8 @@ pub trait Pictured {
     fn marks(&mut self) -> Marks;
     /// Nothing for a number that no erase unit has.
     fn close_up(&self, erase_unit: u32) -> Option<Close>;
-    /// Over the erase units that are not retired, each with its most worn block. By block, as the outcome has it, there may
-    /// be a hundred times as many to look at.
+    /// Over the erase units that are not retired, each with its most worn block. By block, as the outcome has it, there
+    /// may be a hundred times as many to look at.
     fn erase_count(&self) -> Spread;
 }
 
@@ -241,8 +242,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         is_full.then(|| self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f32 * scale)
     }
 
-    /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share over the
-    /// age is 1. Little age says little, and is filled up with that.
+    /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share over
+    /// the age is 1. Little age says little, and is filled up with that.
     fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let age = self.age(erase_unit, scale)?;
         let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();

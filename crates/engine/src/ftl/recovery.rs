@@ -15,7 +15,8 @@ use crate::policies::placement::PlacementPolicy;
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 
-/// What a drive with contents asks of its translation layer in addition to requests. Nothing here is called for a request.
+/// What a drive with contents asks of its translation layer in addition to requests. Nothing here is called for a
+/// request.
 pub trait Recoverable {
     /// Where the map says that a unit lies; nothing if it was never written, or trimmed.
     fn place_of(&self, lpn: Lpn) -> Option<Ppn>;
@@ -27,10 +28,11 @@ pub trait Recoverable {
     fn stream_of(&self, erase_unit: EraseUnit) -> StreamId;
     /// Moves what lives in an erase unit away and never uses it again.
     fn give_up(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly>;
-    /// What survives a loss of power in addition to the flash's contents. The translation layer must not be used afterwards.
+    /// What survives a loss of power in addition to the flash's contents. The translation layer must not be used
+    /// afterwards.
     fn take_lasting(&mut self) -> Lasting;
-    /// Takes up what a scan has found. Only for a new translation layer. Returns the half-full erase units that it does not
-    /// go on with: the rest of them is counted as padding, and must be it from now on.
+    /// Takes up what a scan has found. Only for a new translation layer. Returns the half-full erase units that it does
+    /// not go on with: the rest of them is counted as padding, and must be it from now on.
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit>;
     /// Spoils the map on purpose, as an engine would that forgets to note a move. For tests that must notice.
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn);
@@ -257,8 +259,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// The frontier at which a half-full erase unit of a stream is filled further: one for all dies, or one for each. The
-    /// host has a second one, for data that goes past the SLC cache.
+    /// The frontier at which a half-full erase unit of a stream is filled further: one for all dies, or one for each.
+    /// The host has a second one, for data that goes past the SLC cache.
     fn slot_for(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let goes_past_cache = stream == HOST && !self.space.is_slc(erase_unit);
         let frontier = if goes_past_cache { self.frontier_past_cache() } else { stream };
@@ -268,8 +270,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Half-full erase units go on where they stood, one a stream, or one a stream and die; full ones are closed in the order of their filling.
-    /// Returns those that are half full and closed.
+    /// Half-full erase units go on where they stood, one a stream, or one a stream and die; full ones are closed in the
+    /// order of their filling. Returns those that are half full and closed.
     fn take_up_frontiers(&mut self, found: &Found) -> Vec<EraseUnit> {
         let mut filled_up = Vec::new();
         let mut written: Vec<_> = (0..)

@@ -1,11 +1,11 @@
 //! Which erase units hold data that reads or time have worn: it is moved in idle time, before it can be lost.
 //!
-//! The translation layer knows the time only when it is idle, so data counts as written when the last idle time ended: it
-//! is never taken for younger than it is.
+//! The translation layer knows the time only when it is idle, so data counts as written when the last idle time ended:
+//! it is never taken for younger than it is.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
-use crate::specification::drive::Housekeeping;
+use crate::specification::drive::BackgroundOperations;
 use crate::units::EraseUnit;
 
 const DAY_NS: f64 = 86_400e9;
@@ -32,10 +32,10 @@ pub struct Refresh {
 }
 
 impl Refresh {
-    pub fn new(said: &Housekeeping, geometry: &Geometry, erase_units: u32) -> Result<Self, SpecificationError> {
+    pub fn new(said: &BackgroundOperations, geometry: &Geometry, erase_units: u32) -> Result<Self, SpecificationError> {
         if !(said.retention_days >= 0.0 && said.retention_days <= 100_000.0) {
             let allowed = "0 (never), or up to 100000 days";
-            return Err(SpecificationError::new("housekeeping.retention_days", said.retention_days, allowed));
+            return Err(SpecificationError::new("background.retention_days", said.retention_days, allowed));
         }
         let retention_ns = (said.retention_days * DAY_NS).round() as u64;
         let blocks_per_erase_unit = geometry.blocks_per_erase_unit();
@@ -83,8 +83,8 @@ impl Refresh {
         }
     }
 
-    /// The host reads a unit; those of one page that follow each other are one read of the flash, or none where the page
-    /// is still in the controller's memory.
+    /// The host reads a unit; those of one page that follow each other are one read of the flash, or none where the
+    /// page is still in the controller's memory.
     pub fn read(&mut self, ppn: u32, takes_flash: bool) {
         let page = ppn / self.units_per_page;
         if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page || !takes_flash {

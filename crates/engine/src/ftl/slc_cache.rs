@@ -1,12 +1,12 @@
 //! The SLC cache: erase units that the host fills with one bit a cell, and that are folded into the others later.
 //!
-//! The choice between the cache and the rest is made when an erase unit is opened, never for a unit: the host's writes go
-//! to the frontier of their stream as ever, and while the cache takes them, that frontier's erase unit is one in SLC mode.
-//! The other frontier, half full as it may be, waits in a place of its own; it also takes what is folded.
+//! The choice between the cache and the rest is made when an erase unit is opened, never for a unit: the host's writes
+//! go to the frontier of their stream as ever, and while the cache takes them, that frontier's erase unit is one in SLC
+//! mode. The other frontier, half full as it may be, waits in a place of its own; it also takes what is folded.
 //!
-//! Erase units in SLC mode are never chosen as victims. The one that has been full longest is folded first, but one that
-//! holds nothing any more is only erased. Folding happens in idle time; when erased space runs short, since it gives more
-//! back than any cleaning; and, where the drive file says so, when the cache is full.
+//! Erase units in SLC mode are never chosen as victims. The one that has been full longest is folded first, but one
+//! that holds nothing any more is only erased. Folding happens in idle time; when erased space runs short, since it
+//! gives more back than any garbage collection; and, where the drive file says so, when the cache is full.
 
 use super::Ftl;
 use super::gc::Move;
@@ -97,7 +97,8 @@ pub(super) fn static_erase_units(drive: &Drive, geometry: &Geometry) -> Result<(
     Ok((wanted as u32, units))
 }
 
-/// Erase units that the cache holds open, beside those of the placement: the frontier past it, and a dynamic one.
+/// Erase units that the cache holds open, in addition to those of the placement: the frontier past it, and a dynamic
+/// one.
 pub(super) fn open_erase_units(drive: &Drive) -> u32 {
     u32::from(drive.slc_cache.is_on()) + u32::from(drive.slc_cache.dynamic_bytes_max > 0)
 }
@@ -125,8 +126,8 @@ impl SlcCache {
         }
     }
 
-    /// Takes up what one of the same drive held: `states` are those of its erase units, and `is_within` says whether a move
-    /// names only what the drive has. False when it is not one of the same drive.
+    /// Takes up what one of the same drive held: `states` are those of its erase units, and `is_within` says whether a
+    /// move names only what the drive has. False when it is not one of the same drive.
     pub fn hold(&mut self, held: Holding, states: &[State], is_within: impl Fn(&Move) -> bool) -> bool {
         let is = |erase_unit: &EraseUnit, state| states.get(erase_unit.index()) == Some(&state);
         let fits = held.full.iter().all(|full| is(full, State::Open))
@@ -296,8 +297,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0 || self.may_open_dynamic(cache))
     }
 
-    /// The host's frontier is full: opens another one in the cache, or sees to it that the host writes past it. False when
-    /// the host's frontier is past the cache already and full too.
+    /// The host's frontier is full: opens another one in the cache, or sees to it that the host writes past it. False
+    /// when the host's frontier is past the cache already and full too.
     pub(super) fn make_room_in_cache(&mut self) -> Result<bool, ReadOnly> {
         while !self.has_room_in_cache() && self.erase_dead()? {}
         if self.has_room_in_cache() {
@@ -354,8 +355,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.slc_cache.as_mut()?.take_next(&self.space, only_dynamic)
     }
 
-    /// With a clock, and where the drive waits for room: begins to fold so early that the next erase unit of the cache is
-    /// ready when the one just opened is full.
+    /// With a clock, and where the drive waits for room: begins to fold so early that the next erase unit of the cache
+    /// is ready when the one just opened is full.
     pub(super) fn fold_ahead(&mut self) -> Result<(), ReadOnly> {
         let cache = self.cache();
         if !cache.folds_when_full || cache.is_folding() {
@@ -431,8 +432,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// A dynamic erase unit gives back more than folding it takes, so that it may take of the reserve as cleaning does;
-    /// one of the cache's own gives nothing to the others.
+    /// A dynamic erase unit gives back more than folding it takes, so that it may take of the reserve as garbage
+    /// collection does; one of the cache's own gives nothing to the others.
     fn make_room_to_fold(&mut self, erase_unit: EraseUnit, live_units: u64) -> Result<(), ReadOnly> {
         if self.room_past_cache() >= live_units {
             return Ok(());

@@ -1,16 +1,16 @@
-//! Saving and restoring the state of a drive at rest: the map, what each erase unit holds, the open ones, the free ones,
-//! wear, counters, and what policies remember.
+//! Saving and restoring the state of a drive at rest: the map, what each erase unit holds, the open ones, the free
+//! ones, wear, counters, and what policies remember.
 //!
-//! Only the map is large; it follows a header of JSON as plain numbers. What follows from the map (which places are live,
-//! which address a place holds) is not written. The exception are drives with extra state: an SLC cache, cached map pages,
-//! reduced data, a victim that is half emptied, progress of background operations. That does not follow from the map, so
-//! the tables of such a drive are written whole. A state without extra state can be restored on a drive whose erase units
-//! are a whole number of times larger: each address and place then stands for that many.
+//! Only the map is large; it follows a header of JSON as plain numbers. What follows from the map (which places are
+//! live, which address a place holds) is not written. The exception are drives with extra state: an SLC cache, cached
+//! map pages, reduced data, a victim that is half emptied, progress of background operations. That does not follow from
+//! the map, so the tables of such a drive are written whole. A state without extra state can be restored on a drive
+//! whose erase units are a whole number of times larger: each address and place then stands for that many.
 //!
-//! A drive with a clock is saved when no request is outstanding. What its flash and its buffer have yet to do is decided
-//! by then and counts as done, so the clock has no state of its own. Units that wait for a program group to fill count as
-//! programmed. The simulated time is not saved, so a drive that remembers times (ages of data, read disturb) cannot be
-//! saved.
+//! A drive with a clock is saved when no request is outstanding. What its flash and its buffer have yet to do is
+//! decided by then and counts as done, so the clock has no state of its own. Units that wait for a program group to
+//! fill count as programmed. The simulated time is not saved, so a drive that remembers times (ages of data, read
+//! disturb) cannot be saved.
 //!
 //! A file may be damaged in any way. Every number in it is checked against the drive before it is used, and every count
 //! against what is counted, so that a damaged file is either refused or harmless.
@@ -84,7 +84,7 @@ struct Header {
     extra_state: Option<Box<ExtraState>>,
 }
 
-/// What some drives keep beside the map.
+/// What some drives keep in addition to the map.
 #[derive(Serialize, Deserialize)]
 struct ExtraState {
     live_units: Vec<u32>,
@@ -113,7 +113,7 @@ fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
 }
 
 fn extra_state_mismatch() -> StateError {
-    StateError::OtherDrive("it keeps other things beside its map".into())
+    StateError::OtherDrive("it keeps other state in addition to its map".into())
 }
 
 /// Writing it out.
@@ -153,11 +153,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if header.extra_state.is_some() { self.write_tables(out) } else { self.write_map(out) }
     }
 
-    /// What is to be written beside the map; nothing for a drive that keeps nothing there. The error names what cannot be
-    /// kept: times run by a clock that begins anew.
+    /// What is written in addition to the map; nothing for a drive that keeps only the map. The error names what cannot
+    /// be kept: times run by a clock that begins anew.
     fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
-            return Err(StateError::Unsaved("housekeeping.retention_days, .read_disturb_reads or .defragment"));
+            return Err(StateError::Unsaved("background.retention_days, .read_disturb_reads or .defragment"));
         }
         if L::IS_ZONED {
             return Err(StateError::Unsaved("[zones]"));
@@ -252,7 +252,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             )));
         }
         if times > 1 && header.extra_state.is_some() {
-            return Err(StateError::OtherDrive("what it keeps beside its map stands for no larger drive".into()));
+            return Err(StateError::OtherDrive("what it keeps in addition to its map fits no larger drive".into()));
         }
         let data_units = layout_of(header, &space.layout)?.data_units_per_erase_unit();
         if data_units.checked_mul(times.max(1)) != Some(space.layout.data_units_per_erase_unit()) {
@@ -312,8 +312,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// The parity of an open erase unit covers what was written up to its last full stripe, which on the smaller drive ended
-    /// earlier: what lies between has parity on the larger one alone.
+    /// The parity of an open erase unit covers what was written up to its last full stripe, which on the smaller drive
+    /// ended earlier: what lies between has parity on the larger one alone.
     fn count_parity_of_open(&mut self, header: &Header, smaller: &Layout, times: u64) {
         let parity = |layout: &Layout, erase_unit: EraseUnit, frontier: &Frontier| {
             let place = frontier.next().0 - layout.first(erase_unit);
@@ -372,7 +372,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     ) -> Result<(), StateError> {
         let has_layer = serde_json::to_value(self.layer.kept()).is_ok_and(|kept| !kept.is_null());
         if has_layer || self.slc_cache.is_some() {
-            return Err(StateError::OtherDrive("it keeps nothing beside its map".into()));
+            return Err(StateError::OtherDrive("it keeps nothing in addition to its map".into()));
         }
         let live = self.take_up_map(input, header, times)?;
         if times == 1 && self.accounts.mapped_units() != header.mapped_units {
@@ -457,7 +457,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(count)
     }
 
-    /// The tables and what was kept beside them.
+    /// The tables and what was kept in addition to them.
     fn restore_extra_state(
         &mut self,
         input: &mut dyn Read,
@@ -540,8 +540,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if times.into_iter().all(|time| time <= now) { Ok(()) } else { Err(damaged("a time after the last write")) }
     }
 
-    /// Every live place against the address that it holds, and their numbers against what each erase unit and each stream is
-    /// known to hold.
+    /// Every live place against the address that it holds, and their numbers against what each erase unit and each
+    /// stream is known to hold.
     fn check_places(&self) -> Result<(), String> {
         let space = &self.space;
         let mut pools = vec![PoolState::default(); self.accounts.pools().len()];

@@ -72,8 +72,8 @@ impl ByDie {
 
 pub struct Occupancy {
     keys: Vec<u32>,
-    /// No key of the group is below this; it may be too low, never too high, until `least` looks again and notes what it
-    /// has found.
+    /// No key of the group is below this; it may be too low, never too high, until `least` looks again and notes what
+    /// it has found.
     group_least: Vec<Cell<u32>>,
     /// The same over groups of groups.
     region_least: Vec<Cell<u32>>,

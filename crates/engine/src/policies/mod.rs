@@ -4,7 +4,7 @@
 //! command line and in reports, and its place in the contract tests and benchmarks that walk the list.
 
 pub mod die_choice;
-pub mod pacing;
+pub mod gc_throttling;
 pub mod placement;
 pub(crate) mod registry;
 pub mod victim;
@@ -22,7 +22,7 @@ pub fn descriptions() -> Vec<Description> {
         victim::descriptions(),
         placement::descriptions(),
         wear::descriptions(),
-        pacing::descriptions(),
+        gc_throttling::descriptions(),
         die_choice::descriptions(),
     ];
     kinds.into_iter().flatten().collect()
@@ -57,7 +57,7 @@ fn choices_mut(ftl: &mut Ftl) -> [(&'static str, &mut PolicyChoice); 5] {
         ("victim", &mut ftl.victim),
         ("placement", &mut ftl.placement),
         ("wear_leveling", &mut ftl.wear_leveling),
-        ("pacing", &mut ftl.pacing),
+        ("gc_throttling", &mut ftl.gc_throttling),
         ("die_choice", &mut ftl.die_choice),
     ]
 }
@@ -96,7 +96,7 @@ fn made(kind: &str, choice: &PolicyChoice) -> Result<(), SpecificationError> {
         "victim" => victim::Victim::new(choice, 1).map(drop),
         "placement" => placement::streams(choice).map(drop),
         "wear_leveling" => wear::WearLeveling::new(choice).map(drop),
-        "pacing" => pacing::Pacing::new(choice).map(drop),
+        "gc_throttling" => gc_throttling::GcThrottling::new(choice).map(drop),
         _ => die_choice::DieChoice::new(choice).map(drop),
     }
 }

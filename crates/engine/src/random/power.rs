@@ -1,8 +1,8 @@
 //! Logarithm and power to base two from additions, multiplications and one division only.
 //!
 //! The standard library's `ln` and `powf` are the platform's: their last bit differs between machines (even between
-//! processors under one C library), and a rank of a skewed distribution differs with it. A result must be the same bytes
-//! everywhere, so the streams use these. Accurate to a few units in the last place.
+//! processors under one C library), and a rank of a skewed distribution differs with it. A result must be the same
+//! bytes everywhere, so the streams use these. Accurate to a few units in the last place.
 
 use std::f64::consts::{LN_2, SQRT_2};
 

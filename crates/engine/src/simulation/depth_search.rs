@@ -1,9 +1,9 @@
 //! The most requests outstanding at which a job keeps to a latency, found as fio 3.33 finds it (`io_u.c`).
 //!
 //! The job begins with one request at a time. After a window in which enough of its requests were in time the depth
-//! doubles, and once one was too deep, it goes half of the way there; after another window it goes half of the way back.
-//! A depth that follows itself is the one: what is outstanding ends, and the job starts its counts again for a last window at it.
-//! Where every request must be in time, the first that is late ends its window.
+//! doubles, and once one was too deep, it goes half of the way there; after another window it goes half of the way
+//! back. A depth that follows itself is the one: what is outstanding ends, and the job starts its counts again for a
+//! last window at it. Where every request must be in time, the first that is late ends its window.
 //!
 //! Other than in fio, what ends after its window decides nothing, and the largest depth counts as too deep once it was.
 
@@ -162,7 +162,8 @@ mod tests {
 
     const TARGET: LatencyTarget = LatencyTarget { latency_ns: 450, window_ns: 10_000, percent: 100.0, goes_on: false };
 
-    /// A device whose requests take `latency_ns` of the depth, all alike; the depths that were tried, and what came of it.
+    /// A device whose requests take `latency_ns` of the depth, all alike; the depths that were tried, and what came of
+    /// it.
     fn tried(target: LatencyTarget, depth_max: u32, latency_ns: impl Fn(u32, u64) -> u64) -> (Vec<u32>, Verdict) {
         let mut search = DepthSearch::new(target, depth_max);
         let (mut now_ns, mut depths) = (0, vec![1]);

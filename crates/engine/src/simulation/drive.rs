@@ -31,7 +31,7 @@ pub trait SimulatedDrive: Pictured + Send {
     fn erase_counts(&self) -> Vec<u32>;
     /// Retired ones too.
     fn erase_units(&self) -> u32;
-    /// What cleaning really has, and what is live, in places.
+    /// What garbage collection really has, and what is live, in places.
     fn room_and_live(&self) -> (f64, f64);
     fn effective_over_provisioning(&self) -> Option<f64> {
         let (room, live) = self.room_and_live();

@@ -1,5 +1,5 @@
-//! What the drive did in each interval of simulated time, of a length that the run is given: a row each, the last one up
-//! to the end of the run.
+//! What the drive did in each interval of simulated time, of a length that the run is given: a row each, the last one
+//! up to the end of the run.
 //!
 //! Not the time series, which has latencies and lengths of its own choice (`time_series.rs`).
 
@@ -27,8 +27,8 @@ impl Intervals {
         Self { interval_ns, ended: Vec::new(), ledger: Ledger::default() }
     }
 
-    /// The drive at a time, which never falls. What was counted since the last look belongs to the interval in which that
-    /// lies, so that looks should be much closer to each other than the ends of intervals.
+    /// The drive at a time, which never falls. What was counted since the last look belongs to the interval in which
+    /// that lies, so that looks should be much closer to each other than the ends of intervals.
     pub fn note(&mut self, now_ns: u64, ledger: &Ledger) {
         while now_ns >= self.next_ns() {
             self.end(self.next_ns(), ledger);

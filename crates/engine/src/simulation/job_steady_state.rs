@@ -1,13 +1,13 @@
 //! The steady state of one job (`steadystate=`), on the drive's clock: by fio's own rule, or by SNIA's.
 //!
-//! Once a second, after the ramp time, the rate of the second joins a window of as many seconds as the duration has. When
-//! the window is full and the rule holds, the job ends: either no rate is further from their mean than the limit, or the
-//! least-squares line through them rises or falls by less than the limit a second. Limits may be percentages of the
-//! mean. Source: fio 3.33, steadystate.c.
+//! Once a second, after the ramp time, the rate of the second joins a window of as many seconds as the duration has.
+//! When the window is full and the rule holds, the job ends: either no rate is further from their mean than the limit,
+//! or the least-squares line through them rises or falls by less than the limit a second. Limits may be percentages of
+//! the mean. Source: fio 3.33, steadystate.c.
 //!
-//! By SNIA's rule the window is five rounds, and the job may end with any of them: when the rates of the rounds lie within
-//! 20 % of their mean, and their line rises or falls by 10 % of it at most (`steady_state.rs`). The same rule over rounds
-//! of host writes is `rounds.rs`.
+//! By SNIA's rule the window is five rounds, and the job may end with any of them: when the rates of the rounds lie
+//! within 20 % of their mean, and their line rises or falls by 10 % of it at most (`steady_state.rs`). The same rule
+//! over rounds of host writes is `rounds.rs`.
 
 use crate::specification::job::{JobSteadyState, SteadyCriterion};
 use crate::steady_state::SteadyState;

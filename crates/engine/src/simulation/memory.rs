@@ -1,7 +1,7 @@
 //! How much memory a run takes, counted from its specification before any table is made.
 //!
-//! Tables are counted as full: those that the system fills only where they are touched are full once the whole drive has
-//! been written. What is small on every drive is not listed, but allowed for.
+//! Tables are counted as full: those that the system fills only where they are touched are full once the whole drive
+//! has been written. What is small on every drive is not listed, but allowed for.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -82,7 +82,7 @@ impl Memory {
 
         let blocks = u64::from(geometry.blocks());
         self.other_bytes += ERASE_UNIT_BYTES * u64::from(geometry.erase_units_nominal()) + BLOCK_BYTES * blocks;
-        if drive.housekeeping.read_disturb_reads > 0 {
+        if drive.background.read_disturb_reads > 0 {
             self.other_bytes += READ_COUNT_BYTES * blocks;
         }
         Ok(())

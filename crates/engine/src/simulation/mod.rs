@@ -55,7 +55,8 @@ pub struct Progress {
     pub is_finished: bool,
 }
 
-/// The requests of a job, which must lie within the drive. Jobs that write zone by zone share what they know of the zones.
+/// The requests of a job, which must lie within the drive. Jobs that write zone by zone share what they know of the
+/// zones.
 fn source_of(
     job: &Job,
     specification: &Specification,

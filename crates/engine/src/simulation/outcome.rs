@@ -47,7 +47,7 @@ pub struct JobOutcome {
     pub trim: Requests,
     /// Their bytes are 0.
     pub flush: Requests,
-    /// What the drive did while it served this job; cleaning counts for the job whose write set it off.
+    /// What the drive did while it served this job; garbage collection counts for the job whose write set it off.
     pub ledger: Ledger,
     /// Nothing without a clock.
     pub timing: Option<JobTiming>,

@@ -1,5 +1,5 @@
-//! The last stage, cut into rounds of host bytes, until write amplification is steady, and with a clock requests a second
-//! as well.
+//! The last stage, cut into rounds of host bytes, until write amplification is steady, and with a clock requests a
+//! second as well.
 
 use super::outcome::SteadyStateOutcome;
 use super::timed_rounds::{RoundTimes, TimedRounds};
@@ -55,7 +55,7 @@ impl Rounds {
         self
     }
 
-    /// `erased_units`, as the ledger counts them, can be written before cleaning must begin.
+    /// `erased_units`, as the ledger counts them, can be written before garbage collection must begin.
     pub fn start(&mut self, ledger: &Ledger, erased_units: u64) {
         self.start = *ledger;
         self.stage_start_bytes = ledger.host_written_bytes;

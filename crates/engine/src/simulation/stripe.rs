@@ -1,5 +1,5 @@
-//! Several translation layers as one drive: the host's requests go to them in parts, what is reported of them is reported of
-//! the whole. Its clock is `timing::front::StripedFront`.
+//! Several translation layers as one drive: the host's requests go to them in parts, what is reported of them is
+//! reported of the whole. Its clock is `timing::front::StripedFront`.
 
 #[cfg(test)]
 mod tests;

@@ -149,8 +149,8 @@ impl TimedSimulation {
             (self.stages, self.series, self.jobs.time_series, self.intervals);
         let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
         let steady_state = self.rounds.map(Rounds::into_outcome);
-        let books = Books { stages, series, time_series, intervals, jobs, steady_state, failure: self.failure };
-        books.close(&self.machine)
+        let records = Records { stages, series, time_series, intervals, jobs, steady_state, failure: self.failure };
+        records.close(&self.machine)
     }
 
     /// What it would have counted if it ended now.
@@ -165,7 +165,7 @@ impl TimedSimulation {
         if let Err(broken) = self.machine.drive().check_accounts() {
             panic!("the ledger does not add up: {broken}");
         }
-        let books = Books {
+        let records = Records {
             stages,
             series,
             time_series: self.jobs.time_series.clone(),
@@ -174,7 +174,7 @@ impl TimedSimulation {
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             failure: self.failure,
         };
-        books.close(&self.machine)
+        records.close(&self.machine)
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -285,7 +285,7 @@ impl TimedSimulation {
 }
 
 /// What a run has written down.
-struct Books {
+struct Records {
     stages: Vec<StageOutcome>,
     series: Series,
     time_series: TimeSeries,
@@ -295,7 +295,7 @@ struct Books {
     failure: Option<ReadOnly>,
 }
 
-impl Books {
+impl Records {
     fn close(self, machine: &Machine) -> Outcome {
         let (simulated_ns, drive) = (machine.now_ns(), machine.drive());
         Outcome {

@@ -42,7 +42,8 @@ impl RoundTimes {
     }
 }
 
-/// SNIA's rule on requests a second; it is used together with the one on write amplification, which a real drive does not report.
+/// SNIA's rule on requests a second; it is used together with the one on write amplification, which a real drive does
+/// not report.
 #[derive(Clone, Default)]
 pub struct TimedRounds {
     rule: SteadyState,

@@ -1,7 +1,7 @@
 //! A whole run without a clock: the jobs of a stage take turns, and a turn is a batch of requests.
 //!
-//! A turn may be cut anywhere and gone on with later; what is noted of the drive is noted at its end. So the outcome does
-//! not depend on the steps in which a run is advanced.
+//! A turn may be cut anywhere and gone on with later; what is noted of the drive is noted at its end. So the outcome
+//! does not depend on the steps in which a run is advanced.
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one};
 use super::drive::{SimulatedDrive, build};
@@ -104,8 +104,8 @@ impl Simulation {
         })
     }
 
-    /// Runs so many more requests, unless the run ends before; a turn that this cuts goes on with the next call. The error
-    /// is that of a source; of the specification's own jobs only one that can open no zone has one.
+    /// Runs so many more requests, unless the run ends before; a turn that this cuts goes on with the next call. The
+    /// error is that of a source; of the specification's own jobs only one that can open no zone has one.
     pub fn advance(&mut self, requests: u64) -> Result<Progress, SourceError> {
         let mut left = requests;
         while left > 0 && !self.is_finished() {
@@ -198,7 +198,8 @@ impl Simulation {
         let wanted = job.turn_requests.min(usize::try_from(job.left).unwrap_or(usize::MAX));
         let mut issued = job.source.fill(&mut self.batch, wanted)?;
         if issued == 0 {
-            // Until the steady state a job of the last stage starts over; a source that is empty even then is at its end.
+            // Until the steady state a job of the last stage starts over; a source that is empty even then is at its
+            // end.
             if self.rounds.is_some() && job.stage == self.last_stage {
                 job.source.restart();
                 issued = job.source.fill(&mut self.batch, wanted)?;

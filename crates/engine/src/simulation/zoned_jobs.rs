@@ -86,8 +86,8 @@ pub fn share_zones(
     Ok(())
 }
 
-/// With a clock, a reset by one job could overtake a write of another that is still on its way to the same zone. (fio has
-/// that race too.)
+/// With a clock, a reset by one job could overtake a write of another that is still on its way to the same zone. (fio
+/// has that race too.)
 fn check_apart(job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
     if !specification.timed || !specification.drive.zones.is_on() || !writes(job) {
         return Ok(());

@@ -35,7 +35,8 @@ pub struct Job {
     pub skip_bytes: Option<i64>,
     /// How long a random job stays with a place. Null: every request takes a new one.
     pub runs: Option<Runs>,
-    /// The lengths of random jobs' requests that are not at a random place (fio's `bs_is_seq_rand`). Null: `block_sizes`.
+    /// The lengths of random jobs' requests that are not at a random place (fio's `bs_is_seq_rand`). Null:
+    /// `block_sizes`.
     #[serde(default)]
     pub following_block_sizes: Option<PerDirection<Vec<BlockSize>>>,
     /// The job goes from zone to zone of its part (fio's `zonemode=strided`). Null: it is all one.
@@ -102,7 +103,8 @@ pub struct Job {
     /// Which others end when this job ends (fio's `exitall`).
     #[serde(default)]
     pub ends_others: EndsOthers,
-    /// A flush follows every so many writes (fio's `fsync`); the job issues nothing more until it is complete. 0: never.
+    /// A flush follows every so many writes (fio's `fsync`); the job issues nothing more until it is complete. 0:
+    /// never.
     #[serde(default)]
     pub flush_every_writes: u32,
     /// Whether a write is complete only when it is in memory that outlives a loss of power (fio's `sync`, NVMe's FUA).
@@ -154,7 +156,8 @@ impl Job {
 }
 
 impl Default for Job {
-    /// One uniform random 4 KiB write at the beginning of the drive; made to be changed by those who build jobs by hand.
+    /// One uniform random 4 KiB write at the beginning of the drive; made to be changed by those who build jobs by
+    /// hand.
     fn default() -> Self {
         let sizes = || vec![BlockSize { bytes: 4096, percent: 100.0 }];
         Self {
@@ -291,8 +294,8 @@ pub enum Sequencer {
     Identical,
 }
 
-/// Zones of equal extent with equal gaps between, one after the other and then the first again. The end of the job's part
-/// may cut the last short.
+/// Zones of equal extent with equal gaps between, one after the other and then the first again. The end of the job's
+/// part may cut the last short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StridedZones {
@@ -353,8 +356,8 @@ pub enum FileService {
 
 /// Where random requests fall, over the blocks of the job's part of the drive.
 ///
-/// Skewed ones draw a rank, and the ranks are scattered over all blocks by a permutation. A `center`, 0 to 1, says where
-/// in the part the most frequent block lies; null: anywhere.
+/// Skewed ones draw a rank, and the ranks are scattered over all blocks by a permutation. A `center`, 0 to 1, says
+/// where in the part the most frequent block lies; null: anywhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
@@ -461,12 +464,13 @@ impl Identifiers {
     }
 }
 
-/// The job fails when its rate falls below the least that is asked of it, or when a request takes longer than it may; see
-/// `simulation/job_limits.rs`.
+/// The job fails when its rate falls below the least that is asked of it, or when a request takes longer than it may;
+/// see `simulation/job_limits.rs`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobLimits {
-    /// The least rate over a window (fio's `rate_min`, `rate_iops_min`). Null: any. Bytes go before requests, as in fio.
+    /// The least rate over a window (fio's `rate_min`, `rate_iops_min`). Null: any. Bytes go before requests, as in
+    /// fio.
     pub bytes_per_second_min: PerDirection<Option<u64>>,
     pub iops_min: PerDirection<Option<u64>>,
     /// The least length of a window (fio's `rate_cycle`).

@@ -36,6 +36,7 @@ pub struct Specification {
 pub enum Until {
     /// When its jobs have done what they ask for.
     Job,
-    /// Its jobs start over until write amplification is steady by SNIA's rule, or `host_bytes_max` have been written in the stage.
+    /// Its jobs start over until write amplification is steady by SNIA's rule, or `host_bytes_max` have been written in
+    /// the stage.
     SteadyState { round_bytes: u64, host_bytes_max: u64 },
 }

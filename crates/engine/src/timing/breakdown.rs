@@ -25,7 +25,7 @@ pub enum Part {
     /// Other requests of the host on the same die.
     HostOperations,
     /// The drive's own work.
-    Cleaning,
+    Gc,
 }
 
 pub const PARTS: usize = 8;
@@ -51,7 +51,7 @@ pub struct BreakdownColumns {
     pub channel: Vec<u64>,
     pub flash: Vec<u64>,
     pub host_operations: Vec<u64>,
-    pub cleaning: Vec<u64>,
+    pub gc: Vec<u64>,
 }
 
 impl Breakdown {
@@ -83,8 +83,8 @@ fn none() -> Doubling {
 impl BreakdownColumns {
     /// In the order of `Part`.
     fn all_mut(&mut self) -> [&mut Vec<u64>; PARTS] {
-        let Self { queueing, controller, link, map, channel, flash, host_operations, cleaning } = self;
-        [queueing, controller, link, map, channel, flash, host_operations, cleaning]
+        let Self { queueing, controller, link, map, channel, flash, host_operations, gc } = self;
+        [queueing, controller, link, map, channel, flash, host_operations, gc]
     }
 }
 
@@ -113,9 +113,9 @@ mod tests {
             bins_of.sort_unstable();
             bins_of.dedup();
             let tail = requests.iter().filter(|parts| bin_of(parts.iter().sum()) >= bins_of[first]);
-            let cleaning: u64 = tail.clone().map(|parts| parts[Part::Cleaning as usize]).sum();
+            let gc: u64 = tail.clone().map(|parts| parts[Part::Gc as usize]).sum();
             let queueing: u64 = tail.map(|parts| parts[Part::Queueing as usize]).sum();
-            prop_assert_eq!(columns.cleaning[first..].iter().sum::<u64>(), cleaning);
+            prop_assert_eq!(columns.gc[first..].iter().sum::<u64>(), gc);
             prop_assert_eq!(columns.queueing[first..].iter().sum::<u64>(), queueing);
         }
     }

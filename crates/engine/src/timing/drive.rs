@@ -15,8 +15,8 @@ pub trait TimedDrive {
     fn decide(&mut self, tag: u32, request: &Request) -> Result<(), ReadOnly>;
     /// Fills program groups, which are given by their places, up with padding.
     fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly>;
-    /// Does a little of the work that can wait for idle time; asked for when nothing is outstanding, no request is due and
-    /// the flash has nothing left to do. The last request was complete at `idle_since_ns`.
+    /// Does a little of the work that can wait for idle time; asked for when nothing is outstanding, no request is due
+    /// and the flash has nothing left to do. The last request was complete at `idle_since_ns`.
     fn run_background(&mut self, _now_ns: u64, _idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         Ok(Idle::NothingBefore(u64::MAX))
     }
@@ -36,8 +36,8 @@ pub trait TimedDrive {
     fn load_by_die(&mut self) -> &mut [u64] {
         &mut []
     }
-    /// Exchanges what the drive knows of the controller's memory. It is lent for the time of a decision, which then reads
-    /// nothing from flash that is still there.
+    /// Exchanges what the drive knows of the controller's memory. It is lent for the time of a decision, which then
+    /// reads nothing from flash that is still there.
     fn exchange_memory(&mut self, _memory: &mut InMemory) {}
     /// Whether all units of a write are in the controller's memory and can be replaced there, which is then done and
     /// counted: nothing is decided, and nothing programmed for it. A drive that keeps contents writes anew.

@@ -1,5 +1,5 @@
-//! What an operation costs in simulated time. The translation layer reports to a clock what the flash does; which clock is
-//! chosen when the code is compiled, so that a run without one pays nothing for it.
+//! What an operation costs in simulated time. The translation layer reports to a clock what the flash does; which clock
+//! is chosen when the code is compiled, so that a run without one pays nothing for it.
 
 use crate::ledger::Cause;
 use crate::units::{EraseUnit, Ppn};
@@ -21,7 +21,8 @@ pub trait Clock {
     /// emptied at once, which makes no difference.
     const PACED: bool;
 
-    /// Whether the read takes the flash at all: what the controller still has in its memory does not, and is not counted.
+    /// Whether the read takes the flash at all: what the controller still has in its memory does not, and is not
+    /// counted.
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool;
     fn program(&mut self, ppn: Ppn, cause: Cause);
     fn erase(&mut self, erase_unit: EraseUnit);

@@ -57,7 +57,7 @@ impl Clock for Recorder {
 
     #[inline]
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool {
-        // What cleaning moves it reads as usual.
+        // What garbage collection moves it reads as usual.
         let may_be_in_memory = matches!(cause, Cause::Host | Cause::ReadModifyWrite | Cause::Metadata);
         let is_in_memory = may_be_in_memory && self.memory.holds(ppn);
         self.decisions.push(if is_in_memory {

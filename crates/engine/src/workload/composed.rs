@@ -1,5 +1,5 @@
-//! Jobs over several files, and random jobs that stay with a place: what stands between a request and the places that its
-//! file's distribution gives. One branch a request decides among the distributions, so plain jobs do without this.
+//! Jobs over several files, and random jobs that stay with a place: what stands between a request and the places that
+//! its file's distribution gives. One branch a request decides among the distributions, so plain jobs do without this.
 
 use super::chances::Chances;
 use super::distribution::Places;

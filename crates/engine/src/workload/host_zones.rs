@@ -1,8 +1,8 @@
-//! A host that writes zone by zone: fio's `zonemode=zbd`. A stream says where it would write; this moves each request to
-//! the write pointer of a zone, and resets zones that are full.
+//! A host that writes zone by zone: fio's `zonemode=zbd`. A stream says where it would write; this moves each request
+//! to the write pointer of a zone, and resets zones that are full.
 //!
-//! On a drive with zones a reset is a trim of the whole zone. On any other drive the zones are the host's own affair, and a
-//! reset is only its decision to write the zone again, as with fio on a device without zones.
+//! On a drive with zones a reset is a trim of the whole zone. On any other drive the zones are the host's own affair,
+//! and a reset is only its decision to write the zone again, as with fio on a device without zones.
 
 use super::Stream;
 use super::error::StreamError;

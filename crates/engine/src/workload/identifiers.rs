@@ -1,5 +1,5 @@
-//! Gives the writes of a job their placement identifiers, where it has several. It comes after the requests are made and
-//! has random numbers of its own, so that the requests are the same whatever they carry.
+//! Gives the writes of a job their placement identifiers, where it has several. It comes after the requests are made
+//! and has random numbers of its own, so that the requests are the same whatever they carry.
 
 use crate::random::Random;
 use crate::request::{Operation, Request};

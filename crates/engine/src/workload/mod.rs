@@ -126,8 +126,8 @@ impl Stream {
         out.len() - start
     }
 
-    /// Appends the next request of a job that reads and writes, which is to be one of this direction. Returns 0 when the
-    /// job is done.
+    /// Appends the next request of a job that reads and writes, which is to be one of this direction. Returns 0 when
+    /// the job is done.
     pub fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> usize {
         let reads_below = if direction == Operation::Read { u64::MAX } else { 0 };
         let kinds = std::mem::replace(&mut self.kinds, Kinds::Mixed { reads_below });

@@ -20,7 +20,8 @@ pub trait Place {
     /// The job starts over (a loop has ended).
     fn start_over(&mut self, random: &mut Random);
 
-    /// Whether the request just made in this job_class was the last that visits something new. False for what never ends.
+    /// Whether the request just made in this job_class was the last that visits something new. False for what never
+    /// ends.
     fn pass_is_over(&self, _job_class: usize) -> bool {
         false
     }
@@ -54,8 +55,8 @@ pub trait Blocks {
     }
 }
 
-/// The places where random requests of a job_class may start: every multiple of the alignment, counted from the start of the
-/// job's part, from which the smallest size of the job_class still fits.
+/// The places where random requests of a job_class may start: every multiple of the alignment, counted from the start
+/// of the job's part, from which the smallest size of the job_class still fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub align_bytes: u64,

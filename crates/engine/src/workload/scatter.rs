@@ -1,4 +1,5 @@
-//! From ranks to blocks: a permutation, so that every block is reached, turned so that the hottest lies where it is asked.
+//! From ranks to blocks: a permutation, so that every block is reached, turned so that the hottest lies where it is
+//! asked.
 
 use super::permutation::Permutation;
 

@@ -4,7 +4,8 @@ use super::chances::Chances;
 use super::place::JOB_CLASSES;
 use crate::random::Random;
 
-/// A table of sizes for each job_class, and behind these one for each job_class's requests that follow on in a random job.
+/// A table of sizes for each job_class, and behind these one for each job_class's requests that follow on in a random
+/// job.
 pub const TABLES: usize = 2 * JOB_CLASSES;
 
 /// Where a job_class is asked for, a following request's table is `job_class + JOB_CLASSES`.

@@ -1,5 +1,5 @@
-//! Jobs that go from zone to zone of their part of the drive: fio's `zonemode=strided`. Every zone is like the first, and
-//! so its places are the first one's, moved; the last may be cut by the end of the part.
+//! Jobs that go from zone to zone of their part of the drive: fio's `zonemode=strided`. Every zone is like the first,
+//! and so its places are the first one's, moved; the last may be cut by the end of the part.
 
 use super::distribution::Places;
 use super::place::{Extent, Place};

@@ -1,5 +1,5 @@
-//! Where a request's time goes, against what one counts by hand; and that nothing of it is lost, whatever stands between
-//! host and flash.
+//! Where a request's time goes, against what one counts by hand; and that nothing of it is lost, whatever stands
+//! between host and flash.
 
 use super::drives::*;
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ fn sum(column: &[u64]) -> u64 {
 
 /// By part, in the order of the columns, over all requests.
 fn sums(columns: &BreakdownColumns) -> [u64; 8] {
-    let BreakdownColumns { queueing, controller, link, map, channel, flash, host_operations, cleaning } = columns;
-    [queueing, controller, link, map, channel, flash, host_operations, cleaning].map(|column| sum(column))
+    let BreakdownColumns { queueing, controller, link, map, channel, flash, host_operations, gc } = columns;
+    [queueing, controller, link, map, channel, flash, host_operations, gc].map(|column| sum(column))
 }
 
 fn breakdown(job: &JobOutcome) -> &JobBreakdown {
@@ -92,9 +92,9 @@ fn ask_at(flash: &mut Flash, at_ns: u64) -> Service {
     flash.service()
 }
 
-/// A read that comes when an erase of cleaning, or a program of it, has so much left.
+/// A read that comes when an erase of garbage collection, or a program of it, has so much left.
 #[test]
-fn a_read_behind_cleaning_waits_for_what_is_left_of_it() {
+fn a_read_behind_gc_waits_for_what_is_left_of_it() {
     let drive: Drive = serde_json::from_value(drive(1)).unwrap();
     for is_fused in [true, false] {
         let flash = Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit);
@@ -105,7 +105,7 @@ fn a_read_behind_cleaning_waits_for_what_is_left_of_it() {
         flash.carry_out(0, &[Decision::Program(Ppn(100), Cause::Host)], 3);
         // What the erase of 5 ms has left when the read comes; the read passes the copy.
         let service = ask_at(&mut flash, 1_000_000);
-        assert_eq!((service.cleaning_ns, service.array_ns, service.channel_ns), (4_000_000, ARRAY_NS, TRANSFER_NS));
+        assert_eq!((service.gc_ns, service.array_ns, service.channel_ns), (4_000_000, ARRAY_NS, TRANSFER_NS));
         assert_eq!(service.ended_ns, 5_000_000 + READ_NS);
         // The host's program has waited since the beginning, behind the erase, that read and the copy's read.
         while flash.finished().is_empty() {
@@ -114,13 +114,13 @@ fn a_read_behind_cleaning_waits_for_what_is_left_of_it() {
         flash.finished().clear();
         let service = flash.service();
         assert_eq!((service.queued_ns, service.is_held_by_copies), (0, false));
-        let others_ns = service.ended_ns - service.cleaning_ns - service.array_ns - service.channel_ns;
-        assert_eq!((service.cleaning_ns, others_ns), (5_000_000 + READ_NS, READ_NS));
+        let others_ns = service.ended_ns - service.gc_ns - service.array_ns - service.channel_ns;
+        assert_eq!((service.gc_ns, others_ns), (5_000_000 + READ_NS, READ_NS));
         assert_eq!((service.array_ns, service.channel_ns), (700_000, TRANSFER_NS));
         // Behind it the copy's program, of which 500 us are left.
         let program_ends_ns = service.ended_ns + TRANSFER_NS + 700_000;
         let service = ask_at(&mut flash, program_ends_ns - 500_000);
-        assert_eq!((service.cleaning_ns, service.ended_ns), (500_000, program_ends_ns + READ_NS));
+        assert_eq!((service.gc_ns, service.ended_ns), (500_000, program_ends_ns + READ_NS));
     }
 }
 
@@ -138,7 +138,7 @@ fn on_a_die_with_a_cache_register_the_array_is_waited_for() {
         flash.finished().clear();
         flash.service()
     };
-    // The host's data cross the channel while cleaning's program is under way, and wait for its end.
+    // The host's data cross the channel while garbage collection's program is under way, and wait for its end.
     let mut programming = flash();
     programming.carry_out(0, &[Decision::Program(Ppn(70), Cause::Gc)], 0);
     while programming.next_event_ns().is_some_and(|next_ns| next_ns < 100_000) {
@@ -149,15 +149,15 @@ fn on_a_die_with_a_cache_register_the_array_is_waited_for() {
     let cleaned_ns = TRANSFER_NS + 700_000;
     assert_eq!((service.queued_ns, service.ended_ns), (100_000, cleaned_ns + 700_000));
     assert_eq!((service.array_ns, service.channel_ns), (700_000, TRANSFER_NS));
-    assert_eq!(service.cleaning_ns, cleaned_ns - 100_000);
-    // A read begins as soon as cleaning's read has left the array.
+    assert_eq!(service.gc_ns, cleaned_ns - 100_000);
+    // A read begins as soon as garbage collection's read has left the array.
     let mut reading = flash();
     reading.carry_out(0, &[Decision::Read(Ppn(40), Cause::Gc), Decision::Program(Ppn(70), Cause::Gc)], 0);
     reading.carry_out(10_000, &[Decision::Read(Ppn(50), Cause::Host)], 7);
     let service = next(&mut reading);
     assert_eq!(service.ended_ns, 2 * ARRAY_NS + TRANSFER_NS);
     assert_eq!((service.array_ns, service.channel_ns), (ARRAY_NS, TRANSFER_NS));
-    assert_eq!(service.cleaning_ns, ARRAY_NS - 10_000);
+    assert_eq!(service.gc_ns, ARRAY_NS - 10_000);
 }
 
 /// All features that a request can wait for, in turn.
@@ -209,7 +209,7 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
                 assert_eq!(columns.flash.len(), latency.bins.len());
                 let parts_ns: u64 = sums(columns).iter().sum();
                 assert_eq!(parts_ns, total_ns(latency).round() as u64, "{name}");
-                waited_for_gc += sum(&columns.cleaning);
+                waited_for_gc += sum(&columns.gc);
             }
             let map_ns = sum(&breakdown.read.map);
             assert_eq!(map_ns > 0, name == "by map pages" && timing.read.count > 0, "{name}: {map_ns}");
@@ -218,8 +218,8 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
     }
 }
 
-/// Where the host writes faster than the flash takes it, a buffered write waits for what the flash does: cleaning where
-/// there is much of it, other writes where there is none.
+/// Where the host writes faster than the flash takes it, a buffered write waits for what the flash does: garbage
+/// collection where there is much of it, other writes where there is none.
 #[test]
 fn waiting_for_room_is_split_by_what_the_flash_does() {
     let mut drive = drive(4);

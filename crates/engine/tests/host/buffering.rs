@@ -67,7 +67,8 @@ fn room_is_given_back_when_a_program_begins_or_ends() {
         let drive = buffered(16, json!({ "free_at_program": free_at_program }));
         let more = json!({ "sequential": true, "iodepth": 64 });
         let written = run(&drive, vec![job(&drive, "write", 64, more)]).jobs.pop().unwrap();
-        // Sixteen units, and four more whose program has begun; the last four come when so many programs have made room.
+        // Sixteen units, and four more whose program has begun; the last four come when so many programs have made
+        // room.
         let latency = &written.timing.as_ref().unwrap().write;
         assert_eq!(latency.max_ns, Some(programs * PROGRAM_NS + COMMAND_NS));
         assert_eq!(latency.min_ns, Some(COMMAND_NS));

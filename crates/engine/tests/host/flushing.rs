@@ -1,5 +1,5 @@
-//! What does it cost to have data safe? Flushes and sync writes with a buffer that a loss of power empties, and with one
-//! that it does not.
+//! What does it cost to have data safe? Flushes and sync writes with a buffer that a loss of power empties, and with
+//! one that it does not.
 
 use super::drives::*;
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ fn flushes(job: &JobOutcome) -> (u64, Option<u64>, Option<u64>) {
 #[test]
 fn a_flush_of_a_volatile_buffer_waits_for_flash_and_fills_the_open_group() {
     let measured = fresh(&buffered(false), 20, json!({ "flush_every_writes": 2 }));
-    // Nine flushes between ten pairs of writes, as in fio, which ends with the last write. The two units are followed by
-    // two of padding, and all four cross the channel.
+    // Nine flushes between ten pairs of writes, as in fio, which ends with the last write. The two units are followed
+    // by two of padding, and all four cross the channel.
     let wait_ns = 4 * TRANSFER_NS + PROGRAM_NS + COMMAND_NS;
     assert_eq!(flushes(&measured), (9, Some(wait_ns), Some(wait_ns)));
     assert_eq!(measured.ledger.programmed_units.padding, 18);
@@ -64,8 +64,8 @@ fn sync_writes_go_past_a_volatile_buffer_only() {
     assert_eq!(protected.ledger.programmed_units.padding, 0);
 }
 
-/// Two jobs share the buffer: one flushes, the other keeps it full, and cleaning goes on. Every request must come to its
-/// end, whatever waits for what.
+/// Two jobs share the buffer: one flushes, the other keeps it full, and garbage collection goes on. Every request must
+/// come to its end, whatever waits for what.
 #[test]
 fn flushes_under_load_all_end() {
     for sync_writes in [false, true] {
@@ -77,7 +77,7 @@ fn flushes_under_load_all_end() {
         let flushing = &outcome.jobs[2];
         assert_eq!((outcome.jobs[1].write.ios, flushing.write.ios, flushing.flush.ios), (30_000, 5_000, 999));
         assert!(outcome.ledger.erased_erase_units > 0);
-        // A flush waits for about as much as the buffer holds, at times with the cleaning between.
+        // A flush waits for about as much as the buffer holds, at times with the garbage collection between.
         assert!(flushes(flushing).2.unwrap() < 2_000_000_000, "{:?}", flushes(flushing));
     }
 }

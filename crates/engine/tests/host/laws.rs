@@ -1,5 +1,5 @@
-//! The laws of queues, with link, limit and buffer in the way: all that is generated is serviced, requests a second times
-//! mean latency is the depth, and depth never costs throughput.
+//! The laws of queues, with link, limit and buffer in the way: all that is generated is serviced, requests a second
+//! times mean latency is the depth, and depth never costs throughput.
 
 use super::drives::*;
 use serde_json::{Value, json};
@@ -29,7 +29,8 @@ fn drives() -> [Value; 4] {
     ]
 }
 
-/// So many requests on a drive that has been filled and then written at random twice over, so that cleaning is steady.
+/// So many requests on a drive that has been filled and then written at random twice over, so that garbage collection
+/// is steady.
 fn measure(drive: &Value, direction: &str, depth: u64, requests: u64) -> JobOutcome {
     let warm_up = json!({ "name": "warm-up", "stage": 1, "iodepth": 32, "seed": 5 });
     let more = json!({ "stage": 2, "iodepth": depth, "read_percent": 50.0 });

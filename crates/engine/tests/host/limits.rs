@@ -53,13 +53,13 @@ fn a_job_that_fails_ends_others_where_it_is_told_to() {
     let ends = |others: &str| {
         let more = json!({ "latency_ns_max": { "read": 1, "write": null, "trim": null }, "ends_others": others });
         let failing = job(&drive, "read", 1000, json!({ "stage": 1, "limits": limits(more) }));
-        let beside = job(&drive, "read", 1000, json!({ "stage": 1 }));
+        let same_stage = job(&drive, "read", 1000, json!({ "stage": 1 }));
         let after = job(&drive, "read", 1000, json!({ "stage": 2 }));
-        let outcome = run(&drive, vec![fill(&drive), failing, beside, after]);
+        let outcome = run(&drive, vec![fill(&drive), failing, same_stage, after]);
         outcome.jobs[1..].iter().map(|job| job.read.ios).collect::<Vec<_>>()
     };
     assert_eq!(ends("none"), [1, 1000, 1000]);
-    let [failed, beside, after] = ends("stage")[..] else { panic!("three jobs") };
-    assert!(failed == 1 && beside < 10 && after == 1000);
+    let [failed, same_stage, after] = ends("stage")[..] else { panic!("three jobs") };
+    assert!(failed == 1 && same_stage < 10 && after == 1000);
     assert_eq!(ends("all")[2], 0);
 }

@@ -10,8 +10,9 @@ fn a_job_thinks_after_so_many_requests() {
         let think_ns = 1_000_000;
         let more = json!({ "think_time_ns": think_ns, "think_time_blocks": blocks, "iodepth": depth });
         let measured = run_one(&drive, job(&drive, "read", ios, more));
-        // One die serves the reads of a round one after another; at depth 4 three more are outstanding when the eighth is
-        // complete. After the last round the job thinks once more, as in fio, but not after a round that is not full.
+        // One die serves the reads of a round one after another; at depth 4 three more are outstanding when the eighth
+        // is complete. After the last round the job thinks once more, as in fio, but not after a round that is not
+        // full.
         let served = blocks + depth - 1;
         assert_eq!(took_ns(&measured), ios * READ_NS + ios / served * think_ns, "{blocks} blocks at depth {depth}");
     }
@@ -135,8 +136,8 @@ fn a_rate_makes_up_for_pauses_or_leaves_them_out() {
         });
         took_ns(&run_one(&drive, job(&drive, "read", 1000, more)))
     };
-    // A hundred pauses as long as 20 requests of the rate: made up for, the rate holds in the first round only, and later
-    // requests follow one another. Left out, every request but the first is a gap later than the one before.
+    // A hundred pauses as long as 20 requests of the rate: made up for, the rate holds in the first round only, and
+    // later requests follow one another. Left out, every request but the first is a gap later than the one before.
     assert_eq!(paced(false), 9 * gap_ns + READ_NS + 99 * 10 * READ_NS + 100 * think_ns);
     assert_eq!(paced(true), 999 * gap_ns + READ_NS + 100 * think_ns);
 }

@@ -1,5 +1,5 @@
-//! Does reading ahead give the bandwidth that the dies have, and does a rewritten file cost the page reads that one counts
-//! by hand?
+//! Does reading ahead give the bandwidth that the dies have, and does a rewritten file cost the page reads that one
+//! counts by hand?
 
 use super::drives::*;
 use serde_json::{Value, json};
@@ -75,8 +75,8 @@ fn a_rewritten_file_costs_the_page_reads_that_one_counts() {
     };
     let transfers_ns = 256.0 * 5_120.0;
     // One die, so that time counts pages. Each request reads its 64 pages again, with three units left in each, and for
-    // every fourth unit the page that it went to: each time again where a request is taken as it comes, once a segment of
-    // 32 units, eight of them in two pages, where a segment is gathered.
+    // every fourth unit the page that it went to: each time again where a request is taken as it comes, once a segment
+    // of 32 units, eight of them in two pages, where a segment is gathered.
     let plain = wide_pages(1, 0, 0);
     let took = ns_a_mib(&plain, vec![fill(&plain), rewrite(&plain), in_sequence(&plain, MIB, 8)], 8);
     near(took, (64.0 + 64.0) * 60_000.0 + transfers_ns, 1e-6);
@@ -101,7 +101,8 @@ fn a_rewritten_file_costs_the_page_reads_that_one_counts() {
 
 #[test]
 fn what_is_read_ahead_and_rewritten_is_read_anew() {
-    // A sequential job of reads and one of writes over the same range, side by side: the books hold whatever happens.
+    // A sequential job of reads and one of writes over the same range, side by side: the counters agree whatever
+    // happens.
     let drive = wide_pages(2, MIB, 64 << 10);
     let mut writes = in_sequence(&drive, 4 * UNIT, 8);
     change(&mut writes, &json!({ "direction": "write" }));
@@ -137,8 +138,8 @@ fn a_link_that_is_the_limit_hides_fragmentation() {
     }
 }
 
-/// A buffered write takes the command's 5 us, its program 705.12 us. Reads of it, one after another, take 5 us each as long
-/// as it is not in flash.
+/// A buffered write takes the command's 5 us, its program 705.12 us. Reads of it, one after another, take 5 us each as
+/// long as it is not in flash.
 #[test]
 fn what_is_not_yet_in_flash_is_read_from_the_buffer() {
     let mut drive = drive(1);
@@ -152,7 +153,7 @@ fn what_is_not_yet_in_flash_is_read_from_the_buffer() {
     let whole_ns = from_buffer * 5_000 + (200 - from_buffer) * READ_NS;
     assert_eq!((latency.min_ns, latency.max_ns), (Some(5_000), Some(READ_NS)));
     assert_eq!((latency.mean_ns.unwrap() * 200.0).round() as u64, whole_ns);
-    // The books know only of reads of the array.
+    // The ledger counts only reads of the array.
     let of_job = &outcome.jobs[1].ledger;
     assert_eq!((of_job.read_units.host, of_job.host_read_bytes), (200 - from_buffer, 200 * UNIT));
 }

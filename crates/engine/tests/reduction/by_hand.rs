@@ -82,8 +82,8 @@ fn repetitions_come_as_often_as_they_should() {
     assert!((share - 0.5).abs() < 0.02, "{share}");
 }
 
-/// First in, first out under uniform writes: A = 1 / (1 - exp(-alpha / A)) with alpha = T / (U x stored share), whatever
-/// the size of an erase unit (Desnoyers 2012); and the host's part of it is the stored share.
+/// First in, first out under uniform writes: A = 1 / (1 - exp(-alpha / A)) with alpha = T / (U x stored share),
+/// whatever the size of an erase unit (Desnoyers 2012); and the host's part of it is the stored share.
 #[test]
 fn write_amplification_is_that_of_the_spare_area_which_compression_makes() {
     let (blocks, pages, user_units) = (1024u32, 32u32, 30_000u64);

@@ -1,4 +1,4 @@
-//! Does a drive that reduces data keep its books? Incompressible data comes to exactly what it comes to without data
+//! Does a drive that reduces data count correctly? Incompressible data comes to exactly what it comes to without data
 //! reduction; figures by hand and by the closed form; and a slow twin that does everything the obvious way.
 
 mod by_hand;
@@ -76,7 +76,7 @@ fn incompressible_data_comes_to_exactly_what_it_comes_to_without() {
             with.execute(&[request]).unwrap();
         }
         let (coarse, fine) = (without.ledger(), with.ledger());
-        assert!(coarse.programmed_units.gc > 1000, "{victim}: so little cleaning would prove little");
+        assert!(coarse.programmed_units.gc > 1000, "{victim}: so little garbage collection would prove little");
         assert_eq!(coarse.programmed_units.host * 8, fine.programmed_units.host, "{victim}");
         assert_eq!(coarse.programmed_units.gc * 8, fine.programmed_units.gc, "{victim}");
         assert_eq!(coarse.programmed_units.wear_leveling * 8, fine.programmed_units.wear_leveling, "{victim}");

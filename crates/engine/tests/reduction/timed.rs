@@ -24,7 +24,8 @@ fn job(stage: u32, sequential: bool, length_bytes: u32, io_bytes: u64, compress_
     }
 }
 
-/// Four dies of pages of four units, and a buffer so small that what is left in it at the end hardly counts; jobs one after another.
+/// Four dies of pages of four units, and a buffer so small that what is left in it at the end hardly counts; jobs one
+/// after another.
 fn run(data_reduction: DataReduction, jobs: Vec<Job>) -> Outcome {
     let mut drive = drive(64, 8, USER_UNITS, data_reduction);
     drive.nand.channels = 2;
@@ -63,7 +64,7 @@ fn half_as_much_data_is_written_twice_as_fast() {
     assert!((random / compressible - 2.0).abs() < 0.04, "{random} s, {compressible} s");
 }
 
-/// Data that cannot be compressed takes as long as on a drive that does not try, cleaning included.
+/// Data that cannot be compressed takes as long as on a drive that does not try, garbage collection included.
 #[test]
 fn incompressible_data_takes_as_long_as_without() {
     let jobs =
@@ -81,10 +82,10 @@ fn incompressible_data_takes_as_long_as_without() {
     assert!((waf(&with) / waf(&without) - 1.0).abs() < 0.005, "{} {}", waf(&without), waf(&with));
 }
 
-/// Random writes without end on units of all sizes, with cleaning in step, repetitions, parity and no buffer: the books
-/// balance (`finish` checks them) and every request is answered.
+/// Random writes without end on units of all sizes, with garbage collection in step, repetitions, parity and no buffer:
+/// the counters balance (`finish` checks them) and every request is answered.
 #[test]
-fn the_books_balance_with_cleaning_in_step() {
+fn the_counters_agree_with_gc_in_step() {
     let settings = DataReduction { deduplication: true, index_bytes_per_unit: 16, ..ON };
     let mut jobs = vec![job(0, true, 128 << 10, USER_UNITS * UNIT, 10.0)];
     jobs.extend([35.0, 60.0, 0.0].map(|compress_percent| Job {

@@ -268,8 +268,9 @@ proptest! {
         index_bytes_per_unit in prop_oneof![Just(0u32), 1u32..=128],
     ) {
         prop_assume!(compression || deduplication);
-        // First-in-first-out may choose a victim with nothing stale. Moving it takes the index's places in addition to its own, and
-        // in erase units of eight units a large index leaves no room for that: the drive turns read-only, as it should.
+        // First-in-first-out may choose a victim with nothing stale. Moving it takes the index's places in addition to
+        // its own, and in erase units of eight units a large index leaves no room for that: the drive turns read-only,
+        // as it should.
         prop_assume!(victim != "fifo" || index_bytes_per_unit <= 24);
         let settings = DataReduction { compression, deduplication, packing_bytes: 512, index_bytes_per_unit };
         let mut specification = drive(24, 8, 80, settings);

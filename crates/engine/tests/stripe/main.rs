@@ -137,7 +137,7 @@ fn steady(devices: u32, depth: u32, changes: &[(&str, &str, Value)]) -> (f64, f6
 fn assert_twice(depth: u32, allowed: f64, changes: &[(&str, &str, Value)]) {
     let (one, latency_of_one, waf_of_one) = steady(1, depth / 2, changes);
     let (both, latency, waf) = steady(2, depth, changes);
-    assert!(waf_of_one > 1.5, "cleaning is at work: {waf_of_one}");
+    assert!(waf_of_one > 1.5, "garbage collection is at work: {waf_of_one}");
     let ratio = both / one / 2.0;
     assert!(ratio < 1.01 && ratio > 1.0 - allowed, "two devices are {} times as fast as one", 2.0 * ratio);
     assert!((waf / waf_of_one - 1.0).abs() < 0.02, "WAF {waf} against {waf_of_one}");
@@ -210,8 +210,8 @@ fn what_a_stripe_cannot_do_is_refused_by_its_keys() {
         (error.key.clone(), error.to_string())
     };
     for (table, key, value) in [
-        ("housekeeping", "erased_pool_bytes", json!(1 << 20)),
-        ("housekeeping", "defragment", json!(true)),
+        ("background", "erased_pool_bytes", json!(1 << 20)),
+        ("background", "defragment", json!(true)),
         ("slc_cache", "static_bytes", json!(1 << 20)),
     ] {
         let (refused_key, message) = refused(&[(table, key, value)]);

@@ -1,5 +1,5 @@
-//! The twin: each device alone, under a host of its own, with its parts of the requests at the same times. A device of a
-//! stripe must complete each of them when that one does.
+//! The twin: each device alone, under a host of its own, with its parts of the requests at the same times. A device of
+//! a stripe must complete each of them when that one does.
 
 use super::{UNIT, tiny};
 use serde_json::{Value, json};
@@ -171,7 +171,7 @@ fn every_device_completes_its_parts_when_it_would_alone() {
             let (twin, counted_by_twin) = one_by_one(&drive, &requests);
             assert_eq!(whole, twin, "case {case}, {devices} devices, seed {seed}");
             assert_eq!(counted, counted_by_twin, "case {case}, {devices} devices, seed {seed}");
-            assert!(counted.programmed_units.gc > 0, "case {case}, {devices} devices: cleaning is at work");
+            assert!(counted.programmed_units.gc > 0, "case {case}, {devices} devices: garbage collection is at work");
         }
     }
 }

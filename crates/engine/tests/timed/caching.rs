@@ -87,7 +87,7 @@ fn sequential_throughput_is_that_of_the_longer_part() {
 }
 
 #[test]
-fn cleaning_under_a_mix_comes_to_its_end() {
+fn gc_under_a_mix_comes_to_its_end() {
     let writes = |cached| {
         let mut drive = drive(SMALL);
         (drive.nand.cache_program, drive.nand.cache_read) = (cached, cached);

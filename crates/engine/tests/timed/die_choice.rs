@@ -65,16 +65,16 @@ fn an_open_block_on_every_die_writes_to_all_dies_at_once() {
 }
 
 /// 16 dies that share four channels, a queue of eight requests for each.
-fn under_gc(pacing: &str) -> [Measured; 2] {
+fn under_gc(throttling: &str) -> [Measured; 2] {
     ["round-robin", "least-loaded"].map(|name| {
         let mut drive = of_blocks(Shape { dies_per_channel: 4, ..BLOCKS }, name);
-        drive.ftl.pacing.name = pacing.into();
+        drive.ftl.gc_throttling.name = throttling.into();
         writes(drive, false, 1, 128, 2)
     })
 }
 
-/// Cleaning empties a whole victim at once, which keeps its die from the host for long. The dies that take turns take
-/// them whatever they are at: one that cleans gathers the queue, and the others run dry behind it.
+/// Garbage collection empties a whole victim at once, which keeps its die from the host for long. The dies that take
+/// turns take them whatever they are at: one that cleans gathers the queue, and the others run dry behind it.
 #[test]
 fn taking_turns_forms_convoys_and_the_least_loaded_does_not() {
     let [in_turn, least] = under_gc("at-once");
@@ -86,9 +86,10 @@ fn taking_turns_forms_convoys_and_the_least_loaded_does_not() {
     assert!(least.percentile_99_ns * 3 < in_turn.percentile_99_ns * 2, "{least:?}");
 }
 
-/// Cleaning in step with the host leaves no die to the host or to cleaning alone, and so less to choose.
+/// Garbage collection in step with the host leaves no die to the host or to garbage collection alone, and so less to
+/// choose.
 #[test]
-fn with_even_pacing_the_choice_decides_the_tail_only() {
+fn with_proportional_throttling_the_choice_decides_the_tail_only() {
     let [in_turn, least] = under_gc("proportional");
     near(in_turn.median_ns as f64, least.median_ns as f64, 0.2);
     assert!(least.percentile_99_ns * 3 < in_turn.percentile_99_ns * 2, "{least:?}");
@@ -114,10 +115,10 @@ fn factory_bad_blocks_leave_each_erase_unit_on_its_own_die() {
     assert!(is_off_its_row, "a rule that goes by the number alone names the wrong die");
 }
 
-/// A served drive lost a write that it had answered. A block had failed on one die while the stream stood in the middle of
-/// a program group on another. To fill the failed block up the stream turned to it, and so left the group half full and
-/// parked, where `pad` did not look. The unit in the group never reached flash, the write buffer was never empty again, and
-/// a write as large as the buffer waited for ever.
+/// A served drive lost a write that it had answered. A block had failed on one die while the stream stood in the middle
+/// of a program group on another. To fill the failed block up the stream turned to it, and so left the group half full
+/// and parked, where `pad` did not look. The unit in the group never reached flash, the write buffer was never empty
+/// again, and a write as large as the buffer waited for ever.
 #[test]
 fn a_group_that_a_failed_block_interrupts_is_still_filled_up() {
     let drive = of_blocks(Shape { page_bytes: 2 * UNIT as u32, ..BLOCKS }, "round-robin");

@@ -1,6 +1,6 @@
-//! Does it show anywhere that chains of operations share an event? The same drive with an event for every operation must
-//! complete every request at the same nanosecond. And does it show that plain drives run code of their own? What a drive
-//! has and never uses must change nothing.
+//! Does it show anywhere that chains of operations share an event? The same drive with an event for every operation
+//! must complete every request at the same nanosecond. And does it show that plain drives run code of their own? What a
+//! drive has and never uses must change nothing.
 
 use super::experiment::*;
 use ssdlab_engine::ftl::Ftl;
@@ -194,7 +194,8 @@ fn fused_and_unfused_agree_on_every_completion() {
 #[test]
 fn a_write_waits_while_the_controller_hands_on_programs() {
     let mut drive = drive(Shape { dies_per_channel: 1, blocks: 96, pages: 32, page_bytes: 4096, planes: 1, ..SMALL });
-    // Longer than a program takes: the controller is what all wait for, once for each unit while no garbage is collected.
+    // Longer than a program takes: the controller is what all wait for, once for each unit while no garbage is
+    // collected.
     drive.controller.program_us = 1000.0;
     let user_units = (drive.ftl.user_bytes / UNIT) as u32;
     let run = Run { buffer_units: 64, ..Run::of(&drive) };

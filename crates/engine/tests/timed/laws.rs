@@ -61,7 +61,8 @@ fn sequential_reads_reach_the_channels_or_the_arrays() {
         requests: 20_000,
         buffer_units: 0,
     });
-    // A page takes 60 us and 4 transfers of 5.12 us; two dies share a channel, so that the array is hidden in part only.
+    // A page takes 60 us and 4 transfers of 5.12 us; two dies share a channel, so that the array is hidden in part
+    // only.
     let page_ns = 60_000.0 + 4.0 * 5_120.0;
     let bound = 4.0 * 1e9 / (4.0 * 5_120.0_f64).max(page_ns / 2.0) * 4.0 / 32.0;
     near(measured.iops, bound, 0.01);
@@ -80,8 +81,8 @@ fn random_reads_reach_the_rate_of_the_dies() {
         buffer_units: 0,
     });
     // So deep that no die runs out of requests: of D dies and N requests that lie at random, one is idle for about
-    // (D - 1) / 2N of the time, where each takes as long; and so many that the die with the most has few more. Dies that
-    // share a channel fall into step and do not meet on it.
+    // (D - 1) / 2N of the time, where each takes as long; and so many that the die with the most has few more. Dies
+    // that share a channel fall into step and do not meet on it.
     near(measured.iops, 8.0 * 1e9 / 65_120.0, 0.01);
 }
 

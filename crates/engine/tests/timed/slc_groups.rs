@@ -1,4 +1,5 @@
-//! Pages in SLC mode are programmed one at a time, though three are programmed in one shot elsewhere: every end by hand.
+//! Pages in SLC mode are programmed one at a time, though three are programmed in one shot elsewhere: every end by
+//! hand.
 
 #![expect(clippy::single_range_in_vec_init, reason = "these are lists of groups, each of which is a range")]
 

@@ -37,9 +37,9 @@ fn ends(is_fused: bool, steps: &[(u64, &[Decision])]) -> Vec<u64> {
     }
 }
 
-/// A program of cleaning on the last die ended at the same nanosecond as a host's program on the first, which comes before
-/// it. What the host then queued on the last die was taken as begun at that nanosecond, so that a read of the host waited
-/// for an erase that it should have passed.
+/// A program of garbage collection on the last die ended at the same nanosecond as a host's program on the first, which
+/// comes before it. What the host then queued on the last die was taken as begun at that nanosecond, so that a read of
+/// the host waited for an erase that it should have passed.
 #[test]
 fn what_ends_now_on_a_later_die_is_not_yet_done() {
     // Erase units 0, 1 and 2 lie on dies 0, 1 and 2.

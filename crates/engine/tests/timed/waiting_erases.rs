@@ -12,8 +12,8 @@ use ssdlab_engine::units::{EraseUnit, Ppn};
 const READ_NS: u64 = 60_000 + 5_120;
 const PROGRAM_NS: u64 = 700_000 + 5_120;
 
-/// Two dies with a channel each; even erase units, of 16 pages of a unit, lie on the first. Returns when the host heard of
-/// each of its units.
+/// Two dies with a channel each; even erase units, of 16 pages of a unit, lie on the first. Returns when the host heard
+/// of each of its units.
 fn ends(is_protected: bool, decided: &[(u64, &[Decision])]) -> Vec<u64> {
     let nand = Nand { channels: 2, ..Drive::textbook().nand };
     let of = |flash: Flash| {
@@ -39,7 +39,8 @@ fn place(erase_unit: u32, page: u32) -> Ppn {
     Ppn(erase_unit * 16 + page)
 }
 
-/// A unit of erase unit 0 is copied to the other die, and erase unit 0 erased; meanwhile the host writes to erase unit 2.
+/// A unit of erase unit 0 is copied to the other die, and erase unit 0 erased; meanwhile the host writes to erase unit
+/// 2.
 fn cleaned() -> [Decision; 4] {
     [
         Read(place(0, 3), Cause::Gc),

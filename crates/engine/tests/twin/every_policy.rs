@@ -1,5 +1,5 @@
-//! Every policy on the engine's lists against its twin, with every other that it works together with: counters after each
-//! operation, and now and then each place of each erase unit. A new policy is drawn without being named here.
+//! Every policy on the engine's lists against its twin, with every other that it works together with: counters after
+//! each operation, and now and then each place of each erase unit. A new policy is drawn without being named here.
 
 use super::model::{Slot, State, Twin};
 use super::policies::Policies;

@@ -1,5 +1,5 @@
-//! Does the engine agree with its twin? The twin does everything the slow and obvious way (`model`, `map_cache`). Random
-//! operations go to both, and every counter is compared after each.
+//! Does the engine agree with its twin? The twin does everything the slow and obvious way (`model`, `map_cache`).
+//! Random operations go to both, and every counter is compared after each.
 
 mod every_policy;
 mod map_cache;
@@ -158,8 +158,8 @@ proptest! {
     }
 }
 
-/// A trim dropped a map page and then made room for another: cleaning moved units that the first had named and that were
-/// to be trimmed, so that it counted as behind, and was fetched and written back for a read of nothing.
+/// A trim dropped a map page and then made room for another: garbage collection moved units that the first had named
+/// and that were to be trimmed, so that it counted as behind, and was fetched and written back for a read of nothing.
 #[test]
 fn a_map_page_that_is_dropped_while_its_units_move_is_not_behind() {
     let drive = tiny_with_map_cache("greedy", "single", MapForm::Page, 3, 6);
@@ -212,7 +212,7 @@ fn tiny_with_cache(
     drive.slc_cache.dynamic_bytes_max = u64::from(dynamic) * slc_bytes;
     drive.slc_cache.dynamic_free_share = free_share;
     drive.slc_cache.when_full = when_full;
-    // The host's two, the one of cleaning, and a dynamic one.
+    // The host's two, the one of garbage collection, and a dynamic one.
     let open = 3 + u32::from(dynamic > 0);
     let for_data = erase_units - own - drive.ftl.reserve_erase_units - open;
     drive.ftl.user_bytes = u64::from(for_data) * data_units(units as usize, stripe) as u64 * UNIT;
@@ -256,7 +256,7 @@ fn batches_change_nothing() {
     assert_eq!(one_by_one.wear(), at_once.wear());
 }
 
-/// Flash that is held out is not there for cleaning: the drive works as one with so much less flash.
+/// Flash that is held out is not there for garbage collection: the drive works as one with so much less flash.
 #[test]
 fn a_drive_with_flash_held_out_is_a_smaller_drive() {
     for (erase_unit, erase_units) in [(EraseUnitKind::Block, 6u64), (EraseUnitKind::Superblock, 3)] {

@@ -37,8 +37,8 @@ pub struct Twin {
     pub stripe: usize,
     pub policies: Policies,
     /// By erase unit: the stream that fills or filled it; host units written when it was opened and when it was closed;
-    /// when what cleaning moved there had been written; when all that it holds had been, on average; how often it was
-    /// erased.
+    /// when what garbage collection moved there had been written; when all that it holds had been, on average; how
+    /// often it was erased.
     pub stream: Vec<usize>,
     opened_at: Vec<u64>,
     pub closed_at: Vec<u64>,

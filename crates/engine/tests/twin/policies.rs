@@ -21,7 +21,7 @@ pub struct Policies {
 enum Victim {
     Greedy,
     Fifo,
-    /// Random cleaning draws one.
+    /// Random garbage collection draws one.
     DChoices {
         d: u64,
         random: Random,
@@ -201,8 +201,8 @@ impl Twin {
         if live == 0.0 { f64::INFINITY } else { (units - live) * age / (2.0 * live) }
     }
 
-    /// One of the candidates, with the engine's own random numbers: any erase unit, until it is one of them; after 64 in
-    /// vain the candidates are listed.
+    /// One of the candidates, with the engine's own random numbers: any erase unit, until it is one of them; after 64
+    /// in vain the candidates are listed.
     fn draw(&mut self, pool: Option<usize>, candidates: &[usize]) -> Option<usize> {
         let erase_units = self.state.len() as u64;
         for _ in 0..64 {

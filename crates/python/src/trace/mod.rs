@@ -34,7 +34,8 @@ pub struct Trace {
     /// Only these regions of the addresses, moved together; all without it.
     #[serde(default)]
     pub sample: Option<Sample>,
-    /// With it, passes after the first take pieces of the recording in an order of their own, as far as it is remembered.
+    /// With it, passes after the first take pieces of the recording in an order of their own, as far as it is
+    /// remembered.
     #[serde(default)]
     pub shuffle: Option<Shuffle>,
     /// Begins again until the host has written so much; once through without it.

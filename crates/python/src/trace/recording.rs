@@ -29,7 +29,7 @@ pub struct Recording {
     end_ns: u64,
     formats: Vec<Format>,
     skipped_before: u64,
-    untold_before: u64,
+    without_direction_before: u64,
     read_bytes: Arc<AtomicU64>,
     file_bytes: u64,
 }
@@ -59,7 +59,7 @@ impl Recording {
             end_ns: 0,
             formats: Vec::new(),
             skipped_before: 0,
-            untold_before: 0,
+            without_direction_before: 0,
             read_bytes: Arc::new(AtomicU64::new(0)),
             file_bytes,
         })
@@ -83,7 +83,7 @@ impl Recording {
                 .map_err(|error| Failure::Read { name: self.files[self.at].name.clone(), error })?;
             if count == 0 {
                 self.skipped_before += reader.skipped();
-                self.untold_before += reader.untold();
+                self.without_direction_before += reader.without_direction();
                 self.reader = None;
                 self.at += 1;
                 continue;
@@ -113,7 +113,7 @@ impl Recording {
         self.at = 0;
         (self.start_ns, self.end_ns) = (0, 0);
         self.formats.clear();
-        (self.skipped_before, self.untold_before) = (0, 0);
+        (self.skipped_before, self.without_direction_before) = (0, 0);
         self.read_bytes.store(0, Ordering::Relaxed);
     }
 
@@ -133,8 +133,8 @@ impl Recording {
     }
 
     /// Requests left out because the trace does not say whether they read or write.
-    pub fn untold(&self) -> u64 {
-        self.untold_before + self.reader.as_ref().map_or(0, Reader::untold)
+    pub fn without_direction(&self) -> u64 {
+        self.without_direction_before + self.reader.as_ref().map_or(0, Reader::without_direction)
     }
 
     /// The share of the files' bytes that has been read.

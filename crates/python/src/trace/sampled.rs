@@ -1,5 +1,5 @@
-//! The records of a recording that a run takes: all, or those of a sample of the address space; remembered where they are
-//! few, so that a recording that is repeated is read once and its order may be drawn again.
+//! The records of a recording that a run takes: all, or those of a sample of the address space; remembered where they
+//! are few, so that a recording that is repeated is read once and its order may be drawn again.
 
 use super::held::Gathered;
 use super::recording::Recording;
@@ -55,8 +55,8 @@ impl Sampled {
         })
     }
 
-    /// Replaces what `out` holds by the next records, at least one unless the recording has ended. From the second pass on
-    /// it says the number of the first of them, the same in every pass, if it remembers them.
+    /// Replaces what `out` holds by the next records, at least one unless the recording has ended. From the second pass
+    /// on it says the number of the first of them, the same in every pass, if it remembers them.
     pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<Option<usize>, Failure> {
         out.clear();
         if let Some(passes) = &mut self.passes {
@@ -114,8 +114,8 @@ impl Sampled {
         self.passes.as_ref().map_or_else(|| self.origin.progress(), Passes::progress)
     }
 
-    /// Where the last batch came from: the file, and how many of its lines or records were taken; the end, where it came
-    /// from memory.
+    /// Where the last batch came from: the file, and how many of its lines or records were taken; the end, where it
+    /// came from memory.
     pub fn place(&self) -> (&str, u64) {
         match &self.origin {
             Origin::Files(recording) => recording.place(),

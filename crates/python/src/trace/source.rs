@@ -1,7 +1,7 @@
 //! A recording as the source of a job's requests: placed on the drive, repeated as long as wanted, counted.
 //!
-//! Arrival times go on from pass to pass, at the mean distance of two requests of a pass. They never fall: a request that
-//! is stamped earlier than the one before it arrives with that one.
+//! Arrival times go on from pass to pass, at the mean distance of two requests of a pass. They never fall: a request
+//! that is stamped earlier than the one before it arrives with that one.
 
 use super::sampled::Sampled;
 use super::{Failure, Map, Trace};
@@ -50,8 +50,8 @@ impl SharedCounts {
     }
 }
 
-/// The source of a trace's requests on such a drive, and where its counts are found when the run is over. `held` are the
-/// records of the recording, where it was read before.
+/// The source of a trace's requests on such a drive, and where its counts are found when the run is over. `held` are
+/// the records of the recording, where it was read before.
 pub fn source(
     trace: &Trace,
     held: Option<Arc<Vec<Record>>>,
@@ -99,8 +99,8 @@ impl Times {
     }
 }
 
-/// Where the requests of a recording that is remembered lie on the drive, by their numbers: once all of it was placed, they
-/// lie where they lie, and need not be looked for in every pass.
+/// Where the requests of a recording that is remembered lie on the drive, by their numbers: once all of it was placed,
+/// they lie where they lie, and need not be looked for in every pass.
 #[derive(Default)]
 struct Places {
     /// By number: where the pieces of the request begin in `pieces`.

@@ -1,9 +1,8 @@
 //! DiskSim ASCII: `13.191135 30 576560 6 1`: arrival time, device, block, size, flags.
 //!
-//! Time is *milliseconds* with a fraction, block and size are 512-byte blocks, flags are hexadecimal, and the lowest bit
-//! is set for a read. It looks like MQSim's format but for the point in the time: a trace with whole milliseconds
-//! must be named. Source: the DiskSim 4.0 reference manual (CMU-PDL-08-101) and its
-//! `disksim_iotrace.c`.
+//! Time is *milliseconds* with a fraction, block and size are 512-byte blocks, flags are hexadecimal, and the lowest
+//! bit is set for a read. It looks like MQSim's format but for the point in the time: a trace with whole milliseconds
+//! must be named. Source: the DiskSim 4.0 reference manual (CMU-PDL-08-101) and its `disksim_iotrace.c`.
 
 use super::{Decode, Event, request, sectors_to_bytes};
 use crate::cursor::{Cursor, NS_PER_MS};

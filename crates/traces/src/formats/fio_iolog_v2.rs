@@ -1,4 +1,5 @@
-//! fio iolog version 2: a line `fio version 2 iolog`, then `/dev/sdb add`, `/dev/sdb write 0 4096`, `/dev/sdb wait 20 0`.
+//! fio iolog version 2: a line `fio version 2 iolog`, then `/dev/sdb add`, `/dev/sdb write 0 4096`, `/dev/sdb wait 20
+//! 0`.
 //!
 //! Offset and length are bytes. Requests carry no time; `wait` does, and what it means is what fio does with it: it
 //! waits until so many *milliseconds* after its start, so a wait is a time and not a pause, and one that is past does

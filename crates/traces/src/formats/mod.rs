@@ -23,7 +23,7 @@ pub enum Event {
     /// A request that the device's cache is flushed for first: it becomes two records.
     FlushThenRequest(Record),
     /// A request that does not say whether it reads or writes.
-    Untold,
+    WithoutDirection,
     /// A header, a blank line, an event that is not the arrival of a request.
     NotARequest,
 }

@@ -1,8 +1,8 @@
 //! MSR Cambridge: `128166372003061629,hm,1,Read,383496192,32768,413`.
 //!
 //! Time is Windows file time, counted in 100 ns; offset and size are bytes; host and disk name the volume. Source: the
-//! README of "MSR Cambridge Traces" in the SNIA IOTTA repository (Narayanan et al., FAST '08). The response time is read
-//! and left: a simulated drive has its own.
+//! README of "MSR Cambridge Traces" in the SNIA IOTTA repository (Narayanan et al., FAST '08). The response time is
+//! read and left: a simulated drive has its own.
 
 use super::{Decode, Event, is_blank_or_header, request};
 use crate::cursor::Cursor;

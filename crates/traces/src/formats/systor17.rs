@@ -1,10 +1,10 @@
 //! SYSTOR '17: a header `Timestamp,Response,IOType,LUN,Offset,Size`, then rows like
 //! `1455591601.000072000,0.000264000,R,0,8192,4096`.
 //!
-//! Times are seconds with a fraction (exact to the microsecond), offset and size bytes. The type is `R`, `W` or blank; a
-//! blank one means that the request's direction was not recorded, and such requests are left out and counted
-//! (`Reader::untold`). The response may be blank too. Source: the README of "Systor '17 Traces" in the SNIA IOTTA
-//! repository (Lee et al., SYSTOR '17).
+//! Times are seconds with a fraction (exact to the microsecond), offset and size bytes. The type is `R`, `W` or blank;
+//! a blank one means that the request's direction was not recorded, and such requests are left out and counted
+//! (`Reader::without_direction`). The response may be blank too. Source: the README of "Systor '17 Traces" in the SNIA
+//! IOTTA repository (Lee et al., SYSTOR '17).
 
 use super::{Decode, Event, is_blank_or_header, request};
 use crate::cursor::{Cursor, NS_PER_S};
@@ -45,6 +45,6 @@ fn decode_row(line: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str>
         cursor.number().filter(|_| cursor.is_done()).ok_or("a size in bytes, and nothing after it (column 6 of 6)")?;
     match operation {
         Some(operation) => request(time_ns, operation, offset_bytes, length_bytes, || volumes.intern(lun)),
-        None => Ok(Event::Untold),
+        None => Ok(Event::WithoutDirection),
     }
 }

@@ -1,8 +1,8 @@
 //! Tencent CBS: `1538323200,12910952,128,0,1063`: timestamp, offset, size, type, volume.
 //!
 //! Time is whole seconds, so many requests share one; offset and size are 512-byte sectors; 0 reads, 1 writes. Source:
-//! the README of "Tencent Block Storage Traces" in the SNIA IOTTA repository (Zhang et al., ATC '20). It comes as tar archives,
-//! which must be unpacked first.
+//! the README of "Tencent Block Storage Traces" in the SNIA IOTTA repository (Zhang et al., ATC '20). It comes as tar
+//! archives, which must be unpacked first.
 
 use super::{Decode, Event, is_blank_or_header, request, sectors_to_bytes};
 use crate::cursor::{Cursor, NS_PER_S};

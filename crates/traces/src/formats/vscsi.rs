@@ -2,9 +2,10 @@
 //! u16, lbn u64, timestamp u64.
 //!
 //! Time is microseconds, the length bytes, the logical block number counts 512-byte blocks. Commands are SCSI's: reads
-//! and writes of 6, 10, 12 and 16 bytes, write-and-verify, and the cache synchronisations. Other commands ask nothing of the flash
-//! or, as unmap and write-same, do not say here which blocks they concern: they are not requests. The file names no
-//! volume: there is one. Source: the CloudPhysics layout as read by libCacheSim (`vscsi.h`); T10 SBC for the commands.
+//! and writes of 6, 10, 12 and 16 bytes, write-and-verify, and the cache synchronisations. Other commands ask nothing
+//! of the flash or, as unmap and write-same, do not say here which blocks they concern: they are not requests. The file
+//! names no volume: there is one. Source: the CloudPhysics layout as read by libCacheSim (`vscsi.h`); T10 SBC for the
+//! commands.
 
 use super::{Cut, Decode, Event, request, sectors_to_bytes};
 use crate::cursor::NS_PER_US;

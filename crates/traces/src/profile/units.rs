@@ -24,7 +24,8 @@ pub(super) struct ChunkHasher(u64);
 impl Hasher for ChunkHasher {
     #[inline]
     fn write_u64(&mut self, chunk: u64) {
-        // The golden ratio spreads neighbours; the fold brings the well-mixed upper half to the bits that choose a slot.
+        // The golden ratio spreads neighbours; the fold brings the well-mixed upper half to the bits that choose a
+        // slot.
         let mixed = (chunk ^ (chunk >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 32);
     }

@@ -108,8 +108,8 @@ impl UpdateFrequencies {
         self.histogram.iter().map(|(count, units)| u128::from(*count) * u128::from(*units)).sum()
     }
 
-    /// The share of the unit writes that falls on the hottest `units_share` (0 to 1) of the written units, with a part of
-    /// a unit counted as that part; `None` when nothing was written.
+    /// The share of the unit writes that falls on the hottest `units_share` (0 to 1) of the written units, with a part
+    /// of a unit counted as that part; `None` when nothing was written.
     pub fn writes_share(&self, units_share: f64) -> Option<f64> {
         let writes_all = self.writes();
         if writes_all == 0 {

@@ -15,7 +15,7 @@ pub struct Reading {
     /// The error's message; nothing at a good end.
     error: Option<String>,
     skipped: u64,
-    untold: u64,
+    without_direction: u64,
     pieces: u64,
     volumes: Vec<String>,
 }
@@ -44,7 +44,7 @@ impl Read for Dribble {
 pub fn read(bytes: &[u8], format: Option<Format>, skip_bad_max: u64, batch: usize, at_once: usize) -> Reading {
     let source = Dribble { bytes: io::Cursor::new(bytes.to_vec()), at_once };
     let mut reading =
-        Reading { records: Vec::new(), error: None, skipped: 0, untold: 0, pieces: 0, volumes: Vec::new() };
+        Reading { records: Vec::new(), error: None, skipped: 0, without_direction: 0, pieces: 0, volumes: Vec::new() };
     let mut reader = match Reader::open(source, format, ReadOptions { skip_bad_max }) {
         Ok(reader) => reader,
         Err(error) => return Reading { error: Some(error.to_string()), ..reading },
@@ -69,14 +69,14 @@ pub fn read(bytes: &[u8], format: Option<Format>, skip_bad_max: u64, batch: usiz
     }
     assert!(reader.skipped() <= skip_bad_max, "more skipped than may be");
     reading.skipped = reader.skipped();
-    reading.untold = reader.untold();
+    reading.without_direction = reader.without_direction();
     reading.pieces = reader.pieces();
     reading.volumes = reader.volumes().to_vec();
     reading
 }
 
-/// The format that the first byte of an input names, and how many bad pieces may be skipped: a letter, by its place in the
-/// list of formats; a capital to skip some. Any other byte leaves the format to be recognised.
+/// The format that the first byte of an input names, and how many bad pieces may be skipped: a letter, by its place in
+/// the list of formats; a capital to skip some. Any other byte leaves the format to be recognised.
 pub fn chosen(byte: u8) -> (Option<Format>, u64) {
     let place = byte.to_ascii_lowercase().wrapping_sub(b'a');
     (Format::ALL.get(usize::from(place)).copied(), if byte.is_ascii_uppercase() { 3 } else { 0 })

@@ -111,8 +111,8 @@ fn each_fixture_reads_as_worked_out_by_hand() {
         let (records, reader) = read_all(bytes(name), Some(format), 0).unwrap();
         assert_eq!(rows(&records, reader.volumes()), expected(format), "{format}");
         assert_eq!(reader.skipped(), 0, "{format}");
-        let untold = u64::from(format == Format::Systor17);
-        assert_eq!(reader.untold(), untold, "{format}");
+        let without_direction = u64::from(format == Format::Systor17);
+        assert_eq!(reader.without_direction(), without_direction, "{format}");
     }
 }
 

@@ -51,10 +51,10 @@ fn a_trace_without_directions_is_refused() {
     let text =
         "Timestamp,Response,IOType,LUN,Offset,Size\n1455591601.0,0.1,,0,4096,512\n1455591602.0,0.1,,0,4096,512\n";
     let error = read_all(text, None, 100).err().unwrap();
-    assert!(matches!(error, TraceError::OperationsNotTold { requests: 2, .. }), "{error}");
+    assert!(matches!(error, TraceError::NoDirections { requests: 2, .. }), "{error}");
     let endless = std::io::Read::chain(text.as_bytes(), Endless(b"1455591602.0,0.1,,0,4096,512\n"));
     let mut reader = Reader::open(endless, None, ReadOptions::default()).unwrap();
-    assert!(matches!(drain(&mut reader), Err(TraceError::OperationsNotTold { .. })));
+    assert!(matches!(drain(&mut reader), Err(TraceError::NoDirections { .. })));
 }
 
 /// The same line for ever.

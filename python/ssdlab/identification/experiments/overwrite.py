@@ -128,8 +128,8 @@ def _period(teeth: "Floats", row: int) -> Estimate | None:
 
 
 def _repeated(spent: "Floats", row: int) -> Estimate | None:
-    """The distance after which the delays of rows repeat, by their autocorrelation: what cleaning does besides differs
-    from unit to unit, and adds delays of its own. Of the second half, where the spare area is used up."""
+    """The distance after which the delays of rows repeat, by their autocorrelation: other work of garbage collection
+    differs from unit to unit, and adds delays of its own. Of the second half, where the spare area is used up."""
     import numpy as np
 
     later = spent[len(spent) // 2 :]

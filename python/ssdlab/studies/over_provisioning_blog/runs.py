@@ -34,8 +34,8 @@ CACHE = "SLC cache of 5 GB"
 ACCOUNTS: Mapping[str, Mapping[str, str]] = {
     NAIVE: {},
     RESERVE: {"ftl.reserved_bytes": "15.7GB"},
-    POOL: {"housekeeping.erased_pool_bytes": "5GB", "housekeeping.idle_after_ms": "100"},
-    CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "housekeeping.idle_after_ms": "100"},
+    POOL: {"background.erased_pool_bytes": "5GB", "background.idle_after_ms": "100"},
+    CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "background.idle_after_ms": "100"},
 }
 USED_BEFORE = "overwrite test_file.* 60GiB random bs=64KiB"
 

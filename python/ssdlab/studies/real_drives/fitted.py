@@ -30,7 +30,15 @@ LATENCY: dict[str, tuple[str, ...]] = {
         "controller.program_us",
         "write_buffer.programs_first",
     ),
-    "kioxia-cm7-r-3840gb": (*_FRONT, *_HELD, *_BACKGROUND, *_BUFFER, *_CLOSED, "nand.erase_suspend_us", "ftl.pacing"),
+    "kioxia-cm7-r-3840gb": (
+        *_FRONT,
+        *_HELD,
+        *_BACKGROUND,
+        *_BUFFER,
+        *_CLOSED,
+        "nand.erase_suspend_us",
+        "ftl.gc_throttling",
+    ),
     "samsung-pm9a3-960gb": (*_FRONT, "controller.command_slots"),
     "wd-dc-960gb": (*_FRONT, "controller.command_slots"),
 }

@@ -80,7 +80,7 @@ def run(context: Context) -> StudyResult:
         {labels[key]: specify(context, *key) for key in keys}
         | {
             pool_labels[drive, pool]: specify(
-                context, drive, "dirty", "heavy", context.seed, {"housekeeping.erased_pool_bytes": f"{pool}MiB"}
+                context, drive, "dirty", "heavy", context.seed, {"background.erased_pool_bytes": f"{pool}MiB"}
             )
             for drive, pool in pools
         }

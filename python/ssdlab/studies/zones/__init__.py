@@ -1,1 +1,1 @@
-"""What zones save and what the host's cleaning costs instead; see README.md."""
+"""What zones save and what the host's garbage collection costs instead; see README.md."""

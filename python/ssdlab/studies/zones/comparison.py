@@ -1,4 +1,4 @@
-"""The published zones on an ordinary drive, a zoned drive against arithmetic, and the host's own cleaning."""
+"""The published zones on an ordinary drive, a zoned drive against arithmetic, and the host's own garbage collection."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,7 +46,7 @@ def run(context: Context) -> StudyResult:
         finding=_finding(rows, found),
         rows=rows,
         figures=[_over_spare_area(found)],
-        tables=[_host_cleaning(found), _short_zones(found)],
+        tables=[_host_gc(found), _short_zones(found)],
         notes=[
             "A zoned drive moves nothing, so that what its flash programs is what the host writes and parity. What a "
             "host that overwrites at random saves there, it writes itself when it cleans its zones: the product is "
@@ -138,7 +138,7 @@ def closed_form(victim: str, spare_area: float) -> float:
     return closed_forms.greedy(spare_area, units)
 
 
-def _host_cleaning(found: Mapping[str, float]) -> Table:
+def _host_gc(found: Mapping[str, float]) -> Table:
     rows: list[list[str | float]] = []
     for victim in VICTIMS:
         for spare in SPARE_AREAS:
@@ -147,11 +147,12 @@ def _host_cleaning(found: Mapping[str, float]) -> Table:
             cells = [host, closed_form(victim, spare), drive_waf, host * drive_waf]
             rows.append([victim, f"{100 * spare:.0f} %", *cells])
     return Table(
-        "What the host's own cleaning costs",
-        ("cleaning", "spare zones", "host, simulated", "host, closed form", "drive", "both"),
+        "What the host's own garbage collection costs",
+        ("victim", "spare zones", "host, simulated", "host, closed form", "drive", "both"),
         rows,
-        "Bytes written by the host's cleaning and its user for each byte of its user, under uniform overwrites; bytes "
-        "programmed for each that reaches the zoned drive; and their product. Spare zones are a share of the data.",
+        "Bytes written by the host's garbage collection and its user for each byte of its user, under uniform "
+        "overwrites; bytes programmed for each that reaches the zoned drive; and their product. Spare zones are a "
+        "share of the data.",
     )
 
 
@@ -192,7 +193,7 @@ def _over_spare_area(found: Mapping[str, float]) -> "Figure":
         for victim in VICTIMS
     ]
     return published_lines(
-        name="host-cleaning",
+        name="host-gc",
         title="What a host writes that cleans its zones itself",
         caption="Bytes written for each byte of the user, uniform overwrites: marks simulated, lines closed forms.",
         lines=lines,

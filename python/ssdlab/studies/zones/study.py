@@ -12,7 +12,7 @@ def run(context: Context) -> StudyResult:
 
 STUDY = Study(
     name="zones",
-    title="What do zones save on an ordinary drive and on a zoned one, and what does the host's cleaning cost?",
+    title="What do zones save on an ordinary drive and on a zoned one, and what does the host pay for it?",
     source='Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, for '
     "zones on an ordinary drive; arithmetic and closed forms for the rest",
     assumptions=(

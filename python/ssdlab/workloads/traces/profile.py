@@ -55,7 +55,7 @@ class Profile:
     formats: Sequence[str]
     volumes: Sequence[Volume]
     skipped: int
-    untold: int
+    without_direction: int
     read: Totals
     write: Totals
     trim: Totals
@@ -103,7 +103,7 @@ def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile
     text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
     profile = _profile(text)
     if volume is None:
-        recording.note_survey(Survey(profile.formats, profile.volumes, profile.skipped, profile.untold))
+        recording.note_survey(Survey(profile.formats, profile.volumes, profile.skipped, profile.without_direction))
     return profile, held
 
 

@@ -117,7 +117,7 @@ class Survey:
     """Those with requests, in the order in which they come."""
     skipped: int
     """Malformed lines or records that were passed over."""
-    untold: int
+    without_direction: int
     """Requests left out because the trace does not say whether they read or write."""
 
 
@@ -165,7 +165,10 @@ class Recording:
         """Reads everything once. Raises InputError with file and line for what cannot be read."""
         plain: Mapping[str, Any] = json.loads(engine.survey(self.engine_json()))
         return Survey(
-            plain["formats"], [Volume(**volume) for volume in plain["volumes"]], plain["skipped"], plain["untold"]
+            plain["formats"],
+            [Volume(**volume) for volume in plain["volumes"]],
+            plain["skipped"],
+            plain["without_direction"],
         )
 
     def note_survey(self, survey: Survey) -> None:

@@ -1,7 +1,7 @@
 //! Data that is stored, by its hash: where to look whether a unit is stored already.
 //!
-//! A hash only says where to look; the bytes are compared before they are taken as equal. So two units of one hash cost a
-//! deduplication and never more.
+//! A hash only says where to look; the bytes are compared before they are taken as equal. So two units of one hash cost
+//! a deduplication and never more.
 
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;

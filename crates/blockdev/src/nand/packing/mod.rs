@@ -86,8 +86,8 @@ impl Nand {
         self.packing.as_mut().expect("only a drive that reduces data comes here")
     }
 
-    /// Makes the host's unit ready to be stored: completes it with what the address holds at `old_place` where a part is
-    /// written, compresses it, and looks whether it is stored already. What cannot be completed is stored as lost.
+    /// Makes the host's unit ready to be stored: completes it with what the address holds at `old_place` where a part
+    /// is written, compresses it, and looks whether it is stored already. What cannot be completed is stored as lost.
     pub fn prepare_unit(
         &mut self,
         lpn: u32,
@@ -348,8 +348,8 @@ impl Nand {
         self.take_into_group(unit);
     }
 
-    /// The power is gone, and what was in the drive's memory has been saved: nothing goes on with the mapping units that
-    /// were not full.
+    /// The power is gone, and what was in the drive's memory has been saved: nothing goes on with the mapping units
+    /// that were not full.
     pub(super) fn end_begun_units(&mut self) {
         let Some(packing) = &mut self.packing else { return };
         for (unit, _) in std::mem::take(&mut packing.begun) {

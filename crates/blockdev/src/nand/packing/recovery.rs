@@ -1,10 +1,10 @@
 //! How packed data is found again after a loss of power.
 //!
 //! Each write has a number, which names the data that it stored: moves do not change it, and an address that repeats
-//! data names it too. So what an address holds is a matter of numbers alone (the checkpoint, and what claims the address
-//! since), and where that lies another: wherever a whole entry with this number is. The data that a repetition names may
-//! have been lost with the power, while it was on its way; then the address has what it had before, which is still
-//! there, since no erase overtakes what was decided before it.
+//! data names it too. So what an address holds is a matter of numbers alone (the checkpoint, and what claims the
+//! address since), and where that lies another: wherever a whole entry with this number is. The data that a repetition
+//! names may have been lost with the power, while it was on its way; then the address has what it had before, which is
+//! still there, since no erase overtakes what was decided before it.
 
 use super::directory::Entry;
 use crate::nand::medium::PageState;

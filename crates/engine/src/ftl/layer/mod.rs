@@ -1,8 +1,8 @@
 //! Where a unit lies and how it is read, written and moved. A drive has one of four layers, which is chosen when it is
 //! built and then is a type: nothing is asked for a unit.
 //!
-//! A layer has its own state and a few steps of the translation layer that go otherwise with it. What is said here is what
-//! a plain drive does: units take a place each, and the whole map is in memory.
+//! A layer has its own state and a few steps of the translation layer that go otherwise with it. What is said here is
+//! what a plain drive does: units take a place each, and the whole map is in memory.
 
 mod map_cached;
 pub mod reduced;
@@ -38,8 +38,8 @@ pub fn is_map_cached(drive: &Drive) -> bool {
 }
 
 pub trait Layer: Sized {
-    /// Whether a unit takes as many places as it needs, and is known to be live when it is written; other units take one
-    /// place, which counts as live from the opening of its erase unit on.
+    /// Whether a unit takes as many places as it needs, and is known to be live when it is written; other units take
+    /// one place, which counts as live from the opening of its erase unit on.
     const IS_PACKED: bool = false;
     /// Whether the host fills and empties erase units zone by zone, so that nothing is cleaned.
     const IS_ZONED: bool = false;
@@ -140,8 +140,8 @@ pub trait Layer: Sized {
         ftl.copy_units(units, stream, born_at, cause);
     }
 
-    /// What was gathered at a place, if the host has not overwritten or trimmed it since: its address, and the places that
-    /// it takes.
+    /// What was gathered at a place, if the host has not overwritten or trimmed it since: its address, and the places
+    /// that it takes.
     fn still_at<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
         (ftl.map.physical(lpn) == from).then_some((lpn, 1))
     }

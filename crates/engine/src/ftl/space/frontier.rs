@@ -11,7 +11,7 @@ pub struct Frontier {
     next: u32,
     /// Where plain writing must stop: at a parity place, at the end, or at once if nothing is open.
     stop: u32,
-    /// Units that cleaning moved here, and the sum over them of when the host had written them.
+    /// Units that garbage collection moved here, and the sum over them of when the host had written them.
     moved_units: u64,
     moved_born_sum: u128,
     opened_at: u64,
@@ -77,8 +77,8 @@ impl Frontier {
         self.stop = self.next;
     }
 
-    /// The same in an erase unit that is so many times larger, in time that has so many times more units. Nothing where it
-    /// does not stand inside the smaller one.
+    /// The same in an erase unit that is so many times larger, in time that has so many times more units. Nothing where
+    /// it does not stand inside the smaller one.
     pub fn times(&self, times: u64, smaller: &Layout, larger: &Layout) -> Option<Self> {
         let Some(erase_unit) = self.erase_unit else { return Some(Self::shut()) };
         let (first, from) = (larger.first(erase_unit), smaller.first(erase_unit));

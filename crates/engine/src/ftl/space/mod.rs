@@ -1,8 +1,9 @@
-//! Who may write where: the erase units of a drive with what each holds, the erased ones, the open ones, and their wear.
+//! Who may write where: the erase units of a drive with what each holds, the erased ones, the open ones, and their
+//! wear.
 //!
-//! A stream writes at its frontier, the erase unit that it has open. On a drive of single blocks it may have one open on
-//! every die (`open_blocks.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of its own.
-//! Nothing here knows of addresses: which unit lies at a place is the map's business.
+//! A stream writes at its frontier, the erase unit that it has open. On a drive of single blocks it may have one open
+//! on every die (`open_blocks.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of
+//! its own. Nothing here knows of addresses: which unit lies at a place is the map's business.
 
 mod free_pool;
 mod frontier;
@@ -298,15 +299,15 @@ pub fn data_erase_units(user_places: u64, layout: &Layout) -> u64 {
     user_places.div_ceil(u64::from(layout.data_units_per_erase_unit()))
 }
 
-/// Erase units without which a drive whose every address is live cannot collect garbage: the data, the reserve, the open
-/// ones.
+/// Erase units without which a drive whose every address is live cannot collect garbage: the data, the reserve, the
+/// open ones.
 pub fn erase_units_needed(user_places: u64, layout: &Layout, margins: &Margins) -> u64 {
     data_erase_units(user_places, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
 }
 
 /// Erase units in hand beyond the reserve below which garbage is collected: one for each block that a stream has open,
-/// since those may be full at the same time, so that the host's next openings are covered; but no more than half of what
-/// the drive has to spare, since garbage collection could never reach that.
+/// since those may be full at the same time, so that the host's next openings are covered; but no more than half of
+/// what the drive has to spare, since garbage collection could never reach that.
 pub fn in_hand(open_blocks_per_stream: u32, spare_erase_units: u64) -> u32 {
     open_blocks_per_stream.min((spare_erase_units / 2) as u32).max(1)
 }

@@ -1,8 +1,8 @@
 //! An open block on every die for each stream, for drives whose erase units are single blocks.
 //!
-//! The block that a stream writes to now is its frontier, as on any drive; the blocks that it has open on the other dies
-//! are parked here. When a program group is full, the policy says which die takes the next, and the two change places. So
-//! a unit that is written costs what it costs on other drives, and a full group a little more.
+//! The block that a stream writes to now is its frontier, as on any drive; the blocks that it has open on the other
+//! dies are parked here. When a program group is full, the policy says which die takes the next, and the two change
+//! places. So a unit that is written costs what it costs on other drives, and a full group a little more.
 //!
 //! Erased blocks are kept by die; a die that has none is passed over. With a clock garbage collection takes its victims
 //! where they are fewest, since those dies would rest, and as many are kept in hand as there are dies, as far as spare
@@ -141,8 +141,8 @@ impl OpenBlocks {
         OpenBlocksState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
     }
 
-    /// Takes up what `state` gave; `larger` makes an open block one of this drive, if it can be. An error says what does not
-    /// fit.
+    /// Takes up what `state` gave; `larger` makes an open block one of this drive, if it can be. An error says what
+    /// does not fit.
     pub fn restore(
         &mut self,
         state: &OpenBlocksState,
@@ -209,8 +209,8 @@ impl Space {
         self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
     }
 
-    /// Has the stream's frontier stand inside one of the groups of mapping units. One that is parked may stand there too:
-    /// its turn was broken off when another was brought to the front. False if there is none.
+    /// Has the stream's frontier stand inside one of the groups of mapping units. One that is parked may stand there
+    /// too: its turn was broken off when another was brought to the front. False if there is none.
     pub fn go_within(&mut self, stream: StreamId, groups: &[Range<u32>]) -> bool {
         if self.stands_within(stream, groups) {
             return true;
@@ -221,8 +221,8 @@ impl Space {
         open.is_some_and(|erase_unit| self.bring_to_front(erase_unit).is_some())
     }
 
-    /// Parks the stream's frontier and goes to the die that the policy chooses. `may_open` says whether an erased block may
-    /// be opened for it; `is_timed` whether queued work of each die is counted for the policy.
+    /// Parks the stream's frontier and goes to the die that the policy chooses. `may_open` says whether an erased block
+    /// may be opened for it; `is_timed` whether queued work of each die is counted for the policy.
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
         let last = open_blocks.active[stream.index()];
@@ -245,8 +245,8 @@ impl Space {
         *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
     }
 
-    /// Gives the next die its turn where nothing has to be decided: the group is full, and the block that is open on that
-    /// die is not. False, and nothing changed, where something has.
+    /// Gives the next die its turn where nothing has to be decided: the group is full, and the block that is open on
+    /// that die is not. False, and nothing changed, where something has.
     #[inline(always)]
     pub fn go_round(&mut self, stream: StreamId) -> bool {
         let Some(open_blocks) = self.open_blocks.as_mut().filter(|open_blocks| open_blocks.goes_round) else {
@@ -275,8 +275,8 @@ impl Space {
         true
     }
 
-    /// Gives out places of the dies in turn, so many at most, for units that garbage collection moves: as far as nothing
-    /// has to be decided, and only where each unit is a group of its own. Returns how many it was.
+    /// Gives out places of the dies in turn, so many at most, for units that garbage collection moves: as far as
+    /// nothing has to be decided, and only where each unit is a group of its own. Returns how many it was.
     #[inline]
     pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64, mut take: impl FnMut(Ppn)) -> usize {
         let takes_turns_by_unit =

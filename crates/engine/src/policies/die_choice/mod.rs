@@ -1,8 +1,9 @@
-//! Which die a program group of the host or of cleaning goes to, for drives whose erase units are single blocks
-//! (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
+//! Which die a program group of the host or of garbage collection goes to, for drives whose erase units are single
+//! blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
 //!
-//! The engine calls `choose` for a stream when the group that it last wrote is full. What is returned must be a die that
-//! has room; random numbers come from the engine's generator. A superblock has its order of dies from its stripe, and nobody is asked.
+//! The engine calls `choose` for a stream when the group that it last wrote is full. What is returned must be a die
+//! that has room; random numbers come from the engine's generator. A superblock has its order of dies from its stripe,
+//! and nobody is asked.
 
 mod least_loaded;
 mod one_block;

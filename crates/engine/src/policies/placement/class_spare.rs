@@ -1,9 +1,9 @@
 //! Every class has an open erase unit and a spare area of its own.
 //!
-//! Garbage is collected in each class as if it were a drive of its own, with spare area in proportion to the square root of its share
-//! of the writes times its share of the space: the split for which write amplification is least. Wins under skew, where
-//! an erase unit of the hot class is nearly empty when it is collected. Classes are learned, or, where the host declares
-//! them (namespaces, a partition for the log), given as borders in the address space.
+//! Garbage is collected in each class as if it were a drive of its own, with spare area in proportion to the square
+//! root of its share of the writes times its share of the space: the split for which write amplification is least. Wins
+//! under skew, where an erase unit of the hot class is nearly empty when it is collected. Classes are learned, or,
+//! where the host declares them (namespaces, a partition for the log), given as borders in the address space.
 
 use super::frequency::Classes;
 use super::{PlacementPolicy, PoolState, PoolView, Resident, STREAMS_MAX};

@@ -1,8 +1,8 @@
 //! Several open erase units, by how often the data is updated, learned while writing.
 //!
 //! Puts data of one temperature together, so that erase units go stale all at once or hardly at all. Under plain greedy
-//! cleaning this alone gains nearly nothing, since greedy holds all classes to the same live count: it wants a victim
-//! policy with an age term, or spare area of its own for each class (`class-spare`).
+//! garbage collection this alone gains nearly nothing, since greedy holds all classes to the same live count: it wants
+//! a victim policy with an age term, or spare area of its own for each class (`class-spare`).
 
 use super::frequency::Classes;
 use super::{PlacementPolicy, Resident, STREAMS_MAX};

@@ -1,7 +1,7 @@
-//! One open erase unit for the host, one for what cleaning moves.
+//! One open erase unit for the host, one for what garbage collection moves.
 //!
-//! What has survived a garbage collection is colder than what was just written, so the two are separated for free. Under uniform
-//! writes it gains nothing and holds back half an erase unit more.
+//! What has survived a garbage collection is colder than what was just written, so the two are separated for free.
+//! Under uniform writes it gains nothing and holds back half an erase unit more.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
@@ -17,7 +17,7 @@ pub struct HostGcSplit;
 
 impl Named for HostGcSplit {
     const NAME: &'static str = "host-gc-split";
-    const SUMMARY: &'static str = "one open erase unit for the host, one for what cleaning moves";
+    const SUMMARY: &'static str = "one open erase unit for the host, one for what garbage collection moves";
     const SOURCE: &'static str = "Van Houdt 2014, double write mode";
     type Config = Config;
 }
@@ -32,7 +32,7 @@ impl PlacementPolicy for HostGcSplit {
     }
 
     fn stream_name(&self, stream: StreamId) -> String {
-        if stream.0 == 0 { "host".into() } else { "cleaning".into() }
+        if stream.0 == 0 { "host".into() } else { "gc".into() }
     }
 
     #[inline(always)]

@@ -1,13 +1,15 @@
 //! An open erase unit for each placement identifier that the host gives with its writes, as in NVMe's flexible data
 //! placement.
 //!
-//! Where the host knows what dies together (hot and cold jobs, a log, tables of a database), erase units go stale all at
-//! once and cleaning has next to nothing to move, under greedy cleaning too. A host that says nothing writes to the
-//! first. What cleaning moves goes to one erase unit for all (initially isolated, as in the drives known so far), which
-//! takes one open erase unit more, or stays with its identifier (persistently isolated).
+//! Where the host knows what dies together (hot and cold jobs, a log, tables of a database), erase units go stale all
+//! at once and garbage collection has next to nothing to move, under greedy garbage collection too. A host that says
+//! nothing writes to the first. What garbage collection moves goes to one erase unit for all (initially isolated, as in
+//! the drives known so far), which takes one open erase unit more, or stays with its identifier (persistently
+//! isolated).
 //!
-//! It costs space: each identifier that is written to holds an erase unit open, half empty on average, which cleaning
-//! lacks. Where the identifiers tell nothing apart, write amplification is therefore higher than without them.
+//! It costs space: each identifier that is written to holds an erase unit open, half empty on average, which garbage
+//! collection lacks. Where the identifiers tell nothing apart, write amplification is therefore higher than without
+//! them.
 
 use super::{PlacementPolicy, Resident, STREAMS_MAX};
 use crate::error::SpecificationError;
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Placement identifiers, 1 to 15; they count from 0.
     pub identifiers: u8,
-    /// Whether what cleaning moves stays with its identifier.
+    /// Whether what garbage collection moves stays with its identifier.
     pub persistently_isolated: bool,
 }
 
@@ -58,7 +60,7 @@ impl PlacementPolicy for HostStreams {
     }
 
     fn stream_name(&self, stream: StreamId) -> String {
-        if stream.0 < self.identifiers { format!("identifier {}", stream.0) } else { "cleaning".into() }
+        if stream.0 < self.identifiers { format!("identifier {}", stream.0) } else { "gc".into() }
     }
 
     #[inline(always)]
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_go_where_the_host_says_and_cleaning_where_the_policy_says() {
+    fn writes_go_where_the_host_says_and_gc_where_the_policy_says() {
         let isolated = HostStreams::new(Config { identifiers: 3, persistently_isolated: true }, 100).unwrap();
         assert_eq!(isolated.host_stream(Lpn(7), 2, None), StreamId(2));
         let victim = Resident { stream: StreamId(1), age: 5 };

@@ -1,7 +1,7 @@
 //! Which stream, and so which open erase unit, a unit is written to; and whose spare area is cleaned.
 //!
 //! The engine calls `host_stream` for every unit that the host writes, so a policy that needs no look at the unit says
-//! so in constants and costs nothing. `gc_stream` is called once a victim, `pool_to_collect` once a cleaning.
+//! so in constants and costs nothing. `gc_stream` is called once a victim, `pool_to_collect` once a garbage collection.
 //! Every stream that is returned must be below `streams()`.
 
 mod class_spare;
@@ -82,7 +82,8 @@ pub trait WithPlacement {
     fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output;
 }
 
-/// How many streams the chosen policy writes, each to an open erase unit of its own. Errors name the key of the drive file.
+/// How many streams the chosen policy writes, each to an open erase unit of its own. Errors name the key of the drive
+/// file.
 pub fn streams(choice: &PolicyChoice) -> Result<u8, SpecificationError> {
     struct Streams;
 

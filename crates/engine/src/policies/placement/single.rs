@@ -17,7 +17,7 @@ pub struct Single;
 
 impl Named for Single {
     const NAME: &'static str = "single";
-    const SUMMARY: &'static str = "host and cleaning share one open erase unit";
+    const SUMMARY: &'static str = "host and garbage collection share one open erase unit";
     const SOURCE: &'static str = "Hu, Eleftheriou, Haas, Iliadis and Pletka 2009";
     type Config = Config;
 }
@@ -32,7 +32,7 @@ impl PlacementPolicy for Single {
     }
 
     fn stream_name(&self, _stream: StreamId) -> String {
-        "host and cleaning".into()
+        "host and garbage collection".into()
     }
 
     #[inline(always)]

@@ -1,9 +1,10 @@
 //! Cleans where the space gained, weighed by its age, is largest for the work: (1 - u) x age / 2u, u the live share.
 //!
 //! Wins under skew: an old erase unit is cold, what it has lost it lost slowly, so it is cleaned while still fairly
-//! full, and a hot one is left to lose more. Costs a scan of all erase units for each one cleaned. With `age_power` below
-//! 1 age counts for less, down to greedy's choice at 0: drives that keep cold data apart imperfectly lie between. Far above 1
-//! the oldest erase unit that has lost anything is cleaned, so that one that is going stale is left until it is.
+//! full, and a hot one is left to lose more. Costs a scan of all erase units for each one cleaned. With `age_power`
+//! below 1 age counts for less, down to greedy's choice at 0: drives that keep cold data apart imperfectly lie between.
+//! Far above 1 the oldest erase unit that has lost anything is cleaned, so that one that is going stale is left until
+//! it is.
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;

@@ -49,7 +49,8 @@ impl VictimPolicy for DChoices {
 
 /// Draws a candidate, all with the same chance.
 pub fn draw(view: &View<'_>, pool: Pool, random: &mut Random) -> Option<EraseUnit> {
-    // Nearly all erase units are closed when garbage is collected, so a draw seldom misses. A small pool is listed instead.
+    // Nearly all erase units are closed when garbage is collected, so a draw seldom misses. A small pool is listed
+    // instead.
     for _ in 0..64 {
         let erase_unit = match view.on_die {
             None => EraseUnit(random.below(u64::from(view.erase_units)) as u32),

@@ -1,10 +1,10 @@
 //! Which erase unit garbage collection takes next.
 //!
-//! The engine calls `closed` when an erase unit has been filled, `choose` when space must be reclaimed, and `taken` when an
-//! erase unit is about to be emptied, no matter what chose it. `choose` must return a closed erase unit of the pool that is asked
-//! for, or nothing if the pool has none. It may return one without any stale unit (first-in-first-out does); the engine
-//! then moves all of it and asks again. `choose` changes nothing: what a policy must remember it learns from `closed` and
-//! `taken`, and random numbers come from the engine's generator.
+//! The engine calls `closed` when an erase unit has been filled, `choose` when space must be reclaimed, and `taken`
+//! when an erase unit is about to be emptied, no matter what chose it. `choose` must return a closed erase unit of the
+//! pool that is asked for, or nothing if the pool has none. It may return one without any stale unit
+//! (first-in-first-out does); the engine then moves all of it and asks again. `choose` changes nothing: what a policy
+//! must remember it learns from `closed` and `taken`, and random numbers come from the engine's generator.
 
 mod closed_queue;
 mod cost_benefit;

@@ -1,8 +1,8 @@
 //! How erases are spread over the flash.
 //!
-//! The engine asks `prefers_least_worn` once, when the drive is built. After every erase it goes on round the closed erase
-//! units of the drive, `LOOKED_AT` numbers further at most, and moves
-//! the data out of the first that lies further behind the most worn one than `threshold`; it counts as wear levelling.
+//! The engine asks `prefers_least_worn` once, when the drive is built. After every erase it goes on round the closed
+//! erase units of the drive, `LOOKED_AT` numbers further at most, and moves the data out of the first that lies further
+//! behind the most worn one than `threshold`; it counts as wear levelling.
 
 mod dynamic;
 mod none;
@@ -20,7 +20,8 @@ pub trait WearPolicy: registry::Named + Sized {
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
     /// Whether the free erase unit with the fewest erases is opened next, or the one that has been free longest.
     fn prefers_least_worn(&self) -> bool;
-    /// Whether data that lies still is moved out of an erase unit so many erases behind the most worn one; nothing: never.
+    /// Whether data that lies still is moved out of an erase unit so many erases behind the most worn one; nothing:
+    /// never.
     fn threshold(&self) -> Option<u32> {
         None
     }

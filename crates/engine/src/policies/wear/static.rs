@@ -1,7 +1,8 @@
 //! Dynamic, and moves data out of an erase unit that has fallen too far behind the most worn one.
 //!
 //! Puts cold data's erase units into circulation at the price of programs that the ledger counts as wear levelling.
-//! After each erase the next few erase units are looked at in turn, so the price of looking does not grow with the drive.
+//! After each erase the next few erase units are looked at in turn, so the price of looking does not grow with the
+//! drive.
 
 use super::WearPolicy;
 use crate::error::SpecificationError;

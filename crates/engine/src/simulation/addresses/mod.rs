@@ -1,7 +1,7 @@
 //! Brings requests of another address space, such as that of a recorded drive, onto this one.
 //!
-//! A map places a request piece by piece: each time it says where the front part lies on the drive, as far as that is in
-//! one piece. Which map is chosen is a type parameter of its user, so that the loop has no branch for it.
+//! A map places a request piece by piece: each time it says where the front part lies on the drive, as far as that is
+//! in one piece. Which map is chosen is a type parameter of its user, so that the loop has no branch for it.
 
 mod compact;
 mod fold;

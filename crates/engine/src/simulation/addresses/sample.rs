@@ -1,13 +1,15 @@
-//! A smaller address space that is like the whole one: of so many neighbouring regions one is kept, which one a hash says.
+//! A smaller address space that is like the whole one: of so many neighbouring regions one is kept, which one a hash
+//! says.
 //!
 //! Taking the kept regions alone, with a drive that is smaller in the same ratio, is a miniature of the whole run: how
 //! often regions are written, and which are written together, stays as it was (Waldspurger et al. 2015, "Efficient MRC
 //! Construction with SHARDS", takes addresses by a hash below a threshold; one of every group keeps the ratio exact and
 //! gives each its place without a table).
 //!
-//! A region that alone takes much of the writes would be there with all of them or not at all. Where such regions are known
-//! (`Hot`) one of so many is kept, with a share of its requests, and the others are left out. Trims are all kept.
-//! A region should be small compared with a scaled erase unit, and as large as a request where requests should stay whole.
+//! A region that alone takes much of the writes would be there with all of them or not at all. Where such regions are
+//! known (`Hot`) one of so many is kept, with a share of its requests, and the others are left out. Trims are all kept.
+//! A region should be small compared with a scaled erase unit, and as large as a request where requests should stay
+//! whole.
 
 use super::Extent;
 use crate::request::Operation;

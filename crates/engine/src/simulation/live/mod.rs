@@ -1,7 +1,7 @@
 //! A run that someone watches, step by step, and whose jobs change while it goes on.
 //!
-//! It is the run that `start` begins, advanced by the same code; only the steps are shorter, and jobs may be appended or
-//! ended. A job that was ended after so many requests is from then on one with that `number_ios`, so that the
+//! It is the run that `start` begins, advanced by the same code; only the steps are shorter, and jobs may be appended
+//! or ended. A job that was ended after so many requests is from then on one with that `number_ios`, so that the
 //! specification which `specification` gives, run from the start, comes to the same outcome, byte for byte.
 
 pub mod figures;
@@ -49,8 +49,8 @@ pub struct Standing {
 
 /// A run as it is advanced here. Jobs are numbered as in the specification.
 trait Steps: Send {
-    /// Goes on until so many more requests are issued, or the run is finished. Without a clock it is never more; with one
-    /// several may come due at once.
+    /// Goes on until so many more requests are issued, or the run is finished. Without a clock it is never more; with
+    /// one several may come due at once.
     fn step(&mut self, requests: u64) -> Result<(), SourceError>;
     fn is_finished(&self) -> bool;
     fn read_only(&self) -> Option<ReadOnly>;
@@ -122,10 +122,10 @@ impl LiveRun {
         Ok(())
     }
 
-    /// The jobs of the stage that is running end after the requests that they have issued, each of them after one at the
-    /// least; a job that holds itself back, by a rate, pauses or flushes, after one more, because what it does before that
-    /// depends on its being there. Of trims and writes in pairs both are issued. A number of requests for each job of
-    /// the specification lets them go on up to that, where they have not passed it already.
+    /// The jobs of the stage that is running end after the requests that they have issued, each of them after one at
+    /// the least; a job that holds itself back, by a rate, pauses or flushes, after one more, because what it does
+    /// before that depends on its being there. Of trims and writes in pairs both are issued. A number of requests for
+    /// each job of the specification lets them go on up to that, where they have not passed it already.
     pub fn end_job(&mut self, after_requests: Option<&[u64]>) -> Result<(), SpecificationError> {
         self.check_may_change()?;
         for index in self.run.active() {

@@ -1,8 +1,8 @@
 //! What a loss of power would cost a drive at a moment: what it loses, and how long it takes to find its data again.
 //!
 //! The drive goes on as it was. Contents are not simulated here, so nothing is lost that could be missed, and a run
-//! with a loss of power in it could not be said as jobs. The rule is that of drives with contents (`crates/blockdev`): a
-//! checkpoint of the map whenever a quarter of the flash has been programmed, and after the loss a scan of the spare
+//! with a loss of power in it could not be said as jobs. The rule is that of drives with contents (`crates/blockdev`):
+//! a checkpoint of the map whenever a quarter of the flash has been programmed, and after the loss a scan of the spare
 //! bytes of every page programmed since, and of one page at least of each erase unit, over all dies at once.
 
 use crate::ftl::Capacity;

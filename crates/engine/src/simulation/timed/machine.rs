@@ -1,5 +1,5 @@
-//! A drive and its host: one of each, as most are, or several devices behind one host. Which it is is asked once in many
-//! events.
+//! A drive and its host: one of each, as most are, or several devices behind one host. Which it is is asked once in
+//! many events.
 
 use super::super::drive::{SimulatedDrive, TimedSimulatedDrive, build_timed};
 use super::super::stripe::Stripe;

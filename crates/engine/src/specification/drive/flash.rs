@@ -33,13 +33,13 @@ pub struct Nand {
     /// from cells to page register; a list: by page of a word line
     #[schemars(example = 60.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub read_us: PageTimes,
-    /// how long a page that is copied holds its die until its transfer, where garbage collection reads the pages of several
-    /// planes at once; 0: as long as any read
+    /// how long a page that is copied holds its die until its transfer, where garbage collection reads the pages of
+    /// several planes at once; 0: as long as any read
     #[serde(default)]
     #[schemars(range(min = 0), example = 20.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub copy_read_us: f64,
-    /// pages that garbage collection reads from a die one after another before a read of the host may come between, such
-    /// as those of all planes and of a word line; 0: any read of the host comes between two
+    /// pages that garbage collection reads from a die one after another before a read of the host may come between,
+    /// such as those of all planes and of a word line; 0: any read of the host comes between two
     #[serde(default)]
     #[schemars(example = 12, extend("unit" = "pages", "acts" = "with a clock"))]
     pub copy_pages_together: u32,
@@ -109,8 +109,8 @@ fn one() -> u32 {
     1
 }
 
-/// Microseconds that a page takes: the same for all, or by page of a word line, the bits of whose cells are pages of their
-/// own. Page n of a block is page n modulo the list's length of its word line.
+/// Microseconds that a page takes: the same for all, or by page of a word line, the bits of whose cells are pages of
+/// their own. Page n of a block is page n modulo the list's length of its word line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list of numbers")]
 pub enum PageTimes {

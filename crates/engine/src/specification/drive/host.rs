@@ -1,5 +1,5 @@
-//! The tables that say what is between the host and the flash: `[write_buffer]`, `[controller]`, `[host_link]` and what an
-//! interface means in MB/s, `[read_ahead]`.
+//! The tables that say what is between the host and the flash: `[write_buffer]`, `[controller]`, `[host_link]` and what
+//! an interface means in MB/s, `[read_ahead]`.
 
 use crate::error::SpecificationError;
 use schemars::JsonSchema;
@@ -60,10 +60,12 @@ pub struct Controller {
     /// commands that it takes a second; 0: no limit
     #[schemars(range(max = 4_294_967_295_u32), example = 100_000, extend("unit" = "1/s", "acts" = "with a clock"))]
     pub commands_per_second_max: u64,
-    /// commands inside the drive at a time, reads and writes alike; others wait in the order of their arrival; 0: no limit
+    /// commands inside the drive at a time, reads and writes alike; others wait in the order of their arrival; 0: no
+    /// limit
     #[schemars(example = 64, extend("unit" = "commands", "acts" = "with a clock"))]
     pub command_slots: u32,
-    /// to hand a program on to the flash, the host's or garbage collection's; meanwhile it takes no write into the buffer
+    /// to hand a program on to the flash, the host's or garbage collection's; meanwhile it takes no write into the
+    /// buffer
     #[schemars(range(min = 0), example = 30.0, extend("unit" = "us", "acts" = "with write_buffer.bytes above 0"))]
     pub program_us: f64,
 }
@@ -141,12 +143,12 @@ pub struct Rate {
     pub command_us: f64,
 }
 
-/// What drives reach at most. The lines carry 300 and 600 MB/s (8b/10b); frames of 8 KiB and their handshakes leave what
-/// the fastest datasheets name for sequential reads: 285 MB/s (OCZ Vertex 2) and 560 MB/s (Samsung 860 EVO).
+/// What drives reach at most. The lines carry 300 and 600 MB/s (8b/10b); frames of 8 KiB and their handshakes leave
+/// what the fastest datasheets name for sequential reads: 285 MB/s (OCZ Vertex 2) and 560 MB/s (Samsung 860 EVO).
 const SATA: [(&str, f64); 2] = [("sata-3g", 285.0), ("sata-6g", 560.0)];
 
-/// MB/s of a lane by generation, from 1: the line rate less its coding (8b/10b, 128b/130b; from generation 6 on flits of
-/// 242 in 256 bytes).
+/// MB/s of a lane by generation, from 1: the line rate less its coding (8b/10b, 128b/130b; from generation 6 on flits
+/// of 242 in 256 bytes).
 const PCIE_LANE: [f64; 6] = [
     250.0,
     500.0,

@@ -19,8 +19,8 @@ pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
 pub use stripe::{Stripe, devices_of};
 pub use translation::{
-    DataReduction, EraseUnitKind, Eviction, Ftl, Housekeeping, MapCache, MapForm, PolicyChoice, SpareArea,
-    dies_in_turn, even_pacing,
+    BackgroundOperations, DataReduction, EraseUnitKind, Eviction, Ftl, MapCache, MapForm, PolicyChoice, SpareArea,
+    dies_in_turn, proportional_throttling,
 };
 pub use zones::{Zones, ZonesOfDrive, check_goes_with_zones, zones_of};
 
@@ -39,8 +39,8 @@ pub struct Drive {
     pub controller: Controller,
     #[serde(default)]
     pub host_link: HostLink,
-    #[serde(default)]
-    pub housekeeping: Housekeeping,
+    #[serde(default, alias = "housekeeping")]
+    pub background: BackgroundOperations,
     #[serde(default)]
     pub slc_cache: SlcCache,
     #[serde(default)]
@@ -61,9 +61,9 @@ pub struct Drive {
 
 impl Drive {
     /// The drive that textbooks write about, as the start of a description: examples, tests and benchmarks change what
-    /// they are about. No run falls back on it. One die of 64 blocks of 16 pages of one mapping unit each, a quarter of it
-    /// spare; blocks are erase units, host and cleaning share one that is open, and one more is kept free. Nothing else is
-    /// there.
+    /// they are about. No run falls back on it. One die of 64 blocks of 16 pages of one mapping unit each, a quarter of
+    /// it spare; blocks are erase units, host and garbage collection share one that is open, and one more is kept free.
+    /// Nothing else is there.
     pub fn textbook() -> Self {
         Self {
             name: "textbook".into(),
@@ -104,7 +104,7 @@ impl Drive {
                 reserve_erase_units: 1,
                 spare_area: SpareArea::Dynamic,
                 reserved_bytes: 0,
-                pacing: even_pacing(),
+                gc_throttling: proportional_throttling(),
                 die_choice: dies_in_turn(),
             },
             parity: Parity::default(),
@@ -112,7 +112,7 @@ impl Drive {
             write_buffer: WriteBuffer::default(),
             controller: Controller::default(),
             host_link: HostLink::default(),
-            housekeeping: Housekeeping::default(),
+            background: BackgroundOperations::default(),
             map_cache: MapCache::default(),
             read_ahead: ReadAhead::default(),
             data_reduction: DataReduction::default(),

@@ -1,5 +1,6 @@
 //! Several devices as one drive: consecutive chunks of its bytes lie on them in turn. Field names are the keys of the
-//! drive file, whose other tables then describe one device, but for `ftl.user_bytes`, which is all that the host may use.
+//! drive file, whose other tables then describe one device, but for `ftl.user_bytes`, which is all that the host may
+//! use.
 
 use super::Drive;
 use crate::chunks::Chunks;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stripe {
-    /// devices that the drive's bytes go round; each has flash, cleaning, buffer and link of its own
+    /// devices that the drive's bytes go round; each has flash, garbage collection, buffer and link of its own
     #[schemars(range(min = 1, max = 1024), example = 2, extend("unit" = "devices"))]
     pub devices: u32,
     /// how many bytes in a row lie on one device before the next has its turn
@@ -65,17 +66,17 @@ pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     Ok((0..devices as usize).map(device).collect())
 }
 
-/// A device does not know when the host will ask the next of it, and so not how long it may keep house.
+/// A device does not know when the host will ask the next of it, and so not how long it may work in the background.
 fn check_is_never_idle(drive: &Drive) -> Result<(), SpecificationError> {
-    let housekeeping = &drive.housekeeping;
+    let background = &drive.background;
     let idle_work = [
         ("slc_cache.static_bytes", drive.slc_cache.static_bytes > 0),
         ("slc_cache.dynamic_bytes_max", drive.slc_cache.dynamic_bytes_max > 0),
-        ("housekeeping.erased_pool_bytes", housekeeping.erased_pool_bytes > 0),
-        ("housekeeping.defragment", housekeeping.defragment),
-        ("housekeeping.wear_leveling", housekeeping.wear_leveling),
-        ("housekeeping.read_disturb_reads", housekeeping.read_disturb_reads > 0),
-        ("housekeeping.retention_days", housekeeping.retention_days > 0.0),
+        ("background.erased_pool_bytes", background.erased_pool_bytes > 0),
+        ("background.defragment", background.defragment),
+        ("background.wear_leveling", background.wear_leveling),
+        ("background.read_disturb_reads", background.read_disturb_reads > 0),
+        ("background.retention_days", background.retention_days > 0.0),
     ];
     match idle_work.into_iter().find(|(_, is_on)| *is_on) {
         None => Ok(()),

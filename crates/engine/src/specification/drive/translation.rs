@@ -1,4 +1,4 @@
-//! The tables that say how the translation layer works: `[ftl]`, `[housekeeping]`, `[map_cache]`, `[data_reduction]`.
+//! The tables that say how the translation layer works: `[ftl]`, `[background]`, `[map_cache]`, `[data_reduction]`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Ftl {
     /// what the map maps
     #[schemars(range(min = 1), example = 4096, extend("unit" = "B"))]
     pub mapping_unit_bytes: u32,
-    /// what cleaning empties and erases at once
+    /// what garbage collection empties and erases at once
     #[schemars(example = &"superblock")]
     pub erase_unit: EraseUnitKind,
     /// which erase unit is cleaned next
@@ -27,10 +27,10 @@ pub struct Ftl {
     /// how erases are spread
     #[schemars(example = &"none")]
     pub wear_leveling: PolicyChoice,
-    /// kept free: cleaning runs before there are fewer
+    /// kept free: garbage collection runs before there are fewer
     #[schemars(range(min = 1), example = 2, extend("unit" = "erase units"))]
     pub reserve_erase_units: u32,
-    /// whether free and trimmed space helps cleaning
+    /// whether free and trimmed space helps garbage collection
     #[schemars(example = &"dynamic")]
     pub spare_area: SpareArea,
     /// flash held out of T for tables and firmware, in whole erase units, rounded up
@@ -38,9 +38,9 @@ pub struct Ftl {
     #[schemars(example = 2_000_000_000_u64, extend("unit" = "B"))]
     pub reserved_bytes: u64,
     /// how fast a victim is emptied while the host goes on writing
-    #[serde(default = "even_pacing")]
+    #[serde(default = "proportional_throttling", alias = "pacing")]
     #[schemars(example = &"proportional", extend("acts" = "with a clock"))]
-    pub pacing: PolicyChoice,
+    pub gc_throttling: PolicyChoice,
     /// which die a program group goes to, where erase units are single blocks
     #[serde(default = "dies_in_turn")]
     #[schemars(example = &"round-robin", extend("acts" = "with ftl.erase_unit = \"block\""))]
@@ -48,7 +48,7 @@ pub struct Ftl {
 }
 
 /// Just in time, as most drives do it.
-pub fn even_pacing() -> PolicyChoice {
+pub fn proportional_throttling() -> PolicyChoice {
     PolicyChoice::named("proportional")
 }
 
@@ -69,7 +69,7 @@ pub enum EraseUnitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SpareArea {
-    /// Never-written and trimmed space helps cleaning.
+    /// Never-written and trimmed space helps garbage collection.
     Dynamic,
     /// Only the factory's spare area serves; free and trimmed space stays set aside for its own addresses.
     Static,
@@ -136,11 +136,11 @@ impl PolicyChoice {
 /// What the drive does in idle time; all of it is off unless a key turns it on. Without a clock there is no idle time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Housekeeping {
+pub struct BackgroundOperations {
     /// how long nothing must have been asked of the drive before it begins
     #[schemars(range(min = 0, max = 1_000_000_000), example = 100.0, extend("unit" = "ms", "acts" = "with a clock"))]
     pub idle_after_ms: f64,
-    /// idle cleaning keeps so much erased for the host, besides the reserve; 0: no cleaning ahead
+    /// idle garbage collection keeps so much erased for the host, besides the reserve; 0: no garbage collection ahead
     #[schemars(example = 1_000_000_000, extend("unit" = "B", "acts" = "with a clock"))]
     pub erased_pool_bytes: u64,
     /// whether idle time rewrites in the order of addresses what lies otherwise
@@ -216,7 +216,8 @@ pub enum Eviction {
 pub enum MapForm {
     /// An entry for each mapping unit.
     Page,
-    /// A segment that was written in order is one entry, always in memory; only one with a rewritten unit needs its page.
+    /// A segment that was written in order is one entry, always in memory; only one with a rewritten unit needs its
+    /// page.
     Extent,
 }
 

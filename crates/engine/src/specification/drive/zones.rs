@@ -5,7 +5,8 @@ use crate::error::SpecificationError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most zones that may be active at a time: each has an open erase unit of its own, and these are numbered in a byte.
+/// The most zones that may be active at a time: each has an open erase unit of its own, and these are numbered in a
+/// byte.
 pub const ACTIVE_ZONES_MAX: u32 = 255;
 
 /// A reset is a trim of a whole zone, whose length has 32 bits.
@@ -92,7 +93,7 @@ pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationErro
 
 /// A drive with zones has nothing that cleans or moves data. Errors name the key.
 pub fn check_goes_with_zones(drive: &Drive) -> Result<(), SpecificationError> {
-    let housekeeping = &drive.housekeeping;
+    let background = &drive.background;
     let refused = |key: &str, value: String, allowed: &str| {
         let allowed = format!("{allowed} on a drive with [zones], which moves no data of its own accord");
         Err(SpecificationError::new(key, value, allowed))
@@ -114,11 +115,11 @@ pub fn check_goes_with_zones(drive: &Drive) -> Result<(), SpecificationError> {
         ("slc_cache", drive.slc_cache.is_on()),
         ("map_cache.bytes", drive.map_cache.bytes > 0),
         ("data_reduction", drive.data_reduction.is_on()),
-        ("housekeeping.erased_pool_bytes", housekeeping.erased_pool_bytes > 0),
-        ("housekeeping.defragment", housekeeping.defragment),
-        ("housekeeping.wear_leveling", housekeeping.wear_leveling),
-        ("housekeeping.read_disturb_reads", housekeeping.read_disturb_reads > 0),
-        ("housekeeping.retention_days", housekeeping.retention_days > 0.0),
+        ("background.erased_pool_bytes", background.erased_pool_bytes > 0),
+        ("background.defragment", background.defragment),
+        ("background.wear_leveling", background.wear_leveling),
+        ("background.read_disturb_reads", background.read_disturb_reads > 0),
+        ("background.retention_days", background.retention_days > 0.0),
         ("stripe.devices", drive.stripe.is_on()),
     ];
     match features.into_iter().find(|(_, is_on)| *is_on) {

@@ -1,8 +1,8 @@
 //! Copies whose pages a die reads one after another, with no read of the host between them.
 //!
-//! Garbage collection reads the pages of all planes, or of a whole word line, as one operation. So a read of the host that
-//! finds its die at the first of them waits for the rest too, up to so many; of those that are not yet queued it waits
-//! for none.
+//! Garbage collection reads the pages of all planes, or of a whole word line, as one operation. So a read of the host
+//! that finds its die at the first of them waits for the rest too, up to so many; of those that are not yet queued it
+//! waits for none.
 
 use super::operation::Operation;
 use crate::specification::drive::Nand;

@@ -125,8 +125,9 @@ impl Die {
     }
 }
 
-/// Whether what a die does until `end_ns` is done `now`, after the event with the key `last_event`. What ends at this very
-/// time is done only if its own event would have come no later: events of one time happen in the order of the dies.
+/// Whether what a die does until `end_ns` is done `now`, after the event with the key `last_event`. What ends at this
+/// very time is done only if its own event would have come no later: events of one time happen in the order of the
+/// dies.
 #[inline(always)]
 fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
     end_ns < now || (end_ns == now && key(end_ns, index) <= last_event)
@@ -151,7 +152,7 @@ pub struct Dies {
     copy_turns: Option<Box<CopyTurns>>,
     /// Only of flash whose dies have work of their own.
     pub(super) background: Option<Box<Background>>,
-    /// The groups whose programs have begun since they were last told of; only where somebody asks.
+    /// The groups whose programs have begun since they were last reported; only where somebody asks.
     begun: Option<Vec<GroupId>>,
 }
 
@@ -175,17 +176,17 @@ impl Dies {
         }
     }
 
-    /// Tells which programs of the host have begun, which takes an event for every operation.
-    pub fn telling_begun(self) -> Self {
+    /// Reports which programs of the host have begun, which takes an event for every operation.
+    pub fn reporting_begun(self) -> Self {
         Self { is_fused: false, begun: Some(Vec::new()), ..self }
     }
 
     #[inline(always)]
-    pub fn tells_begun(&self) -> bool {
+    pub fn reports_begun(&self) -> bool {
         self.begun.is_some()
     }
 
-    /// The next group whose program has begun and that was not yet told of.
+    /// The next group whose program has begun and that was not yet reported.
     #[inline]
     pub fn next_begun(&mut self) -> Option<GroupId> {
         self.begun.as_mut()?.pop()
@@ -403,8 +404,8 @@ impl Dies {
             (die.phase, die.end_ns) = (Phase::LastPart, end);
             return self.events.set(index, end);
         }
-        // The branch predictor cannot know which operation comes next, so there is no branch. A marker and an erase have
-        // nothing to transfer.
+        // The branch predictor cannot know which operation comes next, so there is no branch. A marker and an erase
+        // have nothing to transfer.
         let transfers_first = !is_read & (operation.units() > 0);
         let die = &mut self.dies[index];
         let free_at = &mut self.channel_free_at[die.channel as usize];
@@ -483,8 +484,8 @@ impl Dies {
         die.busy_ns - die.host_ns + select_unpredictable(is_at_work, own_ns, 0)
     }
 
-    /// When the host's operation that a die is at, or that has just ended, was started: the last of a chain, where nobody
-    /// can come between, or the only one.
+    /// When the host's operation that a die is at, or that has just ended, was started: the last of a chain, where
+    /// nobody can come between, or the only one.
     #[inline(always)]
     fn host_from_ns<K: Kind>(&self, die: &Die) -> u64 {
         // What is left of one that was suspended is a chain of its own, from the end of the last read between.
@@ -527,7 +528,7 @@ impl Dies {
             ended_ns: now,
             array_ns,
             channel_ns: channel_ns.unwrap_or_else(|| self.costs.transfer_ns(ended.operation)),
-            cleaning_ns: own_work_ns - queued.own_work_ns,
+            gc_ns: own_work_ns - queued.own_work_ns,
         }
     }
 }

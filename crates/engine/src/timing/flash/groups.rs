@@ -3,8 +3,8 @@
 //! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
 //! that are moved when they have been read.
 //!
-//! Where several pages are programmed in one shot, those in SLC mode still are one at a time. A group of them is kept as
-//! one that took the units of the other pages long ago.
+//! Where several pages are programmed in one shot, those in SLC mode still are one at a time. A group of them is kept
+//! as one that took the units of the other pages long ago.
 
 use super::in_memory::{InMemory, Numbering};
 use super::kind::{Any, Kind};

@@ -1,8 +1,8 @@
-//! Which places hold data of the host that are not yet in flash. The controller has them in its memory until then, so that
-//! a read of them takes no flash.
+//! Which places hold data of the host that are not yet in flash. The controller has them in its memory until then, so
+//! that a read of them takes no flash.
 //!
-//! They are known by their program groups. Such groups are few, and their numbers follow one another: the lowest bits of a
-//! number find its groups.
+//! They are known by their program groups. Such groups are few, and their numbers follow one another: the lowest bits
+//! of a number find its groups.
 
 use super::groups::GroupId;
 use crate::divisor::Divisor;
@@ -10,8 +10,8 @@ use crate::units::Ppn;
 
 const NONE: GroupId = GroupId::MAX;
 
-/// How places become numbers of groups, where those in SLC mode may be smaller: all are numbered by the smaller ones, and
-/// a larger one by its first.
+/// How places become numbers of groups, where those in SLC mode may be smaller: all are numbered by the smaller ones,
+/// and a larger one by its first.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     pub units: Divisor,
@@ -28,7 +28,7 @@ impl Default for Numbering {
 struct Known {
     number: u32,
     is_large: bool,
-    /// Whether it is being programmed, as far as that is told.
+    /// Whether it is being programmed, as far as that is known.
     is_begun: bool,
     /// The next one with the same lowest bits.
     next: GroupId,

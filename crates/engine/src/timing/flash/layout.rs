@@ -1,4 +1,5 @@
-//! Which die a place of the flash lies on, and which page of a word line, for erase units of one block and of a superblock.
+//! Which die a place of the flash lies on, and which page of a word line, for erase units of one block and of a
+//! superblock.
 
 use crate::divisor::Divisor;
 use crate::specification::drive::{EraseUnitKind, Nand};

@@ -1,8 +1,8 @@
-//! The flash in time: what the translation layer decided becomes operations of the dies, and their ends are reported to the
-//! host.
+//! The flash in time: what the translation layer decided becomes operations of the dies, and their ends are reported to
+//! the host.
 //!
-//! Reads of a page are queued together, copies in runs of one page and one program group (`groups`). `dies` says when each
-//! operation ends.
+//! Reads of a page are queued together, copies in runs of one page and one program group (`groups`). `dies` says when
+//! each operation ends.
 
 mod background;
 mod copy_turns;
@@ -173,12 +173,12 @@ impl Flash {
         }
     }
 
-    /// That knows which programs have begun: `programming_units`, and which units in memory can still be replaced. Where
-    /// the host's side hears of it, `run` ends with each.
-    pub fn telling_begun(mut self, is_begin_heard: bool) -> Self {
+    /// That knows which programs have begun: `programming_units`, and which units in memory can still be replaced.
+    /// Where the host's side hears of it, `run` ends with each.
+    pub fn reporting_begun(mut self, is_begin_heard: bool) -> Self {
         // From the start, so that no program begins unseen.
         self.groups.in_memory();
-        Self { dies: self.dies.telling_begun(), is_begin_heard, ..self }
+        Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }
     }
 
     /// Units that somebody waits for and whose programs have begun.
@@ -194,7 +194,7 @@ impl Flash {
     /// Notes the programs that have begun. Returns whether there are any that the host's side is to hear of.
     #[inline(always)]
     fn note_begun<K: Kind>(&mut self) -> bool {
-        if !K::HAS_EXTRAS || !self.dies.tells_begun() {
+        if !K::HAS_EXTRAS || !self.dies.reports_begun() {
             return false;
         }
         while let Some(group) = self.dies.next_begun() {
@@ -219,8 +219,8 @@ impl Flash {
         self.dies.hold_suspends(is_held);
     }
 
-    /// Whether the drive's memory survives a loss of power. Where it does not, erases wait for all that was decided before
-    /// them.
+    /// Whether the drive's memory survives a loss of power. Where it does not, erases wait for all that was decided
+    /// before them.
     pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
         self.waiting_erases = (!is_protected).then(Box::default);
         self
@@ -321,8 +321,8 @@ impl Flash {
         self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
-    /// Neither suspends nor caches registers, has no blocks in SLC mode, no times by page, nothing of its own for copies
-    /// and no work of its own, and nobody asks for its load.
+    /// Neither suspends nor caches registers, has no blocks in SLC mode, no times by page, nothing of its own for
+    /// copies and no work of its own, and nobody asks for its load.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.has_plain_dies
@@ -330,7 +330,7 @@ impl Flash {
             & self.word_lines.is_none()
             & !self.is_asked_for_load
             & !self.handing_on.takes_time()
-            & !self.dies.tells_begun()
+            & !self.dies.reports_begun()
     }
 
     /// An operation on the page of a place, which says what it costs.
@@ -360,7 +360,7 @@ impl Flash {
             self.now_ns = now;
             events += 1;
             let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
-            // Cleaning has by far the most, and a jump by a table would be foretold badly.
+            // Copies are by far the most frequent, and the processor predicts a jump by a table badly.
             if operation.work() == Work::Copy {
                 events += self.end_copies::<K>(die, operation, until_ns, events_max - events);
                 continue;
@@ -379,7 +379,7 @@ impl Flash {
                 Work::Program => {
                     self.ended = self.dies.end_of_host::<K>(now, die, operation);
                     let slots = self.groups.waiting(operation.target());
-                    if K::HAS_EXTRAS && self.dies.tells_begun() {
+                    if K::HAS_EXTRAS && self.dies.reports_begun() {
                         self.programming_units -= slots.len() as u64;
                     }
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
@@ -513,7 +513,7 @@ impl Flash {
                         }
                         continue;
                     }
-                    // Cleaning moves many units, so those that share page and group are taken together.
+                    // Garbage collection moves many units, so those that share page and group are taken together.
                     if self.units_per_page.get() > 1
                         && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
                         && *cause != Cause::Host
@@ -586,7 +586,7 @@ impl Flash {
             return;
         }
         let die = self.die_of::<K>(page);
-        // Cleaning moves a page's units one after another; the page is read from the array once.
+        // Garbage collection moves a page's units one after another; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));

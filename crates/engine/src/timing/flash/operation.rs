@@ -31,8 +31,8 @@ pub enum Array {
     Erase,
 }
 
-/// From the lowest bit: 2 bits what the array does, 1 bit SLC mode, 4 bits the page of its word line, 1 bit for a copy, 4 bits the work,
-/// 4 bits of nothing, 16 bits units that cross the channel, 32 bits target.
+/// From the lowest bit: 2 bits what the array does, 1 bit SLC mode, 4 bits the page of its word line, 1 bit for a copy,
+/// 4 bits the work, 4 bits of nothing, 16 bits units that cross the channel, 32 bits target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operation(u64);
 

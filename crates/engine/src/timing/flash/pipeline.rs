@@ -1,8 +1,9 @@
-//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array time of the next.
+//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array time of the
+//! next.
 //!
 //! Cache program: while a page is programmed, the data of the next crosses the channel. Cache read: while a page is
-//! transferred out, the next is read from the array. So a die takes the longer of the two a page instead of their sum. A
-//! program whose transfer has begun is under way: reads of the host wait for it, and pass those behind it.
+//! transferred out, the next is read from the array. So a die takes the longer of the two a page instead of their sum.
+//! A program whose transfer has begun is under way: reads of the host wait for it, and pass those behind it.
 //!
 //! Array and register have an event each, numbered by the die and by the die behind all dies. Nothing is fused.
 
@@ -63,8 +64,8 @@ impl Pipeline {
         }
     }
 
-    /// How long it has been at the drive's own work. Where the stages differ the array decides, which is what others wait
-    /// for longest.
+    /// How long it has been at the drive's own work. Where the stages differ the array decides, which is what others
+    /// wait for longest.
     fn own_work_ns(&self, now: u64) -> u64 {
         let decides = self.array.or(self.in_register()).or(self.read);
         let is_own = decides.is_some_and(|staged| !staged.operation.is_of_host());

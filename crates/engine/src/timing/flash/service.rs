@@ -7,7 +7,7 @@ use super::operation::Operation;
 pub struct Service {
     /// Of a read 0: it is queued as soon as anybody waits for it.
     pub queued_ns: u64,
-    /// Whether the last that a program waited for before were units that cleaning moves.
+    /// Whether the last that a program waited for before were units that garbage collection moves.
     pub is_held_by_copies: bool,
     pub ended_ns: u64,
     /// In the array, for itself.
@@ -15,7 +15,7 @@ pub struct Service {
     /// Waiting for its channel and using it.
     pub channel_ns: u64,
     /// Waiting while the die was at the drive's own work.
-    pub cleaning_ns: u64,
+    pub gc_ns: u64,
 }
 
 /// When a group of units that the host waits for was ready to be programmed.

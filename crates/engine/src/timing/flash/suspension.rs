@@ -1,8 +1,9 @@
 //! Suspending programs and erases for reads of the host, and what it costs.
 //!
-//! A read that finds its die programming or erasing suspends it, unless it would be done before the die could read. Then
-//! all reads that have come are served, and the operation goes on with its rest, and with `resume_ns` more. Data that is
-//! still on its way to the die is waited for. Only one operation a die is under way, so that it is the first of its queue.
+//! A read that finds its die programming or erasing suspends it, unless it would be done before the die could read.
+//! Then all reads that have come are served, and the operation goes on with its rest, and with `resume_ns` more. Data
+//! that is still on its way to the die is waited for. Only one operation a die is under way, so that it is the first of
+//! its queue.
 
 use super::dies::{Die, Dies, Phase};
 use super::kind::Any;

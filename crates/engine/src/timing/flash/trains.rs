@@ -1,7 +1,7 @@
 //! Trains: copies that a die ends one after another while no other die comes to an event.
 //!
-//! The end of a copy queues a program that nobody waits for, which gives no die an event. So as long as the next copy of
-//! a die ends before the event of any other, it is the next event of all, and the tree of events is not asked. The
+//! The end of a copy queues a program that nobody waits for, which gives no die an event. So as long as the next copy
+//! of a die ends before the event of any other, it is the next event of all, and the tree of events is not asked. The
 //! operations of a train stay in the queue of their die until it ends.
 
 use super::Flash;
@@ -52,8 +52,8 @@ impl Dies {
 }
 
 impl Flash {
-    /// A die has ended a copy, now. Carries out that and the next ones of its train, up to an event at `until_ns` or later
-    /// and at most so many. Returns how many more than the first it was.
+    /// A die has ended a copy, now. Carries out that and the next ones of its train, up to an event at `until_ns` or
+    /// later and at most so many. Returns how many more than the first it was.
     #[inline(always)]
     pub(super) fn end_copies<K: Kind>(&mut self, die: usize, first: Operation, until_ns: u64, events_max: u64) -> u64 {
         if self.layout.keeps_copies_on_die() && self.dies.copies_in_trains::<K>() {

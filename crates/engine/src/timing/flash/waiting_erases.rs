@@ -3,8 +3,8 @@
 //!
 //! First the program groups are waited for that had begun and were not full; when the last of them is queued, a marker
 //! follows in the queue of every die, and when the last marker has come, the erase is queued. What is to be programmed
-//! into the erase unit meanwhile is held back. Should it come while a group still waits to be filled, perhaps by this very
-//! write, the erase goes ahead: such a drive programs the group early, which the model does not.
+//! into the erase unit meanwhile is held back. Should it come while a group still waits to be filled, perhaps by this
+//! very write, the erase goes ahead: such a drive programs the group early, which the model does not.
 
 #[derive(Clone, Debug)]
 struct Waiting {

@@ -60,7 +60,7 @@ impl WinnerTree {
         winner
     }
 
-    /// Always up to the top: to stop where nothing changes would be a branch that cannot be foretold.
+    /// Always up to the top: to stop where nothing changes would be a branch that the processor cannot predict.
     #[inline(always)]
     fn replace(&mut self, index: usize, key: u64) {
         let mut node = self.leaves + index;

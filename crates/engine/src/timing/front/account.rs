@@ -35,30 +35,30 @@ impl Account {
     /// What has passed was an operation of the flash, from the time at which it was queued.
     #[inline(always)]
     pub fn spend_on_flash(&mut self, service: &Service) {
-        let gathered = if service.is_held_by_copies { Part::Cleaning } else { Part::Controller };
+        let gathered = if service.is_held_by_copies { Part::Gc } else { Part::Controller };
         self.spend(gathered, service.queued_ns.min(service.ended_ns));
         let passed_ns = service.ended_ns.saturating_sub(self.settled_to_ns);
         // Part of the operation may lie before what is left: then it was under way while something else was waited for.
         let array_ns = service.array_ns.min(passed_ns);
         let channel_ns = service.channel_ns.min(passed_ns - array_ns);
         let waited_ns = passed_ns - array_ns - channel_ns;
-        let cleaning_ns = service.cleaning_ns.min(waited_ns);
+        let gc_ns = service.gc_ns.min(waited_ns);
         self.parts[Part::Flash as usize] += array_ns;
         self.parts[Part::Channel as usize] += channel_ns;
-        self.parts[Part::Cleaning as usize] += cleaning_ns;
-        self.parts[Part::HostOperations as usize] += waited_ns - cleaning_ns;
+        self.parts[Part::Gc as usize] += gc_ns;
+        self.parts[Part::HostOperations as usize] += waited_ns - gc_ns;
         self.settled_to_ns += passed_ns;
     }
 
-    /// What has passed was waiting for room, which a program that has just ended made: of that wait as much was cleaning
-    /// as of the program's own.
+    /// What has passed was waiting for room, which a program that has just ended made: of that wait as much was garbage
+    /// collection as of the program's own.
     pub fn spend_on_room(&mut self, service: &Service) {
         let whole_ns = service.ended_ns - service.queued_ns;
-        let share = (service.cleaning_ns << SHARE_BITS).checked_div(whole_ns).unwrap_or(0);
+        let share = (service.gc_ns << SHARE_BITS).checked_div(whole_ns).unwrap_or(0);
         let waited_ns = service.ended_ns.saturating_sub(self.settled_to_ns);
-        let cleaning_ns = (waited_ns * share) >> SHARE_BITS;
-        self.parts[Part::Cleaning as usize] += cleaning_ns;
-        self.parts[Part::HostOperations as usize] += waited_ns - cleaning_ns;
+        let gc_ns = (waited_ns * share) >> SHARE_BITS;
+        self.parts[Part::Gc as usize] += gc_ns;
+        self.parts[Part::HostOperations as usize] += waited_ns - gc_ns;
         self.settled_to_ns += waited_ns;
     }
 }
@@ -68,18 +68,18 @@ mod tests {
     use super::*;
 
     fn queued_at(queued_ns: u64) -> Service {
-        Service { queued_ns, is_held_by_copies: false, ended_ns: 1000, array_ns: 0, channel_ns: 0, cleaning_ns: 0 }
+        Service { queued_ns, is_held_by_copies: false, ended_ns: 1000, array_ns: 0, channel_ns: 0, gc_ns: 0 }
     }
 
     #[test]
     fn an_operation_that_began_early_counts_only_from_where_the_last_stage_ended() {
-        let service = Service { array_ns: 300, channel_ns: 50, cleaning_ns: 200, ..queued_at(100) };
+        let service = Service { array_ns: 300, channel_ns: 50, gc_ns: 200, ..queued_at(100) };
         let split = |since: u64| {
             let mut account = Account::since(since);
             account.spend_on_flash(&service);
             assert_eq!(account.parts().iter().sum::<u64>(), 1000 - since);
-            let [_, controller, _, _, channel, flash, host_operations, cleaning] = *account.parts();
-            [controller, host_operations, cleaning, channel, flash]
+            let [_, controller, _, _, channel, flash, host_operations, gc] = *account.parts();
+            [controller, host_operations, gc, channel, flash]
         };
         assert_eq!(split(0), [100, 350, 200, 50, 300]);
         assert_eq!(split(100), [0, 350, 200, 50, 300]);
@@ -88,8 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_room_was_as_much_cleaning_as_the_program_that_made_it() {
-        let service = Service { array_ns: 300, channel_ns: 50, cleaning_ns: 400, ..queued_at(200) };
+    fn waiting_for_room_was_as_much_gc_as_the_program_that_made_it() {
+        let service = Service { array_ns: 300, channel_ns: 50, gc_ns: 400, ..queued_at(200) };
         let mut account = Account::since(500);
         account.spend_on_room(&service);
         assert_eq!(account.parts()[6..], [250, 250]);

@@ -73,7 +73,7 @@ impl Buffer {
         Self { closed_interval_ns: 1_000_000_000u64.checked_div(per_second).unwrap_or(0), ..self }
     }
 
-    /// When it takes the next write although it is closed, should nothing have been told of that yet.
+    /// When it takes the next write although it is closed, unless that was already reported.
     pub fn next_trickle_ns(&mut self, now: u64, freed_units: u64) -> Option<u64> {
         let is_full = self.units - freed_units >= self.units_max;
         if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || is_full {
@@ -103,8 +103,8 @@ impl Buffer {
         self.units
     }
 
-    /// Whether a write of so many units is taken now; if not, it waits. One larger than the whole buffer is taken when the
-    /// buffer is empty. Of the units in it, so many have given back their room already.
+    /// Whether a write of so many units is taken now; if not, it waits. One larger than the whole buffer is taken when
+    /// the buffer is empty. Of the units in it, so many have given back their room already.
     #[inline]
     pub fn takes(&mut self, units: u64, freed_units: u64) -> bool {
         let held_units = self.units - freed_units;

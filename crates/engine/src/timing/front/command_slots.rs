@@ -1,5 +1,6 @@
-//! The commands that a controller is at together, reads and writes alike: who finds none of its slots free waits for one in
-//! the order of coming. A host that keeps more outstanding than there are slots waits outside, its reads behind its writes.
+//! The commands that a controller is at together, reads and writes alike: who finds none of its slots free waits for
+//! one in the order of coming. A host that keeps more outstanding than there are slots waits outside, its reads behind
+//! its writes.
 
 use std::collections::VecDeque;
 

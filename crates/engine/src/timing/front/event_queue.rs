@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 
-/// What happens to the request of a slot, to a chain of map pages or to a stream; those that happen at one time do so in this order.
+/// What happens to the request of a slot, to a chain of map pages or to a stream; those that happen at one time do so
+/// in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The firmware has worked through a map page that the chain waited for.

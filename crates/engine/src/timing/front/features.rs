@@ -1,8 +1,8 @@
 //! What a request passes between host and flash, as types: the code for a drive that has nothing there is without it.
 
 pub(super) trait Features {
-    /// No link, no limit of commands, no buffer, no map pages or streams to wait for, and no decision that depends on the
-    /// load.
+    /// No link, no limit of commands, no buffer, no map pages or streams to wait for, and no decision that depends on
+    /// the load.
     const IS_DIRECT: bool;
     /// Whether the breakdown of latencies is recorded; `None`: it is looked up.
     const TELLS_PARTS: Option<bool>;

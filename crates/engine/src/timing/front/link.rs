@@ -1,5 +1,5 @@
-//! The way between host and controller: one transfer at a time in each direction, or in both together, first come, first
-//! served; and how many commands the controller takes a second.
+//! The way between host and controller: one transfer at a time in each direction, or in both together, first come,
+//! first served; and how many commands the controller takes a second.
 
 use crate::specification::drive::Rate;
 
@@ -39,8 +39,8 @@ impl Link {
 
     /// The same for a part of a command's data; the command itself goes with the last one.
     pub fn carry_piece(&mut self, now: u64, direction: Direction, bytes: u32, ends_command: bool) -> u64 {
-        let lane = if self.is_half_duplex { 0 } else { direction as usize };
-        let free_at_ns = &mut self.free_at_ns[lane];
+        let half = if self.is_half_duplex { 0 } else { direction as usize };
+        let free_at_ns = &mut self.free_at_ns[half];
         let data_ns = (u64::from(bytes) * self.nanoseconds_per_byte) >> FRACTION_BITS;
         *free_at_ns = now.max(*free_at_ns) + if ends_command { self.command_ns } else { 0 } + data_ns;
         *free_at_ns

@@ -1,6 +1,6 @@
 //! What waits for map pages. A request whose map pages are not in memory reads them one after another, as firmware that
-//! translates a command from its beginning to its end does; the host's units behind a map page are read when it is there.
-//! Programs wait for nothing: their data are in the controller's memory, and only the request's end waits.
+//! translates a command from its beginning to its end does; the host's units behind a map page are read when it is
+//! there. Programs wait for nothing: their data are in the controller's memory, and only the request's end waits.
 
 use crate::ledger::Cause;
 use crate::timing::recorder::Decision;
@@ -33,8 +33,8 @@ pub struct MapWaits {
 }
 
 impl MapWaits {
-    /// Takes what waits for a map page out of the decisions on behalf of `slot`. Returns the chain, its first map page and
-    /// how many units and map pages the slot waits for; nothing where no map page has to be read.
+    /// Takes what waits for a map page out of the decisions on behalf of `slot`. Returns the chain, its first map page
+    /// and how many units and map pages the slot waits for; nothing where no map page has to be read.
     pub fn hold_back(&mut self, decisions: &mut Vec<Decision>, slot: u32) -> Option<(ChainId, Ppn, u32)> {
         let is_map_page = |decision: &Decision| matches!(decision, Decision::Read(_, Cause::Metadata));
         let first = decisions.iter().position(is_map_page)?;
@@ -45,7 +45,7 @@ impl MapWaits {
         let chain = &mut self.chains[id as usize];
         chain.slot = slot;
         chain.held.clear();
-        // What cleaning and the write-back of map pages do on the way goes ahead, in its order.
+        // What garbage collection and the write-back of map pages do on the way goes ahead, in its order.
         let mut index = 0;
         decisions.retain(|decision| {
             let waits = index >= first && matches!(decision, Decision::Read(_, Cause::Host | Cause::Metadata));

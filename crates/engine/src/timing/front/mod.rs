@@ -4,10 +4,10 @@
 //! flash; read data comes from flash and crosses the link. A front draws no requests: its caller (a run, a mount, a
 //! network block device) submits them, advances time, and is called back when one is complete.
 //!
-//! With a write buffer a write is complete when the buffer has taken it, and waits while the buffer is full. Without one
-//! it is complete when it is in flash; and since such a drive cannot wait for more when all requests in hand are waiting
-//! for it, a half-filled program group is then filled up with padding. So is one that a flush or a write past a volatile
-//! buffer waits for.
+//! With a write buffer a write is complete when the buffer has taken it, and waits while the buffer is full. Without
+//! one it is complete when it is in flash; and since such a drive cannot wait for more when all requests in hand are
+//! waiting for it, a half-filled program group is then filled up with padding. So is one that a flush or a write past a
+//! volatile buffer waits for.
 
 mod account;
 mod buffer;
@@ -94,8 +94,8 @@ pub trait Intake {
     ) -> Result<(), ReadOnly> {
         Ok(())
     }
-    /// Lets what happens next happen, unless it lies at `until_ns` or later; of the host's side, what happens then still
-    /// does. The flash may carry out several events, at most so many.
+    /// Lets what happens next happen, unless it lies at `until_ns` or later; of the host's side, what happens then
+    /// still does. The flash may carry out several events, at most so many.
     fn step<R: Requester<Self>>(
         &mut self,
         until_ns: u64,
@@ -114,10 +114,10 @@ pub trait Intake {
 
 /// The caller that submits requests to a front and is called back.
 pub trait Requester<F: Intake + ?Sized> {
-    /// The drive has decided on a request, in its books; its end in time comes later.
+    /// The drive has decided on a request and counted it in its ledger; its end in time comes later.
     fn executed(&mut self, _tag: u32, _ledger: &Ledger) {}
-    /// A request is complete; the next may be submitted at once. The parts of its time add up to it; nothing is said of a
-    /// flush.
+    /// A request is complete; the next may be submitted at once. The parts of its time add up to it; nothing is said of
+    /// a flush.
     fn completed(
         &mut self,
         completion: Completion,
@@ -215,7 +215,7 @@ impl Front {
         let [coalesces, frees_at_program] =
             [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
         let front = Self {
-            flash: if coalesces || frees_at_program { flash.telling_begun(frees_at_program) } else { flash },
+            flash: if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash },
             coalesces,
             frees_at_program,
             slots: Slots::default(),
@@ -337,8 +337,8 @@ impl Front {
         Ok(true)
     }
 
-    /// Carries out events of the flash before `until_ns`, at most so many, up to the first that the host's side hears of.
-    /// Returns how many it was, and whether it did.
+    /// Carries out events of the flash before `until_ns`, at most so many, up to the first that the host's side hears
+    /// of. Returns how many it was, and whether it did.
     #[inline(always)]
     fn run_flash<W: Features, R: Requester<Self>>(
         &mut self,
@@ -376,8 +376,8 @@ impl Front {
         }
     }
 
-    /// Nothing is outstanding: lets the drive do a piece of what can wait, if the flash comes to rest before anything else
-    /// is due.
+    /// Nothing is outstanding: lets the drive do a piece of what can wait, if the flash comes to rest before anything
+    /// else is due.
     fn run_background(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
         let until_ns = until_ns.min(self.event_queue.next_ns());
         let rests_at_ns = self.flash.rests_at_ns().max(self.now_ns);
@@ -477,7 +477,8 @@ impl Front {
     }
 
     /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
-    /// program that made room by its end, whose service is given, or something of another part: its beginning, a map page.
+    /// program that made room by its end, whose service is given, or something of another part: its beginning, a map
+    /// page.
     fn take_waiting_into_buffer<W: Features, R: Requester<Self>>(
         &mut self,
         service: Option<&Service>,

@@ -1,5 +1,5 @@
-//! The way of a request through the drive: past the controller's limit, over the link, into the buffer or the flash, and
-//! back.
+//! The way of a request through the drive: past the controller's limit, over the link, into the buffer or the flash,
+//! and back.
 
 use super::account::Account;
 use super::event_queue::Step;
@@ -259,8 +259,8 @@ impl Front {
         self.complete(slot, drive, requester)
     }
 
-    /// Whether the buffer takes so many units now; where they give back their room when their program begins, those that
-    /// are being programmed do not count.
+    /// Whether the buffer takes so many units now; where they give back their room when their program begins, those
+    /// that are being programmed do not count.
     #[inline]
     pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };

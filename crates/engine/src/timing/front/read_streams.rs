@@ -2,8 +2,8 @@
 //!
 //! A read that begins where one before it ended makes a stream. The controller serves a stream segment by segment, in
 //! order, and keeps at most a window of it in flight or in its read buffer; what the host has taken makes room for what
-//! lies ahead, asked for or not. So a long read is not spread over all dies at once, and the next one finds its beginning
-//! already there. What this file knows is which bytes are where; the front carries it out (`reading`).
+//! lies ahead, asked for or not. So a long read is not spread over all dies at once, and the next one finds its
+//! beginning already there. What this file knows is which bytes are where; the front carries it out (`reading`).
 
 use crate::specification::drive::ReadAhead;
 use std::collections::VecDeque;

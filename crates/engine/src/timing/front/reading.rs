@@ -63,8 +63,8 @@ impl Reading {
 }
 
 impl Front {
-    /// Gives what the drive decided on to the flash, on behalf of `slot`. Returns how many units, and map pages, the slot
-    /// waits for.
+    /// Gives what the drive decided on to the flash, on behalf of `slot`. Returns how many units, and map pages, the
+    /// slot waits for.
     #[inline]
     pub(super) fn carry_out_for(&mut self, slot: u32) -> u32 {
         if self.reading.is_some() {
@@ -199,9 +199,9 @@ impl Front {
         self.serve_new(stream, NONE, waited_for, drive, requester)
     }
 
-    /// Fetches what the window has room for, and gives the host what is here, until neither goes on. `new` is a slot that
-    /// has only now asked: what it finds here costs it a command. What the others waited for is `waited_for`, where it is
-    /// not the operation of the flash that has just ended.
+    /// Fetches what the window has room for, and gives the host what is here, until neither goes on. `new` is a slot
+    /// that has only now asked: what it finds here costs it a command. What the others waited for is `waited_for`,
+    /// where it is not the operation of the flash that has just ended.
     fn serve_new<R: Requester<Self>>(
         &mut self,
         stream: usize,
@@ -303,8 +303,8 @@ impl Front {
     }
 }
 
-/// A page read brings all units of the page: reads of the same page become neighbours, which the flash reads at once. Only
-/// between map pages, which come in their order.
+/// A page read brings all units of the page: reads of the same page become neighbours, which the flash reads at once.
+/// Only between map pages, which come in their order.
 fn gather_pages(decisions: &mut [Decision]) {
     let is_host_read = |decision: &Decision| matches!(decision, Decision::Read(_, Cause::Host));
     for reads in decisions.chunk_by_mut(|one, next| is_host_read(one) && is_host_read(next)) {

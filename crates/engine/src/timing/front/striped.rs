@@ -1,11 +1,11 @@
 //! Several devices behind one front, under one clock.
 //!
-//! Requests are dealt out in parts (`crate::chunks`). Each device has a whole front of its own, with its link, its buffer
-//! and its flash. A request is complete when the last of its parts is, whose time is then the request's.
+//! Requests are dealt out in parts (`crate::chunks`). Each device has a whole front of its own, with its link, its
+//! buffer and its flash. A request is complete when the last of its parts is, whose time is then the request's.
 //!
-//! Events of all devices happen in the order of their times; of those at one time the host's side comes before the flash,
-//! and the first device before the second. A device knows of its own requests only: without a write buffer it fills its
-//! half-filled program groups up when all that it was asked for waits for them, whatever the others are at.
+//! Events of all devices happen in the order of their times; of those at one time the host's side comes before the
+//! flash, and the first device before the second. A device knows of its own requests only: without a write buffer it
+//! fills its half-filled program groups up when all that it was asked for waits for them, whatever the others are at.
 
 use super::features::AnyFeatures;
 use super::read_counts::ReadCounts;
@@ -34,17 +34,17 @@ pub struct StripedFront {
     to_deal: VecDeque<u32>,
     /// Slots of which a part is complete, with where its time went.
     completed: VecDeque<(u32, Parts)>,
-    books: Books,
+    ledgers: Ledgers,
     now_ns: u64,
 }
 
 /// What all devices have counted, and each when it was last looked at.
-struct Books {
+struct Ledgers {
     whole: Ledger,
     of_device: Vec<Ledger>,
 }
 
-impl Books {
+impl Ledgers {
     fn note(&mut self, device: usize, ledger: &Ledger) {
         self.whole += *ledger - self.of_device[device];
         self.of_device[device] = *ledger;
@@ -74,14 +74,14 @@ impl Front {
 
 impl StripedFront {
     pub fn new(devices: Vec<Front>, chunks: Chunks) -> Self {
-        let books = Books { whole: Ledger::default(), of_device: vec![Ledger::default(); devices.len()] };
+        let ledgers = Ledgers { whole: Ledger::default(), of_device: vec![Ledger::default(); devices.len()] };
         Self {
             devices,
             chunks,
             slots: Slots::default(),
             to_deal: VecDeque::new(),
             completed: VecDeque::new(),
-            books,
+            ledgers,
             now_ns: 0,
         }
     }
@@ -141,9 +141,9 @@ impl StripedFront {
         }
         let others = self.devices.iter().enumerate().filter(|&(other, _)| other != index);
         let others_ns = others.map(|(_, other)| other.next_of_device().0).min().unwrap_or(u64::MAX);
-        let Self { devices, slots, completed, books, .. } = self;
+        let Self { devices, slots, completed, ledgers, .. } = self;
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
-        let mut above = Above { index, slots, books, completed, requester };
+        let mut above = Above { index, slots, ledgers, completed, requester };
         let events = if rank == Rank::EventQueue {
             device.take_event::<AnyFeatures, _>(drive, &mut above)?;
             1
@@ -166,10 +166,10 @@ impl StripedFront {
         // A part may be complete before the next is dealt out.
         let parts = (0..self.devices.len()).filter(|&index| self.chunks.part(&submission.request, index).is_some());
         self.slots.wait_for(slot, parts.count() as u32);
-        let Self { devices, chunks, slots, completed, books, .. } = self;
+        let Self { devices, chunks, slots, completed, ledgers, .. } = self;
         for (index, device) in devices.iter_mut().enumerate() {
             if let Some(request) = chunks.part(&submission.request, index) {
-                let mut above = Above { index, slots, books, completed, requester };
+                let mut above = Above { index, slots, ledgers, completed, requester };
                 device.come_to(self.now_ns);
                 let part = Submission { request, tag: slot, ..submission };
                 device.submit(part, drives.device_mut(index), &mut above)?;
@@ -238,7 +238,7 @@ impl Intake for StripedFront {
         for (index, device) in self.devices.iter_mut().enumerate() {
             let drive = drives.device_mut(index);
             if device.pad_if_stuck::<AnyFeatures>(self.now_ns, drive)? {
-                self.books.note(index, drive.ledger());
+                self.ledgers.note(index, drive.ledger());
             }
         }
         let stepped = self.take_events(until_ns, events_max, drives, requester)?;
@@ -255,12 +255,12 @@ impl Intake for StripedFront {
     }
 
     fn ledger<'a>(&'a self, _drives: &'a (dyn Devices + '_)) -> &'a Ledger {
-        &self.books.whole
+        &self.ledgers.whole
     }
 
     fn begin_stage(&mut self, drives: &(dyn Devices + '_)) {
         for index in 0..self.devices.len() {
-            self.books.note(index, drives.device(index).ledger());
+            self.ledgers.note(index, drives.device(index).ledger());
         }
     }
 }
@@ -279,15 +279,15 @@ impl StripedFront {
 struct Above<'a, R> {
     index: usize,
     slots: &'a Slots,
-    books: &'a mut Books,
+    ledgers: &'a mut Ledgers,
     completed: &'a mut VecDeque<(u32, Parts)>,
     requester: &'a mut R,
 }
 
 impl<R: Requester<StripedFront>> Requester<Front> for Above<'_, R> {
     fn executed(&mut self, slot: u32, ledger: &Ledger) {
-        self.books.note(self.index, ledger);
-        self.requester.executed(self.slots.submission(slot).tag, &self.books.whole);
+        self.ledgers.note(self.index, ledger);
+        self.requester.executed(self.slots.submission(slot).tag, &self.ledgers.whole);
     }
 
     fn completed(

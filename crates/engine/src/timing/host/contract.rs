@@ -7,15 +7,15 @@ use crate::timing::front::Completion;
 
 /// Who is asked for requests, and hears of their end. The tag of a completion is the number of its job.
 pub trait Client {
-    /// Appends at most `count_max` of a job's next requests; none when the job has no more. They are drawn ahead of their
-    /// time and may never be issued.
+    /// Appends at most `count_max` of a job's next requests; none when the job has no more. They are drawn ahead of
+    /// their time and may never be issued.
     fn draw(&mut self, job: u32, out: &mut Vec<Request>, count_max: usize);
     /// Appends the next request of a job that reads and writes at rates: one of this direction.
     fn draw_one(&mut self, _job: u32, _direction: Operation, _out: &mut Vec<Request>) {
         unreachable!("this client has no rates");
     }
-    /// The same as `draw` for a job whose requests arrive at times of their own, which never fall: a time in nanoseconds
-    /// since the job began for each request.
+    /// The same as `draw` for a job whose requests arrive at times of their own, which never fall: a time in
+    /// nanoseconds since the job began for each request.
     fn draw_arrivals(&mut self, _job: u32, _out: &mut Vec<Request>, _arrivals_ns: &mut Vec<u64>, _count_max: usize) {
         unreachable!("this client has no requests with arrival times");
     }
@@ -26,7 +26,7 @@ pub trait Client {
     fn may_issue(&mut self, _job: u32, _outstanding: u32, _now_ns: u64) -> bool {
         true
     }
-    /// The drive has carried out a request of the job, in its books; its end in time comes later.
+    /// The drive has executed a request of the job and counted it in its ledger; its end in time comes later.
     fn executed(&mut self, _job: u32, _ledger: &Ledger) {}
     /// The parts of its time add up to it; nothing is said of a flush.
     fn completed(&mut self, completion: Completion, parts: &Parts);

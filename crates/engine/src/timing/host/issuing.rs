@@ -11,8 +11,8 @@ use crate::timing::front::{Completion, Intake, Requester, Submission};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Requests drawn at a time. Their map entries are prefetched together, and the old copies that these point at a part of
-/// them at a time: the processor looks up many addresses at once in hardly more time than one.
+/// Requests drawn at a time. Their map entries are prefetched together, and the old copies that these point at a part
+/// of them at a time: the processor looks up many addresses at once in hardly more time than one.
 const DRAWN_AT_ONCE: usize = 64;
 const PREFETCHED_AT_ONCE: usize = 16;
 
@@ -253,7 +253,8 @@ impl Issuing<'_> {
         arrival_ns.map_or(front.now_ns(), |arrival_ns| job.begins_ns + arrival_ns)
     }
 
-    /// One place of the job's depth has nothing more to do; the last one ends the job, and those that waited for it begin.
+    /// One place of the job's depth has nothing more to do; the last one ends the job, and those that waited for it
+    /// begin.
     fn end_if_complete<F: Intake>(
         &mut self,
         number: u32,

@@ -1,4 +1,5 @@
-//! One job of the stage that is running: what it has drawn, how many of its requests are outstanding, what it waits for.
+//! One job of the stage that is running: what it has drawn, how many of its requests are outstanding, what it waits
+//! for.
 
 use super::pacing::{Pacing, Plan};
 use crate::request::Request;

@@ -1,5 +1,5 @@
-//! The host in time: jobs that draw requests and submit them to the front of a drive, each when its last one is complete,
-//! or when its pacing allows.
+//! The host in time: jobs that draw requests and submit them to the front of a drive, each when its last one is
+//! complete, or when its pacing allows.
 
 mod contract;
 mod issuing;
@@ -113,8 +113,8 @@ impl<F: Intake> Host<F> {
         self.schedule.job(job).map_or(0, |job| job.upcoming.count())
     }
 
-    /// Of the requests that a job has drawn and not yet issued, keeps the first so many at most. Returns how many are kept,
-    /// and how many there were.
+    /// Of the requests that a job has drawn and not yet issued, keeps the first so many at most. Returns how many are
+    /// kept, and how many there were.
     pub fn keep_upcoming(&mut self, job: u32, count_max: u64) -> (u64, u64) {
         self.schedule.job_mut(job).map_or((0, 0), |job| job.upcoming.keep(count_max))
     }

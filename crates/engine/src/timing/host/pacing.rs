@@ -17,7 +17,8 @@ pub struct Plan {
     pub waits_for: Vec<u32>,
     /// Whether its writes are complete only where they outlive a loss of power.
     pub has_sync_writes: bool,
-    /// Whether its requests arrive at times of their own; one that finds no slot free waits, and that counts as its latency.
+    /// Whether its requests arrive at times of their own; one that finds no slot free waits, and that counts as its
+    /// latency.
     pub has_arrivals: bool,
     /// Whether the client says how many may be outstanding, up to the depth.
     pub seeks_depth: bool,
@@ -172,8 +173,8 @@ impl Pacing {
         }
     }
 
-    /// What the next request of a job does that reads and writes at rates, if it is issued now; nothing where its requests
-    /// say so themselves. A direction without a rate is always behind it.
+    /// What the next request of a job does that reads and writes at rates, if it is issued now; nothing where its
+    /// requests say so themselves. A direction without a rate is always behind it.
     pub fn direction(&mut self, now: u64) -> Option<Operation> {
         let mix = self.mix.as_mut()?;
         let random = &mut mix.random;

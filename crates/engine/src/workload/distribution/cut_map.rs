@@ -1,13 +1,13 @@
-//! fio's random map with several sizes: every block of the smallest size once, in random order, each visit as long as its
-//! size asks for, or up to the next block that has been visited before.
+//! fio's random map with several sizes: every block of the smallest size once, in random order, each visit as long as
+//! its size asks for, or up to the next block that has been visited before.
 
 use crate::random::Random;
 use crate::workload::place::{Extent, Place};
 use crate::workload::sizes::Sizes;
 use crate::workload::visits::Visits;
 
-/// A request starts at a random block, or at the next one that is left: fio's way, which makes fewer and longer requests
-/// than a random choice among the blocks left would. A bit of memory for each block and a little more.
+/// A request starts at a random block, or at the next one that is left: fio's way, which makes fewer and longer
+/// requests than a random choice among the blocks left would. A bit of memory for each block and a little more.
 #[derive(Clone, Debug)]
 pub struct CutMap {
     start_bytes: u64,

@@ -1,9 +1,9 @@
 //! fio 3.33's own skewed offsets, bit by bit: its 32-bit generator, its rounding and its scatter, for comparisons.
 //!
-//! It differs from `zipf.rs`, `pareto.rs` and `normal.rs` in two ways. Its generator has 32 bits, so that of many ranks in
-//! the tail of a large drive only some can come up; and ranks are multiplied by a constant and taken modulo the blocks,
-//! so that unless their number is a power of two several ranks meet in one block and others have none (fio's issue
-//! 1991). Blocks that are never written act as spare area and flatter the drive.
+//! It differs from `zipf.rs`, `pareto.rs` and `normal.rs` in two ways. Its generator has 32 bits, so that of many ranks
+//! in the tail of a large drive only some can come up; and ranks are multiplied by a constant and taken modulo the
+//! blocks, so that unless their number is a power of two several ranks meet in one block and others have none (fio's
+//! issue 1991). Blocks that are never written act as spare area and flatter the drive.
 //!
 //! The one place where the platform's `powf` is used, because fio uses it: a rank may differ by one between machines
 //! whose mathematics libraries differ in the last bit.

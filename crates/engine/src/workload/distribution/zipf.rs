@@ -62,7 +62,8 @@ impl Blocks for CoarseZipf {
 
 /// Ranks by rejection-inversion (Hormann and Derflinger 1996, "Rejection-Inversion to Generate Variates from Monotone
 /// Discrete Distributions"): x is drawn from the continuous density x^-theta by inverting its integral, rounded to the
-/// nearest whole k, and accepted so often that each k keeps just its k^-theta. About one draw in fifty is tested at all.
+/// nearest whole k, and accepted so often that each k keeps just its k^-theta. About one draw in fifty is tested at
+/// all.
 #[derive(Clone, Debug)]
 struct Ranks {
     /// The exponent of the integral, and its inverse; zero when theta is one and the integral is a logarithm.

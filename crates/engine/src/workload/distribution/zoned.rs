@@ -1,5 +1,5 @@
-//! fio's zones: so many percent of the accesses to so many percent of the blocks, or to so many bytes, in order; uniform
-//! within a zone.
+//! fio's zones: so many percent of the accesses to so many percent of the blocks, or to so many bytes, in order;
+//! uniform within a zone.
 
 use crate::random::{Random, scale};
 use crate::specification::job::{AbsoluteZone, Zone};

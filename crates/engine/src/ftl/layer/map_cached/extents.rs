@@ -1,8 +1,8 @@
 //! A map of extents: which segments, of as many units as a map page has entries, are one run of units written in order.
 //!
 //! A run needs one entry, which is always in memory. A segment breaks when a unit of it is written out of order, and is
-//! whole again when all of its units have been written in order once more, by one request or by many. A short run at the
-//! beginning of a segment that holds nothing else is a run as well.
+//! whole again when all of its units have been written in order once more, by one request or by many. A short run at
+//! the beginning of a segment that holds nothing else is a run as well.
 
 use super::Page;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! What a drive knows of its map after a loss of power: a scan has found the units, and the newest copies of map pages.
 //!
-//! The cache is empty, and changes that it held are in no map page. Which map pages in flash lack some is seen only when
-//! they are fetched, so all that name anything count as behind: dirty once they are fetched. Those that had never been
-//! written are known from the scan alone. A segment of a map of extents is one run if its units were written in order.
+//! The cache is empty, and changes that it held are in no map page. Which map pages in flash lack some is seen only
+//! when they are fetched, so all that name anything count as behind: dirty once they are fetched. Those that had never
+//! been written are known from the scan alone. A segment of a map of extents is one run if its units were written in
+//! order.
 
 use super::{MapCached, Page};
 use crate::ftl::recovery::FoundUnit;

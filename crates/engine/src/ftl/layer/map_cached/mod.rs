@@ -2,10 +2,10 @@
 //! 2009). The map itself is complete in the simulator's memory; what is decided here is what the drive would have to
 //! fetch and to write back.
 //!
-//! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What cleaning moves is noted in
-//! the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is changed at
-//! once, one in flash is behind, and is merged and dirty when it is next fetched. So cleaning fetches no map pages. The
-//! same goes for what a scan finds after a loss of power (`found`).
+//! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What garbage collection moves
+//! is noted in the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is
+//! changed at once, one in flash is behind, and is merged and dirty when it is next fetched. So garbage collection
+//! fetches no map pages. The same goes for what a scan finds after a loss of power (`found`).
 
 mod extents;
 mod found;
@@ -39,7 +39,8 @@ pub struct MapCached {
     cached: Vec<Cached>,
     spare_places: Vec<u32>,
     recency: Recency,
-    /// By map page: whether garbage collection has moved units of it since it was last written back, or a scan has found them.
+    /// By map page: whether garbage collection has moved units of it since it was last written back, or a scan has
+    /// found them.
     is_behind: Vec<bool>,
     /// Only for a map of extents.
     extents: Option<Extents>,

@@ -1,5 +1,5 @@
-//! Requests on a drive that must fetch map pages: each is taken apart at the borders of the map pages, and a map page is
-//! found before the units that it names.
+//! Requests on a drive that must fetch map pages: each is taken apart at the borders of the map pages, and a map page
+//! is found before the units that it names.
 
 use super::extents::Change;
 use super::{MapCached, Page};

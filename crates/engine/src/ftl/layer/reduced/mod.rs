@@ -1,14 +1,14 @@
 //! Data reduction: mapping units are compressed to sizes of their own and packed one behind the other, and a unit that
 //! repeats another points at it instead of being stored.
 //!
-//! With it the flash is numbered finer: a *place* of the layout, of a PPN and of every count of live or programmed units
-//! holds `packing_bytes` instead of a mapping unit. A unit takes as many places in a row as it needs, within one run of
-//! data places; what is left of a run that is too short is padded. A mapping unit of flash is programmed when its last
-//! place is filled; until then the controller holds it, as it holds the index entries that do not yet fill a unit. The
-//! live bit of a unit is that of its first place.
+//! With it the flash is numbered finer: a *place* of the layout, of a PPN and of every count of live or programmed
+//! units holds `packing_bytes` instead of a mapping unit. A unit takes as many places in a row as it needs, within one
+//! run of data places; what is left of a run that is too short is padded. A mapping unit of flash is programmed when
+//! its last place is filled; until then the controller holds it, as it holds the index entries that do not yet fill a
+//! unit. The live bit of a unit is that of its first place.
 //!
-//! This file keeps count of what is stored; `steps.rs` does what the host asks for and moves what is stored, `contents.rs`
-//! is for drives that keep what is written to them.
+//! This file keeps count of what is stored; `steps.rs` does what the host asks for and moves what is stored,
+//! `contents.rs` is for drives that keep what is written to them.
 
 pub mod contents;
 mod sharing;
@@ -45,7 +45,7 @@ pub struct Reduced {
     /// Units that the host has written: the time that ages go by.
     host_units: u64,
     live_places: u64,
-    /// The mapping unit of flash that cleaning has read last and need not read again.
+    /// The mapping unit of flash that garbage collection has read last and need not read again.
     last_read_to_move: u32,
 }
 
@@ -207,9 +207,9 @@ fn check(drive: &Drive) -> Result<(), SpecificationError> {
         let allowed = "off where map_cache or read_ahead is on: they do not go together";
         return Err(SpecificationError::new("data_reduction", "on", allowed));
     }
-    if drive.housekeeping.defragment {
+    if drive.background.defragment {
         let allowed = "false with data reduction: units of different sizes are not put in order";
-        return Err(SpecificationError::new("housekeeping.defragment", true, allowed));
+        return Err(SpecificationError::new("background.defragment", true, allowed));
     }
     if drive.ftl.reserve_erase_units < 2 {
         let allowed = "2 or more with data reduction: what is moved may be packed less tightly than it was";

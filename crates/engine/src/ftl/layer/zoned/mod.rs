@@ -1,5 +1,5 @@
-//! A drive of zones: what is written to a zone goes to erase units of its own, in the order of its addresses, and a reset
-//! erases them. So no live unit is ever moved.
+//! A drive of zones: what is written to a zone goes to erase units of its own, in the order of its addresses, and a
+//! reset erases them. So no live unit is ever moved.
 //!
 //! Where a zone becomes full inside an erase unit, because its capacity is no whole number of them or because it is
 //! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
@@ -211,8 +211,8 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         }
     }
 
-    /// The erase unit that a slot has open is erased before it is full. Its last program group is filled up, for what is
-    /// in it may be waited for.
+    /// The erase unit that a slot has open is erased before it is full. Its last program group is filled up, for what
+    /// is in it may be waited for.
     fn abandon(&mut self, stream: StreamId) {
         let Some(erase_unit) = self.space.frontier(stream).erase_unit else { return };
         while !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units)

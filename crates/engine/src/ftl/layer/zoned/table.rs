@@ -1,5 +1,5 @@
-//! The zones of a drive: their states, their write pointers, and which commands are refused, in the order in which NVMe's
-//! zoned command set checks them. Not for where a zone lies in flash.
+//! The zones of a drive: their states, their write pointers, and which commands are refused, in the order in which
+//! NVMe's zoned command set checks them. Not for where a zone lies in flash.
 //!
 //! An active zone has a *slot*, the number of the erase unit that it fills. All sizes are mapping units.
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Of the states of the specification, read-only and offline are missing: a simulated drive that runs out of spare blocks
-/// turns read-only as a whole.
+/// Of the states of the specification, read-only and offline are missing: a simulated drive that runs out of spare
+/// blocks turns read-only as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneState {
     Empty,
@@ -151,8 +151,8 @@ impl ZoneTable {
         granted
     }
 
-    /// A write of so many units, 1 or more, wherever the zone's write pointer is. Also gives the unit of the drive that it
-    /// begins at.
+    /// A write of so many units, 1 or more, wherever the zone's write pointer is. Also gives the unit of the drive that
+    /// it begins at.
     pub fn append(&mut self, zone: u32, units: u32) -> Result<(Granted, u32), ZoneStatus> {
         let at = self.zone(zone).written;
         let granted = self.write_at(zone, at, units);
@@ -239,7 +239,8 @@ impl ZoneTable {
         matches!(self.zone(zone).state, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
     }
 
-    /// Opens an empty or a closed zone. Where as many are open as may be, the one that a write opened longest ago is closed.
+    /// Opens an empty or a closed zone. Where as many are open as may be, the one that a write opened longest ago is
+    /// closed.
     fn open_as(&mut self, zone: u32, state: ZoneState) -> Result<(), ZoneStatus> {
         let is_active = self.zone(zone).state == ZoneState::Closed;
         if !is_active && self.free_slots.is_empty() {

@@ -2,8 +2,8 @@
 //! no effect.
 //!
 //! The engine calls `pace` for every write of the host while fewer erased units are free than there should be, with a
-//! victim chosen. A policy that returns too little is never dangerous: when the host needs an erase unit and the reserve
-//! is reached, the engine empties the victim first.
+//! victim chosen. A policy that returns too little is never dangerous: when the host needs an erase unit and the
+//! reserve is reached, the engine empties the victim first.
 
 mod at_once;
 mod in_batches;
@@ -13,7 +13,7 @@ use super::registry::{self, Description};
 use crate::error::SpecificationError;
 use crate::specification::drive::PolicyChoice;
 
-/// What a pacing policy may look at.
+/// What a gc throttling policy may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     pub free_erase_units: u32,
@@ -35,8 +35,8 @@ pub enum Pace {
     Whole,
 }
 
-/// The contract of a pacing policy.
-pub trait PacingPolicy: registry::Named + Sized {
+/// The contract of a gc throttling policy.
+pub trait GcThrottlingPolicy: registry::Named + Sized {
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
     fn pace(&self, view: &View) -> Pace;
     /// Nothing is moved before so many units are owed, which are then moved together.
@@ -45,19 +45,19 @@ pub trait PacingPolicy: registry::Named + Sized {
     }
 }
 
-macro_rules! pacing_policies {
+macro_rules! gc_throttling_policies {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once.
-        pub enum Pacing { $($policy($file::$policy)),+ }
+        pub enum GcThrottling { $($policy($file::$policy)),+ }
 
-        impl Pacing {
+        impl GcThrottling {
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
-                    let config = registry::config::<$file::$policy>("pacing", choice)?;
+                    let config = registry::config::<$file::$policy>("gc_throttling", choice)?;
                     return Ok(Self::$policy($file::$policy::new(config)?));
                 })+
-                Err(registry::unknown("pacing", choice, &descriptions()))
+                Err(registry::unknown("gc_throttling", choice, &descriptions()))
             }
 
             #[inline]
@@ -72,12 +72,12 @@ macro_rules! pacing_policies {
         }
 
         pub fn descriptions() -> Vec<Description> {
-            vec![$(registry::describe::<$file::$policy>("pacing")),+]
+            vec![$(registry::describe::<$file::$policy>("gc_throttling")),+]
         }
     };
 }
 
-pacing_policies! {
+gc_throttling_policies! {
     Proportional in proportional,
     AtOnce in at_once,
     InBatches in in_batches,

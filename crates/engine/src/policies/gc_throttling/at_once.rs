@@ -1,9 +1,9 @@
 //! Empties a whole victim as soon as one is needed, in the foreground.
 //!
-//! Between two victims the host has the drive to itself; the write that meets a cleaning waits for all of it. So the
-//! median is low and the tail is long: the stalls of early drives, and what pacing is there to avoid.
+//! Between two victims the host has the drive to itself; the write that needs the next one waits for all of its copies.
+//! So the median is low and the tail is long: the stalls of early drives, and what throttling avoids.
 
-use super::{Pace, PacingPolicy, View};
+use super::{GcThrottlingPolicy, Pace, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl Named for AtOnce {
     type Config = Config;
 }
 
-impl PacingPolicy for AtOnce {
+impl GcThrottlingPolicy for AtOnce {
     fn new(_config: Config) -> Result<Self, SpecificationError> {
         Ok(Self)
     }

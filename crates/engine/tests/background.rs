@@ -1,4 +1,4 @@
-//! Does idle time do what the drive file asks for, no more, and with the books in balance?
+//! Does idle time do what the drive file asks for, no more, and do the counters agree?
 
 use ssdlab_engine::ftl::recovery::Recoverable;
 use ssdlab_engine::ftl::{Ftl, Plain};
@@ -6,7 +6,7 @@ use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::specification::drive::Housekeeping;
+use ssdlab_engine::specification::drive::BackgroundOperations;
 use ssdlab_engine::specification::drive::*;
 use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::flash::Flash;
@@ -19,7 +19,7 @@ const ERASE_UNIT: u64 = 512;
 const ERASE_UNITS: u64 = 64;
 const DAY_NS: u64 = 86_400_000_000_000;
 
-fn drive(housekeeping: Housekeeping) -> Drive {
+fn drive(background: BackgroundOperations) -> Drive {
     let textbook = Drive::textbook();
     Drive {
         name: "idle".into(),
@@ -38,7 +38,7 @@ fn drive(housekeeping: Housekeeping) -> Drive {
             reserve_erase_units: 2,
             ..textbook.ftl
         },
-        housekeeping,
+        background,
         ..textbook
     }
 }
@@ -70,7 +70,8 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
     }
 
     fn read_from_memory(&mut self, lpn: u64, units: u64) {
-        let mut flash = Flash::new(&drive(Housekeeping::default()).nand, UNIT as u32, EraseUnitKind::Superblock);
+        let mut flash =
+            Flash::new(&drive(BackgroundOperations::default()).nand, UNIT as u32, EraseUnitKind::Superblock);
         let places = (lpn..lpn + units).map(|lpn| self.place_of(Lpn(lpn as u32)).expect("the drive is full"));
         for place in places.collect::<Vec<_>>() {
             flash.carry_out(0, &[Decision::Program(place, Cause::Host)], 0);
@@ -142,7 +143,7 @@ fn rewrite(drive: &mut dyn Idling, units: u64, seed: u64) {
 
 #[test]
 fn a_drive_without_idle_work_does_nothing() {
-    let mut drive = build(&drive(Housekeeping::default()));
+    let mut drive = build(&drive(BackgroundOperations::default()));
     fill(&mut *drive);
     rewrite(&mut *drive, 20_000, 1);
     let before = drive.ledger();
@@ -151,11 +152,13 @@ fn a_drive_without_idle_work_does_nothing() {
 }
 
 #[test]
-fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_cleaning_runs() {
+fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_gc_runs() {
     let pool_erase_units = 4;
-    let housekeeping =
-        Housekeeping { erased_pool_bytes: pool_erase_units * ERASE_UNIT * UNIT, ..Housekeeping::default() };
-    let mut drive = build(&drive(housekeeping));
+    let background = BackgroundOperations {
+        erased_pool_bytes: pool_erase_units * ERASE_UNIT * UNIT,
+        ..BackgroundOperations::default()
+    };
+    let mut drive = build(&drive(background));
     fill(&mut *drive);
     rewrite(&mut *drive, 40_000, 1);
     let (batches, next_ns) = drive.idle(1);
@@ -165,7 +168,7 @@ fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_cleaning_runs() 
     assert!(batches.iter().all(|&programs| programs <= 32), "{batches:?}");
     // The reserve of 2 and the one in hand are not the host's.
     assert_eq!(u64::from(drive.free()), 3 + pool_erase_units);
-    // Cleaning begins when the host opens the last erase unit of the pool, not before.
+    // Garbage collection begins when the host opens the last erase unit of the pool, not before.
     let before = drive.ledger();
     rewrite(&mut *drive, (pool_erase_units - 1) * ERASE_UNIT, 2);
     assert_eq!(drive.ledger().programmed_units.gc, before.programmed_units.gc);
@@ -174,10 +177,13 @@ fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_cleaning_runs() 
 }
 
 #[test]
-fn idle_cleaning_ends_when_nothing_is_stale_and_waits_as_long_as_it_is_told() {
-    let housekeeping =
-        Housekeeping { erased_pool_bytes: 40 * ERASE_UNIT * UNIT, idle_after_ms: 2.0, ..Housekeeping::default() };
-    let mut drive = build(&drive(housekeeping));
+fn idle_gc_ends_when_nothing_is_stale_and_waits_as_long_as_it_should() {
+    let background = BackgroundOperations {
+        erased_pool_bytes: 40 * ERASE_UNIT * UNIT,
+        idle_after_ms: 2.0,
+        ..BackgroundOperations::default()
+    };
+    let mut drive = build(&drive(background));
     fill(&mut *drive);
     rewrite(&mut *drive, 3_000, 1);
     assert_eq!(drive.idle(1_999_999), (vec![], 2_000_000));
@@ -190,7 +196,7 @@ fn idle_cleaning_ends_when_nothing_is_stale_and_waits_as_long_as_it_is_told() {
 
 #[test]
 fn data_is_moved_when_it_has_aged_and_not_before() {
-    let mut drive = build(&drive(Housekeeping { retention_days: 30.0, ..Housekeeping::default() }));
+    let mut drive = build(&drive(BackgroundOperations { retention_days: 30.0, ..BackgroundOperations::default() }));
     fill(&mut *drive);
     assert_eq!(drive.idle(29 * DAY_NS), (vec![], 30 * DAY_NS));
     let (batches, next_ns) = drive.idle(30 * DAY_NS);
@@ -204,7 +210,7 @@ fn data_is_moved_when_it_has_aged_and_not_before() {
 
 #[test]
 fn what_is_read_too_often_is_moved() {
-    let mut drive = build(&drive(Housekeeping { read_disturb_reads: 1000, ..Housekeeping::default() }));
+    let mut drive = build(&drive(BackgroundOperations { read_disturb_reads: 1000, ..BackgroundOperations::default() }));
     fill(&mut *drive);
     // 8 units are two pages of two planes of a die: each block is read once.
     (0..999).for_each(|_| drive.read(0, 8));
@@ -220,7 +226,7 @@ fn what_is_read_too_often_is_moved() {
 
 #[test]
 fn what_is_read_from_memory_disturbs_nothing_and_is_not_counted() {
-    let mut drive = build(&drive(Housekeeping { read_disturb_reads: 1000, ..Housekeeping::default() }));
+    let mut drive = build(&drive(BackgroundOperations { read_disturb_reads: 1000, ..BackgroundOperations::default() }));
     fill(&mut *drive);
     (0..999).for_each(|_| drive.read(0, 8));
     let read_units = drive.ledger().read_units;
@@ -242,7 +248,7 @@ fn pages_read_in_order(drive: &mut dyn Idling) -> u64 {
 
 #[test]
 fn idle_time_puts_what_was_rewritten_in_order_and_then_rests() {
-    let mut drive = build(&drive(Housekeeping { defragment: true, ..Housekeeping::default() }));
+    let mut drive = build(&drive(BackgroundOperations { defragment: true, ..BackgroundOperations::default() }));
     fill(&mut *drive);
     assert_eq!(drive.idle(1).0, Vec::<usize>::new(), "what was written in order is left alone");
     let mut random = Random::new(4);
@@ -253,18 +259,18 @@ fn idle_time_puts_what_was_rewritten_in_order_and_then_rests() {
     assert!((3000..=4096 + 1024).contains(&moved), "{moved}");
     assert_eq!(drive.idle(3).0, Vec::<usize>::new(), "what is in order is left alone");
     assert_eq!(pages_read_in_order(&mut *drive), 50 * ERASE_UNIT);
-    // The same in the steady state of random writes, where cleaning mixes everything.
+    // The same in the steady state of random writes, where garbage collection mixes everything.
     rewrite(&mut *drive, 60_000, 5);
     assert!(!drive.idle(4).0.is_empty());
     assert_eq!(drive.idle(5).0, Vec::<usize>::new());
 }
 
 #[test]
-fn wear_is_levelled_in_idle_time_only_when_so_told() {
-    let mut told = drive(Housekeeping { wear_leveling: true, ..Housekeeping::default() });
-    told.ftl.wear_leveling =
+fn wear_is_levelled_in_idle_time_only_where_the_drive_file_says_so() {
+    let mut levelling = drive(BackgroundOperations { wear_leveling: true, ..BackgroundOperations::default() });
+    levelling.ftl.wear_leveling =
         PolicyChoice { name: "static".into(), parameters: [("threshold".to_owned(), 5.into())].into_iter().collect() };
-    let mut drive = build(&told);
+    let mut drive = build(&levelling);
     fill(&mut *drive);
     let mut random = Random::new(6);
     // The first 40 erase units' worth lies still.

@@ -2,9 +2,9 @@
 //!
 //! A victim with L live units of N gives back N - L. So L / (N - L) units are moved for each unit that the host writes,
 //! and the victim is empty just when what it gives back is needed: the host is slowed evenly and never stopped. Wins
-//! wherever the tail of the latency counts; costs nothing but that cleaning is never out of the way.
+//! wherever the tail of the latency counts; its price: some garbage collection is always under way.
 
-use super::{Pace, PacingPolicy, View};
+use super::{GcThrottlingPolicy, Pace, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
 use serde::{Deserialize, Serialize};
@@ -34,10 +34,14 @@ impl Named for Proportional {
     type Config = Config;
 }
 
-impl PacingPolicy for Proportional {
+impl GcThrottlingPolicy for Proportional {
     fn new(config: Config) -> Result<Self, SpecificationError> {
         if !(0.0..=100.0).contains(&config.catch_up) {
-            return Err(SpecificationError::new("ftl.pacing.catch_up", config.catch_up, "a share from 0 to 100"));
+            return Err(SpecificationError::new(
+                "ftl.gc_throttling.catch_up",
+                config.catch_up,
+                "a share from 0 to 100",
+            ));
         }
         Ok(Self { catch_up: config.catch_up })
     }

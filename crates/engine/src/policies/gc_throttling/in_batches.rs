@@ -1,10 +1,10 @@
 //! Moves as much as `proportional`, but saves it up and moves it together.
 //!
-//! A controller reads a word line of all planes at once and fills a whole program with it, so it moves tens of units at a
-//! time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after B units were
+//! A controller reads a word line of all planes at once and fills a whole program with it, so it moves tens of units at
+//! a time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after B units were
 //! written the flash is at garbage collection alone for as long as a batch takes.
 
-use super::{Pace, PacingPolicy, View, proportional};
+use super::{GcThrottlingPolicy, Pace, View, proportional};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
 use serde::{Deserialize, Serialize};
@@ -36,10 +36,14 @@ impl Named for InBatches {
     type Config = Config;
 }
 
-impl PacingPolicy for InBatches {
+impl GcThrottlingPolicy for InBatches {
     fn new(config: Config) -> Result<Self, SpecificationError> {
         if !(1..=1_000_000).contains(&config.units) {
-            return Err(SpecificationError::new("ftl.pacing.units", config.units, "mapping units from 1 to 10^6"));
+            return Err(SpecificationError::new(
+                "ftl.gc_throttling.units",
+                config.units,
+                "mapping units from 1 to 10^6",
+            ));
         }
         let even = proportional::Proportional::new(proportional::Config { catch_up: config.catch_up })?;
         Ok(Self { even, units: config.units })

@@ -1,0 +1,57 @@
+"""Older names of the keys of drive files, accepted for one release with a note that gives the current name."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from ssdlab.errors import Note
+
+_CURRENT = {"housekeeping": "background", "ftl.pacing": "ftl.gc_throttling"}
+"""The current name of each renamed table or key; what is below it is renamed with it."""
+
+
+def current_key(key: str, where: str) -> str:
+    """The current name of `table.key`. `where` opens the note about an older one."""
+    name, older = _renamed(key)
+    if older:
+        _note(older, where)
+    return name
+
+
+def with_current_keys(content: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The content of a drive file with the current names of its tables, keys and entries of `[sources]`.
+
+    A key that is given by both names keeps the older one too, which the check of keys then refuses as unknown.
+    `where` opens the note about each older name.
+    """
+    for older in _CURRENT:
+        table, _, key = older.partition(".")
+        values = content.get(table)
+        if values is not None and (not key or (isinstance(values, Mapping) and key in values)):
+            _note(older, where)
+    return {
+        name: _with_current_names(values, "" if name == "sources" else f"{name}.")
+        if isinstance(values, Mapping)
+        else values
+        for name, values in _with_current_names(content, "").items()
+    }
+
+
+def _with_current_names(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    renamed = {key: _renamed(prefix + key)[0].removeprefix(prefix) for key in values}
+    return {key if renamed[key] in values else renamed[key]: value for key, value in values.items()}
+
+
+def _renamed(key: str) -> tuple[str, str]:
+    """The current name of a key, and the older name of it or of its table, if it has one."""
+    for older, name in _CURRENT.items():
+        if key == older or key.startswith(f"{older}."):
+            return name + key.removeprefix(older), older
+    return key, ""
+
+
+def _note(older: str, where: str) -> None:
+    warnings.warn(
+        Note(f"{where}: {older} is now called {_CURRENT[older]}; the older name is accepted in this release only"),
+        stacklevel=3,
+    )
