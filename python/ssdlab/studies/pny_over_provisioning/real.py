@@ -10,7 +10,6 @@ from ssdlab.studies.pny_over_provisioning.drives import FOLDER, TOLERANCE
 from ssdlab.studies.real import Real, ratio, step, steps
 
 USED_PERCENT = (100, 94)
-RANDOM_PERCENT = 100
 
 
 def points(setting: Setting) -> Sequence[Point]:
@@ -21,7 +20,7 @@ def points(setting: Setting) -> Sequence[Point]:
             Point(f"{used} % used, random", [fill(size), random_writes("random writes", size, quick=setting.quick)])
         )
     for used in USED_PERCENT:
-        variables = {"USED_PERCENT": str(used), "RANDOM_PERCENT": str(RANDOM_PERCENT)}
+        variables = {"USED_PERCENT": str(used)}
         prime, jesd = steps(FOLDER / "endurance.fio", Fraction(1), variables)
         loops = 1 if setting.quick else 4
         # A device with sectors of 4 KiB takes no smaller requests: these become whole sectors, as in a file system.

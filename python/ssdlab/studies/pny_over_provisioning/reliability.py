@@ -11,7 +11,7 @@ from ssdlab.results.speed import speed
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Row, StudyResult, Table
 from ssdlab.studies.pny_over_provisioning.drives import FOLDER
-from ssdlab.studies.pny_over_provisioning.endurance import STATED
+from ssdlab.studies.pny_over_provisioning.endurance import JOB, POLICIES, STATED, with_share
 from ssdlab.theory import endurance
 from ssdlab.theory.lifetime import Calibration, Wear, lives
 from ssdlab.workloads.specifying import specify
@@ -123,20 +123,20 @@ def _drive(op: float, **settings: str) -> "ResolvedDrive":
 def _calibrated(context: Context) -> Calibration:
     """The steady state at each spare area: WAF of the endurance workload, speed of 4 KiB random writes."""
     scale = context.scale(SCALE)
-    endurance_job = context.job(FOLDER / STATED.job, **STATED.variables)
+    endurance_job = context.job(FOLDER / JOB, USED_PERCENT="100")
     writes = context.job(FOLDER / "steady-writes.fio")
     specifications = {}
     for op in CALIBRATED_OP:
-        learned = drive_of("pny-120gb", op=op, scale=scale, settings=STATED.policies)
+        stated = drive_of("pny-120gb", op=op, scale=scale, settings=POLICIES[STATED])
         specifications[f"endurance workload, OP {op:.2%}"] = specify(
-            endurance_job, learned, seed=context.seed, until="steady", timed=False
+            endurance_job, stated, seed=context.seed, until="steady", timed=False
         )
         plain = drive_of("pny-120gb", op=op, scale=scale)
         specifications[f"random writes, OP {op:.2%}"] = specify(
             writes, plain, seed=context.seed, until="steady", precondition="fill"
         )
     results = context.simulate(specifications)
-    waf = [results[f"endurance workload, OP {op:.2%}"].settled_waf or 0.0 for op in CALIBRATED_OP]
+    waf = [with_share(results[f"endurance workload, OP {op:.2%}"].settled_waf or 0.0) for op in CALIBRATED_OP]
     iops = [_iops(results[f"random writes, OP {op:.2%}"]) for op in CALIBRATED_OP]
     return Calibration(CALIBRATED_OP, waf, iops)
 
