@@ -16,7 +16,7 @@ from served import result_in, ssdlab
 from ssdlab.errors import InputError
 from ssdlab.safety import locate
 from ssdlab.targets.device import run
-from ssdlab.targets.device.health import Health
+from ssdlab.targets.device.health import Health, ReadOut
 from ssdlab.targets.device.measured import Measured
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
@@ -51,12 +51,12 @@ def measured_with(
     job = jobs.parse(TWO_STAGES)
     looks = 0
 
-    def read() -> tuple[None, str]:
+    def read() -> ReadOut:
         nonlocal looks
         looks += 1
         if looks == 1 + before_stage:
             attack()
-        return None, "not read"
+        return ReadOut(None, "not read")
 
     with opened(path, job, permission or Permission()) as found:
         return run.measure(job, found, Health("a test", read))
@@ -192,7 +192,7 @@ def test_what_bears_our_folders_name_and_is_not_ours(place: Path) -> None:
 
     def refusal() -> str:
         with opened(place, job, Permission()) as found, pytest.raises(InputError) as refused:
-            run.measure(job, found, Health("a test", lambda: (None, "not read")))
+            run.measure(job, found, Health("a test", lambda: ReadOut(None, "not read")))
         return str(refused.value)
 
     (place / name).symlink_to(place)

@@ -11,7 +11,7 @@ READ, WRITE = 0, 1
 
 def stage(**logs: Lines) -> MeasuredStage:
     """Of three seconds; `bw_1` is the log `bw.1`."""
-    nothing = health.between((None, "no drive"), (None, "no drive"))
+    nothing = health.between(health.ReadOut(None, "no drive"), health.ReadOut(None, "no drive"))
     return MeasuredStage(
         "a", [], None, 3.0, nothing, logs={name.replace("_", "."): lines for name, lines in logs.items()}
     )
