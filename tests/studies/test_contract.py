@@ -41,6 +41,13 @@ def test_every_published_figure_is_counted() -> None:
     assert wording.deviation(rows[2]) == "+0.0 % ="
 
 
+def test_what_is_not_explained_is_missed_however_near_it_is() -> None:
+    near = Row("after 50 MiB", 3.6, 3.45, "s", 0.05, fitted=COPY_COST, is_unexplained=True)
+    assert near.is_within_tolerance and near.verdict is Verdict.MISSED
+    assert wording.deviation(near) == "-4.2 % ?" and wording.verdict_of(near) == "missed, not explained"
+    assert near.to_dict()["unexplained"] is True
+
+
 def test_a_deviation_is_a_share_of_the_published_figure() -> None:
     row = Row("throughput", 933.6, 980.28, "MiB/s", tolerance=0.05)
     assert row.deviation == pytest.approx(0.05)

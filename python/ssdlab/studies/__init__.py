@@ -25,7 +25,9 @@ tolerance, which stands in `figures.csv` and is the same rule for all rows of a 
 fitted. A row says how its figure is printed (`printed`; a range that was read out of words or a picture is `"ours"`),
 what was fitted to how many points (`fitted`; a choice counts where the figure depends on it), and what the same drive
 gives with the fitted keys taken back (`unfitted`). The verdict counts every published figure: met, missed, input,
-saturated. The procedure as published comes first, variants of it after; what other assumptions would give is a table.
+saturated. A figure that comes of something the model does not have is missed and says so (`is_unexplained`). The
+procedure as published comes first; variants of it come after and are not counted again. A picture named
+`choice-of-NAME` shows how a figure moves with each choice; what other assumptions would give is a table.
 A row that a target cannot measure has `simulated=None` and a `note` why. A deviation is a share of the published
 figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages themselves). The title
 of a figure is its finding. Charts name no colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws

@@ -76,6 +76,8 @@ class Row:
     """Whether this figure is none of the points that `fitted` was fitted to: a prediction."""
     unfitted: float | None = None
     """What the same drive gives with the fitted keys taken back and nothing else changed; None where nothing was."""
+    is_unexplained: bool = False
+    """Whether the figure comes of something that the model does not have; then it is missed, however near it is."""
     spread: tuple[float, float] | None = None
     """Least and greatest over the seeds, where several were run."""
     group: str = ""
@@ -118,7 +120,7 @@ class Row:
             return None
         if self.simulated is None:
             return Verdict.NOT_MEASURED
-        if self.is_within_tolerance is False:
+        if self.is_within_tolerance is False or self.is_unexplained:
             return Verdict.MISSED
         if self.is_input:
             return Verdict.INPUT
@@ -145,6 +147,7 @@ class Row:
             "fitted_parameters": list(self.fitted.parameters) if self.fitted else [],
             "fitted_to_points": self.fitted.points if self.fitted else 0,
             "left_out": self.is_left_out,
+            "unexplained": self.is_unexplained,
             "unfitted": self.unfitted,
             "unfitted_deviation": self.deviation_of(self.unfitted),
             "spread": None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]},

@@ -87,7 +87,7 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
             row.unit,
             wording.deviation(row),
             wording.tolerance(row),
-            row.verdict or wording.MISSING,
+            wording.verdict_of(row),
         ]
         cells += [_fitted(row), wording.unfitted(row)] if fitted else []
         texts = "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in cells)

@@ -35,11 +35,22 @@ def simulated(row: Row) -> str:
 
 def deviation(row: Row) -> str:
     """ "+2.3 %", "-0.4 pt", and a mark where the row does not simply meet its figure: see `MARKS`."""
-    return _deviation(row, row.deviation) + (_MARKS.get(row.verdict, "") if row.verdict else "")
+    mark = _MARKS.get(row.verdict, "") if row.verdict else ""
+    return _deviation(row, row.deviation) + (" ?" if row.is_unexplained else mark)
 
 
-MARKS = "! missed; = input: arithmetic on what was given; ~ saturated: as many parameters as points"
+MARKS = (
+    "! missed; ? missed, not explained; = input: arithmetic on what was given; "
+    "~ saturated: as many parameters as points"
+)
 OURS = "* our reading of words or of a picture"
+
+
+def verdict_of(row: Row) -> str:
+    """As in `Verdict`, and whether a missed figure is explained; a dash where nothing was published."""
+    if row.is_unexplained and row.verdict:
+        return f"{row.verdict}, not explained"
+    return row.verdict or MISSING
 
 
 def fitted(row: Row) -> str:

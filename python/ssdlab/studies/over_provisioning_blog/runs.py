@@ -26,6 +26,11 @@ RUNS_SMALL = 8
 SEEDS = 3
 WRITES_A_FLUSH = 2
 WRITES_A_ROUND = 100
+CHOICES_OF_FLUSH = (1, WRITES_A_FLUSH, 4, 10, WRITES_A_ROUND)
+CHOICES_OF_RESERVE_GB = (12.0, 14.0, 15.7)
+
+RESERVE_GB = 15.7
+"""The fitted reserve."""
 
 NAIVE = "all hidden spare area is free"
 RESERVE = "a reserve, T near U"
@@ -33,7 +38,7 @@ POOL = "dirty spare area, 5 GB kept erased"
 CACHE = "SLC cache of 5 GB"
 ACCOUNTS: Mapping[str, Mapping[str, str]] = {
     NAIVE: {},
-    RESERVE: {"ftl.reserved_bytes": "15.7GB"},
+    RESERVE: {"ftl.reserved_bytes": f"{RESERVE_GB}GB"},
     POOL: {"background.erased_pool_bytes": "5GB", "background.idle_after_ms": "100"},
     CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "background.idle_after_ms": "100"},
 }
@@ -54,10 +59,19 @@ class Key:
     state: str
     writes_a_flush: int = WRITES_A_FLUSH
     seed: int = 1
+    reserve_gb: float = RESERVE_GB
+    """Of the account of that name."""
 
     @property
     def label(self) -> str:
-        return f"{self.account}, {self.state}, flush every {self.writes_a_flush}, seed {self.seed}"
+        other = "" if self.reserve_gb == RESERVE_GB else f" of {self.reserve_gb:g} GB"
+        return f"{self.account}{other}, {self.state}, flush every {self.writes_a_flush}, seed {self.seed}"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The keys of the drive file that make the account."""
+        reserve = {"ftl.reserved_bytes": f"{self.reserve_gb}GB"} if self.account == RESERVE else {}
+        return {**ACCOUNTS[self.account], **reserve}
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,10 @@ class Runs:
     """What sysbench wrote, run by run, in bytes of the full drive."""
 
     written_bytes: Sequence[float]
+
+    def until(self, count: int) -> "Runs":
+        """The first so many runs."""
+        return Runs(self.written_bytes[:count])
 
     def speeds(self) -> list[float]:
         """10^6 bytes a second, of each run."""
@@ -100,6 +118,11 @@ def keys(context: Context) -> list[Key]:
     for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
         for account in ACCOUNTS:
             wanted += [Key(account, state, writes, context.seed) for state in (WHOLE, PARTITIONED)]
+    wanted += [Key(NAIVE, TRIMMED, seed=context.seed)]
+    wanted += [
+        Key(RESERVE, state, writes, context.seed) for writes in CHOICES_OF_FLUSH for state in (WHOLE, PARTITIONED)
+    ]
+    wanted += [Key(RESERVE, WHOLE, seed=context.seed, reserve_gb=reserve) for reserve in CHOICES_OF_RESERVE_GB]
     return list(dict.fromkeys(wanted))
 
 
@@ -108,7 +131,7 @@ def simulate(context: Context) -> dict[Key, Runs]:
     scale = context.scale(SCALE)
     specifications = {}
     for key in keys(context):
-        drive = drive_of(DRIVE, scale=scale, settings=ACCOUNTS[key.account])
+        drive = drive_of(DRIVE, scale=scale, settings=key.settings)
         script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
         specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
     results = context.simulate(specifications)
@@ -119,12 +142,13 @@ def _script(key: Key, scale: Fraction) -> str:
     """The steps of the experiment. A drive made smaller writes as fast as the full one: its runs are shorter."""
     name = {PARTITIONED: "over-provisioned", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
     is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
+    is_naive = key.account == NAIVE and key.state != TRIMMED
     text = (FOLDER / f"{name.get(key.state, 'unpartitioned')}.files").read_text(encoding="utf-8")
     return Template(text).substitute(
         USED=USED_BEFORE if key.account == POOL else "",
         TRIMMED="fstrim" if key.state == TRIMMED else "",
         FILE_SYSTEM="186GiB" if key.state == SMALL_PARTITIONED else "100%",
-        RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if key.account == NAIVE else RUNS),
+        RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if is_naive else RUNS),
         SECONDS=f"{float(SECONDS * scale):.6f}",
         WRITES=str(key.writes_a_flush),
     )
