@@ -16,8 +16,9 @@ from scipy.optimize import brentq
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.identification.drive import model_of
-from ssdlab.identification.evidence import Curve, Inferred, Outcome, Picture, Untold
+from ssdlab.identification.evidence import Inferred, Outcome, Picture, Untold
 from ssdlab.identification.identify import Found
+from ssdlab.report.lines import Line, Marks
 from ssdlab.targets import simulated
 from ssdlab.workloads import jobs, specifying
 
@@ -175,6 +176,6 @@ def _picture(measured: Sequence[float], best: _Candidate) -> Picture:
         "Write amplification in each step of random writes: measured, and simulated with the nearest policies.",
         "step",
         "WAF",
-        [Curve("measured", list(zip(steps, measured, strict=True)))],
-        [Curve("simulated", list(zip(steps, best.wafs, strict=True)))],
+        [Line("measured", list(zip(steps, measured, strict=True)))],
+        [Marks("simulated", list(zip(steps, best.wafs, strict=True)))],
     )

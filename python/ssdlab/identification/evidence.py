@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ssdlab.report.lines import Line, Marks
+
 Number = float | int
 Value = Number | str | bool
 
@@ -31,14 +33,6 @@ class Untold:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Points (x, y) under one name."""
-
-    label: str
-    points: Sequence[tuple[float, float]]
-
-
-@dataclass(frozen=True)
 class Picture:
     """The evidence for a mechanism. `finding` says what it shows."""
 
@@ -47,8 +41,8 @@ class Picture:
     caption: str
     x_title: str
     y_title: str
-    curves: Sequence[Curve]
-    marks: Sequence[Curve] = ()
+    curves: Sequence[Line]
+    marks: Sequence[Marks] = ()
     """What the model says, or where a step was found."""
     log_x: bool = False
     log_y: bool = False
@@ -92,9 +86,10 @@ class Outcome:
 
 
 def _picture(plain: Mapping[str, Any]) -> Picture:
-    curves = {name: [_curve(each) for each in plain[name]] for name in ("curves", "marks")}
-    return Picture(**{**plain, **curves})
+    curves = [Line(each["label"], _points(each)) for each in plain["curves"]]
+    marks = [Marks(each["label"], _points(each)) for each in plain["marks"]]
+    return Picture(**{**plain, "curves": curves, "marks": marks})
 
 
-def _curve(plain: Mapping[str, Any]) -> Curve:
-    return Curve(plain["label"], [(x, y) for x, y in plain["points"]])
+def _points(plain: Mapping[str, Any]) -> list[tuple[float, float]]:
+    return [(x, y) for x, y in plain["points"]]

@@ -15,7 +15,7 @@ from ssdlab.identification.drive import DERIVED, Model
 from ssdlab.identification.evidence import Inferred, Picture
 from ssdlab.identification.identify import Found
 from ssdlab.report import page
-from ssdlab.report.charts.published import Line, Marks, published_lines
+from ssdlab.report.charts.published import published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.results.files import staged
 
@@ -140,8 +140,8 @@ def _figure(picture: Picture) -> Figure:
         name=picture.name,
         title=picture.finding,
         caption=picture.caption,
-        lines=[Line(each.label, each.points) for each in picture.curves],
-        marks=[Marks(each.label, each.points) for each in picture.marks],
+        lines=picture.curves,
+        marks=picture.marks,
         x_title=picture.x_title,
         y_title=picture.y_title,
         scale="log" if picture.log_y else "linear",

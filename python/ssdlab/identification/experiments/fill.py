@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
 from ssdlab.identification.estimate import Estimate, median
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
+from ssdlab.report.lines import Line, Marks
 
 if TYPE_CHECKING:
     from ssdlab.identification.box import Floats
@@ -64,7 +65,7 @@ def _run(bench: Bench) -> None:
             f"After {cliff / 1e9:.3g} GB sequential writes fall from {cached.value / 1e6:.4g} to "
             f"{last.value / 1e6:.4g} MB/s, {ratio:.2g} times: the SLC cache is full"
         )
-        marks = [Curve("cliff", [(cliff / 1e9, cached.value / 1e6), (cliff / 1e9, last.value / 1e6)])]
+        marks = [Marks("cliff", [(cliff / 1e9, cached.value / 1e6), (cliff / 1e9, last.value / 1e6)])]
     bench.show(
         Picture(
             "fill",
@@ -72,7 +73,7 @@ def _run(bench: Bench) -> None:
             "Speed over bytes written, on the whole drive in sequence, in windows of equal bytes, after the first.",
             "GB written",
             "MB/s",
-            [Curve("measured", list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[_SKIPPED::4])],
+            [Line("measured", list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[_SKIPPED::4])],
             marks,
         )
     )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import section
 from ssdlab.identification.estimate import Estimate
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
+from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -248,7 +249,7 @@ def _picture(at: "Floats", spent: "Floats", teeth: "Floats", period: Estimate | 
         "Time that one page of every die takes to be written, over bytes overwritten in sequence.",
         "GB overwritten",
         "milliseconds a stripe",
-        [Curve("measured", [(float(at[each]) / 1e9, 1e3 * float(spent[each])) for each in shown])],
+        [Line("measured", [(float(at[each]) / 1e9, 1e3 * float(spent[each])) for each in shown])],
     )
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.estimate import Estimate, exactly, median
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
 from ssdlab.identification.experiments.regions import Region
 from ssdlab.identification.experiments.striping import Striping
+from ssdlab.report.lines import Line, Marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,7 @@ def _depths_picture(rates: "Sequence[tuple[int, float]]") -> Picture:
         "Random reads of a mapping unit against requests outstanding.",
         "requests outstanding",
         "reads per second",
-        [Curve("measured", rates)],
+        [Line("measured", rates)],
         log_x=True,
         log_y=True,
     )
@@ -153,8 +154,8 @@ def _spans_picture(spans: "Sequence[tuple[int, float]]", best: Striping, group: 
         "Median latency of single reads against their size; marks: the model of dies and channels.",
         "KiB read",
         "microseconds",
-        [Curve("measured", [(count * group / 1024, latency) for count, latency in spans])],
-        [Curve("model", model)],
+        [Line("measured", [(count * group / 1024, latency) for count, latency in spans])],
+        [Marks("model", model)],
         log_x=True,
         log_y=True,
     )

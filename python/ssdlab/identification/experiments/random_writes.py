@@ -7,7 +7,8 @@ the better a drive separates what is written often, and selects victims.
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import section
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
+from ssdlab.report.lines import Line
 
 NAME = "random-writes"
 STEPS = 10
@@ -43,7 +44,7 @@ def _run(bench: Bench) -> None:
                 "Write amplification by the drive's own counters, step by step: uniform, then nine in ten to a tenth.",
                 "GB written at random",
                 "WAF",
-                [Curve("measured", known)],
+                [Line("measured", known)],
             )
         )
     bench.show(
@@ -53,7 +54,7 @@ def _run(bench: Bench) -> None:
             "Speed of random writes of a mapping unit, step by step: uniform, then nine in ten to a tenth.",
             "GB written at random",
             "MB/s",
-            [Curve("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],
+            [Line("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],
         )
     )
 

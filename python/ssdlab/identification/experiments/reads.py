@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.estimate import Estimate, beginning, derived, exactly
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
 from ssdlab.identification.experiments.regions import Region, read_region
+from ssdlab.report.lines import Line, Marks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,8 +228,8 @@ def _sizes_picture(ladder: _Ladder, unit: int) -> Picture:
         "Median latency of random reads at depth 1, aligned to their size.",
         "KiB read",
         "microseconds",
-        [Curve("measured", points)],
-        [Curve("mapping unit", [(unit / 1024, ladder.latency[unit].value)])],
+        [Line("measured", points)],
+        [Marks("mapping unit", [(unit / 1024, ladder.latency[unit].value)])],
         log_x=True,
     )
 
@@ -244,7 +245,7 @@ def _pairs_picture(by_place: "NDArray[np.float64]", unit: int, page: int | None,
         "Median latency of reads of two mapping units by their place: two pages of a die are read one after the other.",
         "KiB from the start of the region",
         "microseconds",
-        [Curve("measured", [(at * unit / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
+        [Line("measured", [(at * unit / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
     )
 
 

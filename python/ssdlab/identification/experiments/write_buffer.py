@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
 from ssdlab.identification.estimate import Estimate, beginning, derived, exactly, within
-from ssdlab.identification.evidence import Curve, Picture
+from ssdlab.identification.evidence import Picture
+from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
     from ssdlab.identification.box import Floats
@@ -200,7 +201,7 @@ def _burst_picture(sums: "Floats", latency: "Floats") -> Picture:
         "Latency of writes of 64 KiB at depth 1 after two seconds of rest.",
         "MiB written since the rest",
         "microseconds",
-        [Curve("measured", list(zip((sums[shown] / 2**20).tolist(), latency[shown].tolist(), strict=True)))],
+        [Line("measured", list(zip((sums[shown] / 2**20).tolist(), latency[shown].tolist(), strict=True)))],
         log_y=True,
     )
 

@@ -21,6 +21,9 @@ from ssdlab.report.charts.encodings import (
     variants_key,
 )
 from ssdlab.report.figure import NO_VERTICAL_AXIS, Figure
+from ssdlab.report.lines import Line, Marks
+
+__all__ = ["Bar", "Line", "Marks", "published_bars", "published_lines"]
 
 _HEIGHT_PX = 320
 _ROW_PX = 46
@@ -29,27 +32,6 @@ _PANEL_TITLE_PX = 14
 # Free at the ends of the axes, as shares of their length.
 _ROOM_X = 0.03
 _ROOM_Y = 0.08
-
-
-@dataclass(frozen=True)
-class Line:
-    """A simulated curve, points (x, y) in ascending x; `spread` holds (x, least y, greatest y) over the seeds.
-
-    `dotted`: the points are drawn too, where each is a run and the line between is not.
-    """
-
-    label: str
-    points: Sequence[tuple[float, float]]
-    spread: Sequence[tuple[float, float, float]] = ()
-    dotted: bool = False
-
-
-@dataclass(frozen=True)
-class Marks:
-    """Published points (x, y), in the colour of the line of the same label, or with a colour of their own."""
-
-    label: str
-    points: Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
