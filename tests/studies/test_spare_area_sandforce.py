@@ -38,10 +38,12 @@ def test_pauses_bursts_and_pool_shrink_together() -> None:
 
 def test_without_an_erased_pool_the_smaller_spare_area_loses_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "SCALE", "1/64")
-    settings = {"background.erased_pool_bytes": "0"}
     context = Context(workers=1)
     results = context.simulate(
-        {drive: replay.specify(context, drive, "dirty", "heavy", 1, settings) for drive in (LARGE_SPARE, SMALL_SPARE)}
+        {
+            drive: replay.specify(context, drive, "dirty", "heavy", 1, replay.WITHOUT_POOL)
+            for drive in (LARGE_SPARE, SMALL_SPARE)
+        }
     )
     speeds = {drive: replay.speed(replay.job_of(result, "replay")) for drive, result in results.items()}
     assert speeds[LARGE_SPARE] > 1.15 * speeds[SMALL_SPARE]

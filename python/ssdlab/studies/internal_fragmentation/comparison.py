@@ -80,8 +80,9 @@ def _rows(each: Fragmented, taken: dict[str, Readings]) -> list[Row]:
             fitted=each.fitted,
             is_left_out=cell not in each.cells,
             unfitted=unfitted.cells[index],
+            is_unexplained=cell in each.unexplained,
             group=each.published_as,
-            note=each.note if cell == "after_800" or (cell == "after_50" and "PM983" in each.published_as) else "",
+            note=each.note if cell in each.unexplained[:1] else "",
         )
         for index, (cell, seconds) in enumerate(zip(CELLS, each.seconds, strict=True))
     ]
