@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from in_process import call
 
 from ssdlab.advice import fit_drive
 from ssdlab.advice.fit import Parameter, fit, leave_one_out, left_out_to_first_order
-from ssdlab.cli.fit import fit as command
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.theory import closed_forms
@@ -121,9 +121,8 @@ def write_points(path: Path, workloads: list[str], settings: dict[str, float]) -
 def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_points(points, ["deep", "single"], {"nand.program_us": 333.0})
     output = points.parent / "out"
-    command(
-        str(points), drive=["textbook"], free=["nand.program_us=100..1000"], until="job", workers=1, output=str(output)
-    )
+    free = "nand.program_us=100..1000"
+    call("fit", points, *f"--drive textbook --free {free} --until job --workers 1 --output".split(), output)
     fitted = tomllib.loads((output / "fitted.toml").read_text())
     assert fitted["nand"]["program_us"] == pytest.approx(333, rel=0.01)
     source = fitted["sources"]["nand.program_us"]
@@ -137,8 +136,8 @@ def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.Captur
 def test_the_command_says_what_the_points_cannot_tell(points: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a buffer a write of one unit takes the command and the program: only their sum can be seen."""
     write_points(points, ["single"], {"nand.program_us": 300.0})
-    free = ["nand.program_us=100..1000", "controller.command_us=1..100"]
-    command(str(points), drive=["textbook"], free=free, until="job", workers=1, output=str(points.parent / "out"))
+    free = "--free nand.program_us=100..1000 --free controller.command_us=1..100"
+    call("fit", points, *f"--drive textbook {free} --until job --workers 1 --output".split(), points.parent / "out")
     printed = capsys.readouterr().out
     assert "an exact fit is no evidence" in printed
     assert "hardly constrain" in printed or "do not separate" in printed

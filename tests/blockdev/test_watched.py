@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from running_drives import MountMaker, Server
-from ssdlab.cli import drive_options
+from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.live.served import WatchedDrive, watched
 from ssdlab.serving import watching
@@ -118,7 +118,7 @@ def test_sockets_of_killed_processes_are_removed_at_the_next_start(tmp_path: Pat
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(alive))
         listener.listen()
-        drive = ServedDrive(drive_options.resolved("tiny", None, None, None))
+        drive = ServedDrive(resolve(load("tiny")))
         with watching.watchable(drive, "here") as unseen:
             assert unseen is None
             assert sorted(folder.glob("*.sock")) == sorted([alive, folder / f"{os.getpid()}.sock"])

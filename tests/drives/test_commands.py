@@ -8,6 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from ssdlab.cli.drives import drives
+from ssdlab.cli.groups import flat
 from ssdlab.cli.policies import policies
 from ssdlab.drives import load, names
 from ssdlab.drives import policies as drive_policies
@@ -16,8 +17,8 @@ from ssdlab.drives.schema import TABLES, changed, described
 from ssdlab.errors import InputError, RunFailed
 
 app = typer.Typer()
-app.command()(drives)
-app.command()(policies)
+app.command("drives")(flat(drives))
+app.command("policies")(flat(policies))
 
 
 def output(*arguments: str) -> str:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from ssdlab import workloads
 from ssdlab.cli.drives import drives
+from ssdlab.cli.groups import flat
 from ssdlab.comparison.axes import plan
 from ssdlab.comparison.output import compared
 from ssdlab.comparison.variant import Variant
@@ -18,7 +19,7 @@ from ssdlab.targets import simulated
 from ssdlab.workloads.specifying import specify
 
 app = typer.Typer()
-app.command()(drives)
+app.command("drives")(flat(drives))
 
 
 def new(*arguments: str) -> str:

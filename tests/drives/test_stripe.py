@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import ssdlab
 from ssdlab.cli.drives import drives
+from ssdlab.cli.groups import flat
 from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
 
@@ -54,7 +55,7 @@ def test_the_catalogue_has_two_devices_as_one_drive() -> None:
 
 def test_what_ssdlab_drives_prints_is_the_whole() -> None:
     app = typer.Typer()
-    app.command()(drives)
+    app.command("drives")(flat(drives))
     output = CliRunner(env={"COLUMNS": "80"}).invoke(app, [DUO], catch_exceptions=False).output
     for words in ("one of 2 such devices:", "2 devices in turn, in chunks of 64 KiB", "320 GB", "stripe.chunk_bytes"):
         assert words in output

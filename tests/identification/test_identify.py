@@ -9,16 +9,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from in_process import call
 
 import blind
 import ssdlab
 from own_devices import needs
-from ssdlab.cli.commands import loaded
-from ssdlab.cli.identify import identify as command
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive
 from ssdlab.errors import InputError, RunFailed
@@ -32,8 +30,6 @@ from ssdlab.identification.experiments import overwrite
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
-
-_CONTEXT = loaded("identify").make_context("identify", [])
 
 LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
 SMALL = {
@@ -219,8 +215,9 @@ def test_the_command_writes_a_drive_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    settings = [f"{key}={value}" for key, value in SMALL.items()]
-    command(_CONTEXT, drive="generic-tlc-480", settings=settings, op="15%", budget="1.52x", output="out")
+    settings = [f"--set={key}={value}" for key, value in SMALL.items()]
+    words = ["--drive", "generic-tlc-480", *settings, "--op", "15%", "--budget", "1.52x", "--output", "out"]
+    call("identify", *words)
     said = capsys.readouterr().out
     assert "total:" in said and "x the capacity" in said
     result = json.loads((tmp_path / "out/result.json").read_text())
@@ -236,21 +233,19 @@ def test_the_command_writes_a_drive_that_runs(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "either --drive"),
-        ({"drive": "tiny", "budget": "3x"}, "--budget is '3x'"),
-        ({"drive": "tiny", "resume": True, "output": "none"}, "no experiments of an earlier run"),
-        ({"drive": "tiny", "size": "1GiB"}, "apply to real drives"),
-        ({"on": "."}, "give --size"),
-        ({"on": ".", "scale": "1/2"}, "apply to simulated drives"),
-        ({"on": ".", "size": "1MiB"}, "MiB or more are needed"),
+        ("", "either --drive"),
+        ("--drive tiny --budget 3x", "--budget is '3x'"),
+        ("--drive tiny --resume --output none", "no experiments of an earlier run"),
+        ("--drive tiny --size 1GiB", "apply to real drives"),
+        ("--on .", "give --size"),
+        ("--on . --scale 1/2", "apply to simulated drives"),
+        ("--on . --size 1MiB", "MiB or more are needed"),
     ],
 )
-def test_wrong_options_are_said(
-    options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_options_are_said(options: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=said):
-        command(_CONTEXT, **options)
+        call("identify", *options.split())
     assert not list(tmp_path.rglob("*"))
 
 
@@ -308,7 +303,7 @@ def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: 
     place = make(tmp_path / "here")
     monkeypatch.chdir(tmp_path)
     # Only the first experiment begins: thousands of single reads take their time.
-    command(_CONTEXT, on=str(place), size="64MiB", budget="1x", minutes=0.0001, output="out")
+    call("identify", *f"--on {place} --size 64MiB --budget 1x --minutes 0.01 --output out".split())
     assert not list(place.iterdir())
     result = json.loads((tmp_path / "out/result.json").read_text())
     assert result["written_bytes"] == result["capacity_bytes"] == 64 << 20

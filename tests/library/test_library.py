@@ -14,6 +14,7 @@ import pytest
 
 import ssdlab
 from small_drives import Program, drive_file, program_in
+from ssdlab.cli.groups import flat
 from ssdlab.report.shown import Shown
 from synthetic_traces import made
 
@@ -59,7 +60,7 @@ def test_dir_shows_the_library_alone() -> None:
 
 @pytest.mark.parametrize("name", ["advise", "compare", "fit", "measure", "mount", "replay", "run", "study", "sweep"])
 def test_names_and_defaults_are_those_of_the_command(name: str) -> None:
-    command = inspect.signature(getattr(importlib.import_module(f"ssdlab.cli.{name}"), name)).parameters
+    command = inspect.signature(flat(getattr(importlib.import_module(f"ssdlab.cli.{name}"), name))).parameters
     shared = {
         each.name: each.default
         for each in inspect.signature(getattr(ssdlab, name)).parameters.values()

@@ -39,14 +39,6 @@ if __name__ == "__main__":
     device, serial, output = sys.argv[1:]
     measure_protocol.on_path(
         PROTOCOL,
-        Path(device),
-        Permission(serial, False, None),
-        size_bytes=None,
-        smart=None,
-        quick=True,
-        seed=1,
-        dry_run=False,
-        resume=False,
-        output=Path(output),
-        command_line=" ".join(sys.argv),
+        measure_protocol.Target(Path(device), None, Permission(serial, False, None), None),
+        measure_protocol.How(Path(output), " ".join(sys.argv), quick=True, seed=1),
     )

@@ -5,14 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from in_process import call
 
-from ssdlab.cli.commands import loaded
-from ssdlab.cli.study import study
 from ssdlab.errors import InputError
 from ssdlab.report.charts.published import Bar, Line, Marks, published_bars, published_lines
 from ssdlab.studies import Assumption, Context, Row, Study, StudyResult, Table, registry
-
-_CONTEXT = loaded("study").make_context("study", [])
 
 JOB = "[writes]\nrw=randwrite\nbs=4k\nnorandommap\nrandrepeat=0\n"
 
@@ -64,7 +61,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("made_up")
 def test_a_run_writes_rows_page_pictures_and_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    study(_CONTEXT, name="made-up", seed=3, workers=1, output=str(tmp_path / "out"))
+    call("study", *["made-up", "--seed", "3", "--workers", "1", "--output"], tmp_path / "out")
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
     pictures = {
         f"pictures/{name}-{theme}.{ending}"
@@ -88,7 +85,7 @@ def test_a_run_writes_rows_page_pictures_and_series(tmp_path: Path, capsys: pyte
 
 @pytest.mark.usefixtures("made_up")
 def test_all_ends_with_one_page(tmp_path: Path) -> None:
-    study(_CONTEXT, name=None, every=True, workers=1, output=str(tmp_path / "out"))
+    call("study", *["--all", "--workers", "1", "--output"], tmp_path / "out")
     assert (tmp_path / "out" / "made-up" / "report.html").is_file()
     page = (tmp_path / "out" / "report.html").read_text()
     assert "made-up/report.html" in page and "made-up-lines" in page
@@ -96,11 +93,11 @@ def test_all_ends_with_one_page(tmp_path: Path) -> None:
 
 
 def test_the_list_names_every_study(capsys: pytest.CaptureFixture[str]) -> None:
-    study(_CONTEXT, name=None)
+    call("study")
     printed = capsys.readouterr().out
     assert all(study.name in printed and study.title in printed for study in registry.studies())
 
 
 def test_a_name_and_all_exclude_each_other() -> None:
     with pytest.raises(InputError, match="not both"):
-        study(_CONTEXT, name="pny-over-provisioning", every=True)
+        call("study", "pny-over-provisioning", "--all")

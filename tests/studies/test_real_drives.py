@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from in_process import call
 
-from ssdlab.cli.commands import loaded
-from ssdlab.cli.study import study
 from ssdlab.drives import load, names
 from ssdlab.drives.schema import mean_us
 from ssdlab.errors import InputError
@@ -15,8 +14,6 @@ from ssdlab.studies.contract import published
 from ssdlab.studies.real import real
 from ssdlab.studies.real_drives import asked, fitted, loads, measuring, zones
 from ssdlab.studies.real_drives.loads import FOLDER
-
-_CONTEXT = loaded("study").make_context("study", [])
 
 
 @pytest.mark.parametrize(
@@ -103,8 +100,8 @@ def test_in_use_beyond_the_drive_and_half_a_request_are_refused() -> None:
     with pytest.raises(InputError, match="offers"):
         measuring.specify(load("tiny"), loads.parse("uniform"), 1 << 40, seed=1, scale=None)
     with pytest.raises(InputError, match="--workload"):
-        study(_CONTEXT, name="real-drives", drive="tiny")
+        call("study", "real-drives", "--drive", "tiny")
     with pytest.raises(InputError, match="real-drives"):
-        study(_CONTEXT, name="pny-over-provisioning", drive="tiny", workload="uniform")
+        call("study", *["pny-over-provisioning", "--drive", "tiny", "--workload", "uniform"])
     with pytest.raises(InputError, match="cannot run on another drive"):
         real(registry.study("real-drives"))

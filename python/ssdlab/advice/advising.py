@@ -17,7 +17,7 @@ from ssdlab.advice.search import Found, least, rounded_out
 from ssdlab.advice.setting import Setting, larger_of, scale_of
 from ssdlab.advice.trials import Demand, Progress, Trials
 from ssdlab.advice.words import Sentence
-from ssdlab.advice.workload import daily_writes, workload_of
+from ssdlab.advice.workload import Reading, daily_writes, workload_of
 from ssdlab.drives import load
 from ssdlab.errors import notify
 from ssdlab.quantities import format_share
@@ -120,21 +120,13 @@ def advise(
         advice = ssdlab.advise("jobs/randwrite.fio", "generic-tlc-480", life="5y", writes_per_day="500GB")
         advice.over_provisioning, advice.headline.text
     """
+    several = [latency] if isinstance(latency, str) else latency
     with asked(
         workload,
         drive,
-        life=life,
-        writes_per_day=writes_per_day,
-        waf=waf,
-        write_rate=write_rate,
-        latency=latency,
-        price=price,
-        drive_price=drive_price,
+        limits.Wanted(life, writes_per_day, waf, write_rate, several, price, drive_price),
         settings=settings,
-        format_name=format_name,
-        volume=volume,
-        merge_volumes=merge_volumes,
-        skip_bad=skip_bad,
+        reading=Reading(format_name, volume, merge_volumes, skip_bad),
         workers=workers,
     ) as trials:
         notify(trials.notes)
@@ -147,48 +139,26 @@ def advise(
 def asked(
     workload: str | Path | Sequence[str | Path] | Described,
     drive: str | Path,
+    wanted: limits.Wanted,
     *,
-    life: str | None = None,
-    writes_per_day: str | None = None,
-    waf: float | None = None,
-    write_rate: str | None = None,
-    latency: str | Sequence[str] = (),
-    price: str | None = None,
-    drive_price: float | None = None,
     settings: Mapping[str, str] | None = None,
-    format_name: str | None = None,
-    volume: str | None = None,
-    merge_volumes: bool = False,
-    skip_bad: int = 0,
+    reading: Reading | None = None,
     workers: int | None = None,
 ) -> Iterator[Trials]:
-    """What `advise` is asked, with its arguments: read and checked, nothing run yet. Raises InputError."""
+    """What `advise` is asked: read and checked, nothing run yet. Raises InputError."""
     file = load(str(drive))
     setting = Setting(file, dict(settings or {}), str(drive))
     with ExitStack() as stack:
-        if not isinstance(workload, Described):
-            workload_read: Described | Trace = workload_of(
-                [str(workload)] if isinstance(workload, str | Path) else [str(each) for each in workload],
-                setting.user_bytes_least,
-                format_name=format_name,
-                volume=volume,
-                merge_volumes=merge_volumes,
-                skip_bad=skip_bad,
-                stack=stack,
-            )
+        read: Described | Trace
+        if isinstance(workload, Described):
+            read = workload
         else:
-            workload_read = workload
-        daily_bytes, assumed = daily_writes(writes_per_day, workload_read, needed=False)
-        wanted = limits.wanted(
-            life=life,
-            waf=waf,
-            write_rate=write_rate,
-            latencies=[latency] if isinstance(latency, str) else latency,
-            price=price,
-            daily_bytes=daily_bytes,
-        )
-        demand = Demand(daily_bytes, drive_price or file.market.price_usd)
-        yield Trials(workload_read, setting, demand, wanted, workers, notes=[*workload_read.notes, *assumed])
+            files = [workload] if isinstance(workload, str | Path) else workload
+            read = workload_of([str(each) for each in files], setting.user_bytes_least, reading or Reading(), stack)
+        daily_bytes, assumed = daily_writes(wanted.writes_per_day, read, needed=False)
+        bounds = wanted.limits(daily_bytes)
+        demand = Demand(daily_bytes, wanted.drive_price or file.market.price_usd)
+        yield Trials(read, setting, demand, bounds, workers, notes=[*read.notes, *assumed])
 
 
 def answer(trials: Trials, *, whole: bool = False) -> Found:

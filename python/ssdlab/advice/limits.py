@@ -92,27 +92,35 @@ def price_limit(text: str) -> Limit:
     return Limit("price_per_gb", value, True, f"--price {text}")
 
 
-def wanted(
-    *,
-    life: str | None,
-    waf: float | None,
-    write_rate: str | None,
-    latencies: Sequence[str],
-    price: str | None,
-    daily_bytes: float | None,
-) -> list[Limit]:
-    """All limits that are given; `life_limit` and so on say how each is written. InputError without one that holds."""
-    found = [life_limit(life)] if life else []
-    if life and not daily_bytes:
-        raise InputError("--life needs --writes-per-day, the host writes per day")
-    found += [write_amplification(waf)] if waf is not None else []
-    found += [write_rate_limit(write_rate)] if write_rate else []
-    found += [latency(text) for text in latencies]
-    found += [price_limit(price)] if price else []
-    refuse_twice(found)
-    if not any(not limit.falls_with_spare_area for limit in found):
-        raise InputError("no limit is given; use one or more of --life, --waf, --write-rate, --latency")
-    return found
+@dataclass(frozen=True)
+class Wanted:
+    """What the user wants held, and the writes and the price that it is about, in the user's words."""
+
+    life: str | None = None
+    """Needs the host writes per day."""
+    writes_per_day: str | None = None
+    """None: a trace's own."""
+    waf: float | None = None
+    write_rate: str | None = None
+    latency: Sequence[str] = ()
+    price: str | None = None
+    drive_price: float | None = None
+    """None: that of the drive file."""
+
+    def limits(self, daily_bytes: float | None) -> list[Limit]:
+        """All limits that are given; `life_limit` and so on say how each is written. InputError without one that
+        holds."""
+        found = [life_limit(self.life)] if self.life else []
+        if self.life and not daily_bytes:
+            raise InputError("--life needs --writes-per-day, the host writes per day")
+        found += [write_amplification(self.waf)] if self.waf is not None else []
+        found += [write_rate_limit(self.write_rate)] if self.write_rate else []
+        found += [latency(text) for text in self.latency]
+        found += [price_limit(self.price)] if self.price else []
+        refuse_twice(found)
+        if not any(not limit.falls_with_spare_area for limit in found):
+            raise InputError("no limit is given; use one or more of --life, --waf, --write-rate, --latency")
+        return found
 
 
 def refuse_twice(limits: Sequence[Limit]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from ssdlab.advice.described import Described, of_job_file
@@ -30,29 +31,36 @@ def is_job_file(path: str) -> bool:
     return next((line for line in lines if line and not line.startswith((b"#", b";"))), b"").startswith(b"[")
 
 
-def workload_of(
-    files: Sequence[str],
-    room_bytes: int,
-    *,
-    format_name: str | None,
-    volume: str | None,
-    merge_volumes: bool,
-    skip_bad: int,
-    stack: ExitStack,
-) -> Described | Trace:
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a trace are read, and which volumes of it."""
+
+    format_name: str | None = None
+    """None: recognised."""
+    volume: str | None = None
+    merge_volumes: bool = False
+    """All volumes on one drive, at their recorded addresses."""
+    skip_bad: int = 0
+    """Malformed lines that may be skipped."""
+
+    def __post_init__(self) -> None:
+        if self.volume is not None and self.merge_volumes:
+            raise InputError("--volume and --merge-volumes exclude each other")
+
+
+def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: ExitStack) -> Described | Trace:
     """What the files hold, for drives of at least `room_bytes`.
 
     `stack` keeps a trace that came through standard input. Raises InputError.
     """
-    if volume is not None and merge_volumes:
-        raise InputError("--volume and --merge-volumes exclude each other")
-    if format_name is None and any(is_job_file(file) for file in files):
+    if reading.format_name is None and any(is_job_file(file) for file in files):
         if len(files) > 1:
             raise InputError(f"{', '.join(files)}: one job file, or the files of one trace")
-        if volume is not None or merge_volumes or skip_bad:
+        if reading.volume is not None or reading.merge_volumes or reading.skip_bad:
             raise InputError(f"{files[0]} is a job file; --volume, --merge-volumes and --skip-bad are for traces")
         return of_job_file(files[0])
-    return of_trace(stack.enter_context(opened(files, format_name, skip_bad)), volume, room_bytes, merged=merge_volumes)
+    recording = stack.enter_context(opened(files, reading.format_name, reading.skip_bad))
+    return of_trace(recording, reading.volume, room_bytes, merged=reading.merge_volumes)
 
 
 def daily_writes(

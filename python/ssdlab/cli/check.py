@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.diagnosis.check import check as run
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes
+from ssdlab.quantities import format_bytes, parse_bytes
 from ssdlab.safety.place import check_platform
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
 def check(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, a folder or a block device.")],
     read_test: Annotated[
-        str, typer.Option("--read-test", metavar="SIZE", help="Maximum amount to read; 0: none.")
-    ] = "4GiB",
+        int,
+        typer.Option("--read-test", metavar="SIZE", help="Maximum amount to read; 0: none."),
+        Parsed(parse_bytes, default="4GiB"),
+    ] = 4 << 30,
     best: Annotated[
-        str | None,
+        int | None,
         typer.Option("--best", metavar="SIZE", help="Read rate per second of the fresh drive, such as 540MB."),
+        options.RATE,
     ] = None,
     output_format: options.TextOrJson = "text",
 ) -> None:
@@ -35,13 +39,11 @@ def check(
     """
     check_platform()
 
-    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
-    best_mb_s = None if best is None else options.size_of("--best", best.removesuffix("/s")) / 1e6
-    if best_mb_s == 0:
+    if best == 0:
         raise InputError("--best 0: allowed: more than 0")
-    read_bytes_max = options.size_of("--read-test", read_test)
+    best_mb_s = best and best / 1e6
     with described() as shown:
-        found = run(path, read_bytes_max=read_bytes_max, best_mb_s=best_mb_s, tell=shown or (lambda what, share: None))
+        found = run(path, read_bytes_max=read_test, best_mb_s=best_mb_s, tell=shown or (lambda what, share: None))
     typer.echo(json.dumps(found.to_dict(), indent=2) if output_format == "json" else _text(found))
 
 

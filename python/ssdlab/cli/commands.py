@@ -13,6 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ssdlab.cli.groups import flat
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -125,7 +127,7 @@ def loaded(name: str) -> Any:
     function = getattr(import_module(f"ssdlab.cli.{name}"), name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(
-        _interruptible(function)
+        _interruptible(flat(function))
     )
     return typer.main.get_command(alone)
 

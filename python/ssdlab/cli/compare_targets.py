@@ -2,61 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from ssdlab.cli import drive_options, options
+from ssdlab.cli import options
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import targets
 from ssdlab.errors import RunFailed
 from ssdlab.results.files import check_writable
 from ssdlab.targets import simulated
 from ssdlab.targets.device.opened import opened
+from ssdlab.targets.device.place import Permission
 from ssdlab.terminal import show
 from ssdlab.workloads import jobs, specifying
 
 if TYPE_CHECKING:
+    from ssdlab.cli.comparing import Variants
     from ssdlab.comparison.targets import Figures, Target
-    from ssdlab.targets.device.place import Permission
     from ssdlab.workloads.jobs import JobFile
 
 
-def compare(
-    job: str,
-    texts: list[str],
-    *,
-    op: str | None,
-    settings: list[str] | None,
-    scale: str | None,
-    size: str | None,
-    permission: Permission,
-    seed: int,
-    output: Path,
-    command_line: str,
-) -> None:
+@dataclass(frozen=True)
+class Targets:
+    """Drives to run the job on once, in place of variants of simulated ones."""
+
+    targets: Annotated[
+        Sequence[str],
+        typer.Option(
+            "--target", metavar="KIND:WHAT", help="Instead of --drive: simulated:NAME or device:PATH. Repeatable."
+        ),
+    ] = ()
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="With --target device:FOLDER: size of the file."),
+        options.SIZE,
+    ] = None
+    destroy_data_on: Annotated[
+        str | None, typer.Option("--destroy-data-on", metavar="SERIAL", help="As in `ssdlab measure`.")
+    ] = None
+
+
+def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Path, command_line: str) -> None:
     """Runs the job on every target, one after another, prints the table and writes the files."""
-    chosen = [targets.target(text) for text in texts]
+    named = [targets.target(text) for text in chosen.targets]
+    changes = options.Changes(
+        None if variants.op is None else options.spare_area(variants.op), variants.settings, variants.scale
+    )
     check_writable(output)
     job_file = jobs.load(job)
     found: list[Figures] = []
     results: list[dict[str, Any]] = []
     reasons: dict[str, str] = {}
-    for each in chosen:
+    for each in named:
         if each.kind == "simulated":
-            figures, result = _simulated(job_file, each, op, settings, scale, seed)
+            figures, result = _simulated(job_file, each, changes, seed)
         else:
-            figures, result, reason = _measured(job_file, each, options.bytes_of("--size", size), permission, seed)
+            figures, result, reason = _measured(job_file, each, chosen, seed)
             if reason:
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)
         results.append(result)
     compared = targets.rows(found)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("job", "figure", *(each.label for each in chosen), "ratio"):
+    for heading in ("job", "figure", *(each.label for each in named), "ratio"):
         table.add_column(heading, justify="left" if heading in ("job", "figure") else "right", overflow="fold")
     for row in compared:
         table.add_row(row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *targets.cells(row))
@@ -64,15 +78,15 @@ def compare(
     for what, reason in reasons.items():
         typer.echo(f"{what}: {reason}")
     names = targets.write(
-        chosen, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
+        named, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
     )
     typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
 def _simulated(
-    job_file: JobFile, target: Target, op: str | None, settings: list[str] | None, scale: str | None, seed: int
+    job_file: JobFile, target: Target, changes: options.Changes, seed: int
 ) -> tuple[Figures, dict[str, Any]]:
-    drive = drive_options.resolved(target.name, op, settings, scale)
+    drive = changes.of(target.name)
     specification = specifying.specify(job_file, drive, seed=seed)
     with shown([target.label]) as tell:
         result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
@@ -82,11 +96,12 @@ def _simulated(
 
 
 def _measured(
-    job_file: JobFile, target: Target, size_bytes: int | None, permission: Permission, seed: int
+    job_file: JobFile, target: Target, chosen: Targets, seed: int
 ) -> tuple[Figures, dict[str, Any], str | None]:
     from ssdlab.targets.device import health, run
 
-    with opened(Path(target.name), job_file, permission, size_bytes=size_bytes, seed=seed) as place:
+    permission = Permission(chosen.destroy_data_on)
+    with opened(Path(target.name), job_file, permission, size_bytes=chosen.size, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
         source = health.of(place.claim.place)
         with shown([f"{target.label}, {stage.name}" for stage in stages]) as tell:

@@ -1,21 +1,53 @@
-"""What commands that compare variants have in common: the table, the files, the failures."""
+"""What commands that compare variants have in common: their options, the table, the files, the failures."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from ssdlab.cli import options
+from ssdlab.cli.progress import shown
+from ssdlab.comparison import request
+from ssdlab.comparison.table import print_table
 from ssdlab.errors import RunFailed
 
 if TYPE_CHECKING:
     from ssdlab.comparison.comparing import Comparison
 
 
+@dataclass(frozen=True)
+class Variants(request.Variants):
+    """The drives that are compared, as options."""
+
+    drives: Annotated[
+        Sequence[str],
+        typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file. Repeatable."),
+    ] = ()
+    op: options.OpList = None
+    settings: options.SetLists = None
+    scale: options.Scale = None
+
+
+@dataclass(frozen=True)
+class Running:
+    """How the variants are run, as options."""
+
+    untimed: options.Untimed = False
+    dwpd: options.Dwpd = 1.0
+    seed: options.Seed = 1
+    workers: options.Workers = None
+
+    @property
+    def chosen(self) -> request.Running:
+        """With a bar in the terminal."""
+        return request.Running(self.seed, not self.untimed, self.dwpd, self.workers, shown)
+
+
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
     """Prints the table and the facts, and writes the report and its files. RunFailed when a drive failed."""
-    from ssdlab.comparison.table import print_table
-
     print_table(comparison.variants, Console())
     for fact in comparison.facts:
         typer.echo(f"{fact}.")

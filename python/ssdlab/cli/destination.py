@@ -1,12 +1,10 @@
 """`--output` and `--output-format` of the commands that report as fio does: where a result goes, and in which form."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from ssdlab.cli import options
 from ssdlab.errors import InputError
 from ssdlab.results.files import check_writable, write_text
 
@@ -53,10 +51,9 @@ def check_own(directory: Path, command: str) -> None:
         raise InputError(f"--output {directory}: has the report of `ssdlab {other}`; choose another folder")
 
 
-def destination(output: str | None, output_format: str | None, allowed: Sequence[str], *, command: str) -> Destination:
+def destination(output: str | None, output_format: str | None, *, command: str) -> Destination:
     """A folder if `output` is one, or ends with a slash, or has no suffix; the format that is asked for, or that the
-    file's name says. Raises InputError when there is no such format, nothing can be written there, or the folder is of
-    another command."""
+    file's name says. Raises InputError when nothing can be written there, or the folder is of another command."""
     path = Path(output) if output is not None else None
     is_directory = path is not None and (
         path.is_dir() or str(output).endswith("/") or (not path.suffix and not path.exists())
@@ -64,7 +61,6 @@ def destination(output: str | None, output_format: str | None, allowed: Sequence
     directory, file = (path, None) if is_directory else (None, path)
     if output_format is None:
         output_format = "json" if file and file.suffix == ".json" else "normal"
-    options.check_word("--output-format", output_format, allowed)
     found = Destination(directory, file, output_format)
     if path is not None:
         check_writable(found.log_folder)

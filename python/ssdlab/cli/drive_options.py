@@ -1,17 +1,18 @@
 """The options that `mount` and `serve` share: which drive, and where its contents lie."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssdlab.cli import options
-from ssdlab.drives import load, resolve
+from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_share
 from ssdlab.results.files import check_writable, write_text
 from ssdlab.serving.drive import ServedDrive
+from ssdlab.serving.mounting import Pace
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -20,44 +21,6 @@ Drive = Annotated[
     str,
     typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue (ssdlab drives) or a .toml file."),
 ]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        "--store", metavar="FILE", help="Store the contents in a sparse file and reuse them.  [default: memory]"
-    ),
-]
-QueueDepth = Annotated[
-    int | None,
-    typer.Option(
-        "--queue-depth",
-        min=1,
-        metavar="N",
-        help="Queue depth in simulated time.  [default: the observed number of waiting requests]",
-    ),
-]
-DoesNothing = Annotated[
-    bool,
-    typer.Option("--null", help="A device of the same size that does nothing, to measure the cost of the front end."),
-]
-Pace = Annotated[
-    str,
-    typer.Option(
-        "--pace",
-        metavar="PACE",
-        help="virtual: answer as fast as this machine can; real: at the speed of the simulated drive.",
-    ),
-]
-PACES = ("virtual", "real")
-Faults = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--faults",
-        metavar="KIND=SHARE",
-        help="Share of flash operations that fail, such as uncorrectable_reads=0.01%; also program_failures, "
-        "erase_failures. "
-        "Repeatable.",
-    ),
-]
 FAULTS = ("uncorrectable_reads", "program_failures", "erase_failures")
 Output = Annotated[
     str | None,
@@ -65,49 +28,10 @@ Output = Annotated[
 ]
 
 
-def resolved(drive: str, op: str | None, settings: list[str] | None, scale: str | None) -> "ResolvedDrive":
-    """The drive that the options name. Raises InputError."""
-    return resolve(
-        load(drive),
-        over_provisioning=options.op_of(op),
-        settings=options.settings_of(settings),
-        scale=options.scale_of(scale),
-    )
-
-
-def served(
-    drive: "ResolvedDrive",
-    *,
-    seed: int,
-    store: str | None,
-    queue_depth: int | None,
-    does_nothing: bool,
-    pace: str,
-    faults: list[str] | None,
-) -> ServedDrive:
-    """The drive opened as the options say. Raises InputError."""
-    return ServedDrive(
-        drive,
-        seed=seed,
-        store=Path(store) if store else None,
-        queue_depth=queue_depth,
-        does_nothing=does_nothing,
-        real_pace=_is_real(pace),
-        faults=_faults(faults),
-    )
-
-
-def _is_real(pace: str) -> bool:
-    """`--pace`. Raises InputError when it is none."""
-    if pace not in PACES:
-        raise InputError(f"--pace is {pace!r}{near(pace, PACES)}; allowed: {', '.join(PACES)}")
-    return pace == "real"
-
-
-def _faults(texts: list[str] | None) -> dict[str, float]:
-    """`--faults`: shares of operations by kind. Raises InputError when one is no kind or no share."""
+def _faults(texts: list[str]) -> dict[str, float]:
+    """Shares of operations by kind. Raises InputError when one is no kind or no share."""
     found = {}
-    for text in texts or []:
+    for text in texts:
         kind, equals, share = text.partition("=")
         if kind not in FAULTS or not equals:
             allowed = ", ".join(f"{kind}=SHARE" for kind in FAULTS)
@@ -116,6 +40,69 @@ def _faults(texts: list[str] | None) -> dict[str, float]:
         if found[kind] > 1:
             raise InputError(f"--faults is {text!r}; a share of operations is at most 100%")
     return found
+
+
+@dataclass(frozen=True)
+class Served:
+    """How the drive serves, and where its contents lie."""
+
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="FILE", help="Store the contents in a sparse file and reuse them.  [default: memory]"
+        ),
+    ] = None
+    queue_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--queue-depth",
+            min=1,
+            metavar="N",
+            help="Queue depth in simulated time.  [default: the observed number of waiting requests]",
+        ),
+    ] = None
+    pace: Annotated[
+        Pace,
+        typer.Option(
+            "--pace",
+            metavar="PACE",
+            help="virtual: answer as fast as this machine can; real: at the speed of the simulated drive.",
+        ),
+    ] = "virtual"
+    faults: Annotated[
+        dict[str, float] | None,
+        typer.Option(
+            "--faults",
+            metavar="KIND=SHARE",
+            help="Share of flash operations that fail, such as uncorrectable_reads=0.01%; also program_failures, "
+            "erase_failures. "
+            "Repeatable.",
+        ),
+        Parsed(_faults, several=True),
+    ] = None
+    does_nothing: Annotated[
+        bool,
+        typer.Option(
+            "--null", help="A device of the same size that does nothing, to measure the cost of the front end."
+        ),
+    ] = False
+
+    @property
+    def place(self) -> str:
+        """Where the contents lie."""
+        return str(self.store or "memory")
+
+    def drive(self, drive: "ResolvedDrive", seed: int) -> ServedDrive:
+        """The drive opened as the options say. Raises InputError."""
+        return ServedDrive(
+            drive,
+            seed=seed,
+            store=self.store,
+            queue_depth=self.queue_depth,
+            does_nothing=self.does_nothing,
+            real_pace=self.pace == "real",
+            faults=self.faults or {},
+        )
 
 
 def writer_of(output: str | None) -> Callable[[str], None]:

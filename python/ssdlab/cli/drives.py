@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from ssdlab.cli.options import Op, Scale, Set, op_of, scale_of, settings_of
+from ssdlab.cli import options
 from ssdlab.drives import load, names, new_file, resolve
 from ssdlab.drives.drawing import draw
 from ssdlab.drives.schema import KINDS, POLICY_KINDS
@@ -43,21 +43,20 @@ def drives(
     like: Annotated[
         str | None, typer.Option("--like", metavar="NAME|FILE", help="With new: the drive to start from.")
     ] = None,
-    op: Op = None,
-    settings: Set = None,
-    scale: Scale = None,
+    *,
+    changes: options.Changes,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """List the drive models, or show one with the source of every value."""
     if name == _NEW:
-        if op or settings or scale or as_json:
+        if changes.is_changed or as_json:
             raise InputError("drives new takes --like only; change values in the file that it writes")
         _write_new(like, new_file)
         return
     if like or new_file:
         raise InputError("a second file and --like belong to new: ssdlab drives new --like generic-tlc-480 my.toml")
     if name is None:
-        if op or settings or scale:
+        if changes.is_changed:
             raise InputError("--op, --set and --scale apply to one drive: name it, such as ssdlab drives tiny --op 60%")
         all_drives = [resolve(load(each)) for each in names()]
         if as_json:
@@ -65,12 +64,7 @@ def drives(
         else:
             _print_list(all_drives)
         return
-    drive = resolve(
-        load(name),
-        over_provisioning=op_of(op),
-        settings=settings_of(settings),
-        scale=scale_of(scale),
-    )
+    drive = changes.of(name)
     if as_json:
         typer.echo(json.dumps(_summary(drive) | {"values": _values(drive.file)}, indent=2))
     else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,13 +15,12 @@ from ssdlab.cli import options
 from ssdlab.drives import resolve
 from ssdlab.quantities import format_bytes
 from ssdlab.terminal import show
+from ssdlab.workloads.specifying import Until
 
 # Of what determines a value, how much the points that are named give together.
 _DETERMINING_SHARE = 0.9
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ssdlab.advice.fit import Fit, Parameter
     from ssdlab.advice.fit_choices import Combination
     from ssdlab.advice.fit_drive import Point, Runs
@@ -27,7 +28,18 @@ if TYPE_CHECKING:
     from ssdlab.advice.fit_next import Suggestion
     from ssdlab.advice.fitting import Fitted
     from ssdlab.drives import DriveFile
-    from ssdlab.workloads.specifying import Until
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """How each point is simulated."""
+
+    until: Annotated[
+        Until, typer.Option(metavar="steady|job", help="Run each point until SNIA's steady state, or the job once.")
+    ] = "steady"
+    scale: options.Scale = None
+    seed: options.Seed = 1
+    workers: options.Workers = None
 
 
 def fit(
@@ -53,19 +65,15 @@ def fit(
         ),
     ],
     settings: options.Set = None,
-    until: Annotated[
-        str, typer.Option(metavar="steady|job", help="Run each point until SNIA's steady state, or the job once.")
-    ] = "steady",
+    *,
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Also predict each point from a fit to the others.")
     ] = False,
     held_out: Annotated[
-        list[str] | None,
+        Sequence[str],
         typer.Option("--held-out", metavar="JOB", help="A measured job that is predicted, not fitted to. Repeatable."),
-    ] = None,
-    scale: options.Scale = None,
-    seed: options.Seed = 1,
-    workers: options.Workers = None,
+    ] = (),
+    runs: Simulations,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fit-DRIVE]")
     ] = None,
@@ -83,12 +91,12 @@ def fit(
         points,
         drive,
         free,
-        settings=options.settings_of(settings),
-        until=cast("Until", until),
-        held_out=held_out or (),
-        scale=options.scale_of(scale),
-        seed=seed,
-        workers=workers,
+        settings=settings,
+        until=runs.until,
+        held_out=held_out,
+        scale=runs.scale,
+        seed=runs.seed,
+        workers=runs.workers,
     )
     directory = Path(output) if output else Path("out") / f"fit-{'-'.join(asked.drives)}"
     if asked.measurement:

@@ -1,7 +1,10 @@
 """`ssdlab fleet`: many volumes, each on a drive of its own or packed on shared ones."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich import box
@@ -13,78 +16,107 @@ from ssdlab.advice.setting import Setting
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.drives import load
 from ssdlab.errors import InputError
-from ssdlab.fleet.packing import PACKS
 from ssdlab.fleet.volumes import found
-from ssdlab.quantities import parse_spare_areas
+from ssdlab.quantities import parse_scale, parse_spare_areas
 from ssdlab.results.files import check_writable
 from ssdlab.sweeps.dataset import Dataset
 from ssdlab.terminal import show
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
 _HEAVIEST_PRINTED = 8
 
 
-def fleet(
-    context: typer.Context,
-    traces: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TRACES...]",
-            help="Trace files of one volume or many, folders of them, or Parquet data sets of requests.",
-            show_default=False,
-        ),
-    ] = None,
-    drive: Annotated[
-        str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
-    ] = None,
+@dataclass(frozen=True)
+class Reports:
+    """What drives report of themselves, in place of traces."""
+
+    left_empty: options.LeftEmpty
     smart: Annotated[
-        list[str] | None,
+        Sequence[str],
         typer.Option(
             metavar="PLACE", help="SMART reports of drives (as for ssdlab health) instead of traces. Repeatable."
         ),
-    ] = None,
-    left_empty: options.LeftEmpty = "7%,14%,28%",
-    op: options.OpList = None,
-    pack: Annotated[
-        str,
-        typer.Option(
-            metavar="each|first-fit",
-            help="Each volume on its own drive; or in order on the first drive with enough address space.",
-        ),
-    ] = "each",
+    ] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the traces are read."""
+
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="F", help="Format of the traces.  [default: detected]")
-    ] = None,
+    ] = None
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
-    ] = 0,
-    life: Annotated[str, typer.Option(metavar="TIME", help="Count the drives with a shorter life.")] = "5y",
-    drive_price: Annotated[
-        float | None, typer.Option(metavar="N", help="Price of a drive.  [default: the drive file's price]")
-    ] = None,
-    settings: options.Set = None,
+    ] = 0
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How small the drives are made, and where they are run."""
+
     scale: Annotated[
-        str | None,
+        Fraction | None,
         typer.Option(
             "--scale",
             metavar="1/N",
             help="Scale of the miniatures, with a sample of each trace.  [default: chosen to fit]",
         ),
-    ] = None,
-    seed: options.Seed = 1,
+        Parsed(parse_scale),
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, metavar="N", help="Number of processes.  [default: limited by memory]"),
-    ] = None,
+    ] = None
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://scheduler:8786.")
-    ] = None,
+    ] = None
+    seed: options.Seed = 1
+
+    def __post_init__(self) -> None:
+        if self.cluster and self.jobs:
+            raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
+
+
+@dataclass(frozen=True)
+class Drives:
+    """The drives that the volumes are put on."""
+
+    drive: Annotated[
+        str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
+    ] = None
+    op: options.OpList = None
+    pack: Annotated[
+        Literal["each", "first-fit"],
+        typer.Option(
+            help="Each volume on its own drive; or in order on the first drive with enough address space.",
+        ),
+    ] = "each"
+    drive_price: Annotated[
+        float | None, typer.Option(metavar="N", help="Price of a drive.  [default: the drive file's price]")
+    ] = None
+    settings: options.Set = None
+
+
+def fleet(
+    context: typer.Context,
+    traces: Annotated[
+        Sequence[str],
+        typer.Argument(
+            metavar="[TRACES...]",
+            help="Trace files of one volume or many, folders of them, or Parquet data sets of requests.",
+            show_default=False,
+        ),
+    ] = (),
+    *,
+    drives: Drives,
+    reports: Reports,
+    reading: Reading,
+    life: Annotated[str, typer.Option(metavar="TIME", help="Count the drives with a shorter life.")] = "5y",
+    runs: Runs,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fleet-NAME]")
     ] = None,
@@ -103,25 +135,27 @@ def fleet(
     from ssdlab.fleet.summary import summarised
     from ssdlab.sweeps.execution import Sweep
 
-    options.check_word("--pack", pack, PACKS)
     years = limits.life_limit(life).bound
-    if smart:
-        _of_reports(smart, left_empty, years, output, traces, drive)
+    if reports.smart:
+        if traces or drives.drive:
+            raise InputError("--smart replaces TRACES and --drive; leave them out")
+        folder = Path(output) if output else None
+        if folder:
+            check_writable(folder)
+        from_reports(reports.smart, reports.left_empty, years, folder)
         return
-    if not traces or not drive:
+    if not traces or not drives.drive:
         raise InputError("give TRACES and --drive, or --smart and the paths of reports")
-    if cluster and jobs:
-        raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
     directory = Path(output) if output else Path("out") / f"fleet-{Path(traces[0]).stem}"
     check_writable(directory)
-    file = load(drive)
-    setting = Setting(file, options.settings_of(settings), drive)
+    file = load(drives.drive)
+    setting = Setting(file, drives.settings or {}, drives.drive)
     try:
-        shares = list(parse_spare_areas(op)) if op else [None]
+        shares = list(parse_spare_areas(drives.op)) if drives.op else [None]
     except InputError as error:
         raise InputError(f"--op: {error}") from None
-    volumes = found(traces, format_name, skip_bad, directory / "requests")
-    made = plan(volumes, setting, shares, "each" if pack == "each" else "first-fit", options.scale_of(scale), seed)
+    volumes = found(traces, reading.format_name, reading.skip_bad, directory / "requests")
+    made = plan(volumes, setting, shares, drives.pack, runs.scale, runs.seed)
     whole = Sweep([planned for _, _, planned in made.runs], Dataset(str(directory)))
     missing, total = len(whole.missing()), len(whole.all_keys())
     typer.echo(
@@ -129,10 +163,10 @@ def fleet(
         f"{missing} to run"
     )
     whole.dataset.make()
-    carry_out_shown(whole, missing, jobs, cluster)
+    carry_out_shown(whole, missing, runs.jobs, runs.cluster)
     keys = whole.all_keys()
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
-    wholes = summarised(made, kept, setting, drive_price or file.market.price_usd)
+    wholes = summarised(made, kept, setting, drives.drive_price or file.market.price_usd)
     notices = _notices(made.runs, kept)
     typer.echo(f"\n{page.sentence(wholes, made, years)}")
     _print(page.spread_rows(wholes, years))
@@ -146,24 +180,12 @@ def fleet(
         made,
         directory,
         title=f"{len(volumes)} volumes on {file.name}",
-        subtitle=_subtitle(pack),
+        subtitle=_subtitle(drives.pack),
         notices=notices,
         years=years,
         line=command_line(context),
     )
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
-
-
-def _of_reports(
-    places: list[str], left_empty: str, years: float, output: str | None, traces: list[str] | None, drive: str | None
-) -> None:
-    if traces or drive:
-        raise InputError("--smart replaces TRACES and --drive; leave them out")
-    shares = options.left_empty_of(left_empty)
-    folder = Path(output) if output else None
-    if folder:
-        check_writable(folder)
-    from_reports(places, shares, years, folder)
 
 
 def _subtitle(pack: str) -> str:

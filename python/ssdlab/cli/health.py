@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ssdlab.health.spool import Spool
     from ssdlab.health.summary import Summary
 
-_FAIL_ON = ("failing", "attention", "note", "never")
 _SHOWN = 40
 _UNREAD_SHOWN = 3
 
@@ -48,7 +47,7 @@ def health(
         typer.Option("--prometheus", metavar="FILE", help="Write metrics for node-exporter's textfile collector."),
     ] = None,
     fail_on: Annotated[
-        str,
+        Literal["failing", "attention", "note", "never"],
         typer.Option(metavar="LEVEL", help="failing, attention, note or never: exit with 1 from this state on."),
     ] = "attention",
     anonymous: Annotated[
@@ -70,7 +69,6 @@ def health(
     from ssdlab.health.standing import with_standing
     from ssdlab.health.survey import surveyed
 
-    options.check_word("--fail-on", fail_on, _FAIL_ON)
     folder = Path(output) if output else None
     for place in (folder, Path(prometheus).parent if prometheus else None):
         if place is not None:

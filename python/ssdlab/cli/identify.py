@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ssdlab.cli import drive_options, options
+from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.identification import choices
@@ -23,7 +24,7 @@ from ssdlab.quantities import format_bytes
 from ssdlab.results.files import check_writable
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device import health, programs, purging
-from ssdlab.targets.device.place import Permission, claimed, is_device
+from ssdlab.targets.device.place import claimed, is_device
 from ssdlab.targets.device.plan import RATE_MB_S
 
 _BUDGET_MAX = 2
@@ -37,37 +38,67 @@ if TYPE_CHECKING:
     from ssdlab.identification.identify import Planned
 
 
-def identify(
-    context: typer.Context,
+def _share(budget: str) -> float:
+    """`--budget`. InputError unless it is a number of capacities."""
+    try:
+        share = float(budget.removesuffix("x"))
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= _BUDGET_MAX:
+        raise InputError(f"--budget is {budget!r}; allowed: above 0x, up to {_BUDGET_MAX}x, such as 0.5x")
+    return share
+
+
+@dataclass(frozen=True)
+class Simulated(options.Changes):
+    """A simulated drive, of which the experiments see what they would see of a real one."""
+
     drive: Annotated[
         str | None,
         typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive, treated as a black box."),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Place(options.RealDrive):
+    """A real drive."""
+
     on: Annotated[
-        str | None,
+        Path | None,
         typer.Option("--on", metavar="PATH", help="A real device, or a folder or new file, which shows less."),
-    ] = None,
-    size: Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the file, such as 4GiB.")] = None,
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: options.Scale = None,
+        options.PLACE,
+    ] = None
+    size: Annotated[int | None, typer.Option(metavar="SIZE", help="Size of the file, such as 4GiB."), options.SIZE] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much the experiments may write, how long they may take, and which of them are run."""
+
     budget: Annotated[
-        str, typer.Option(metavar="Nx", help="The most to write, in drive capacities, such as 0.5x.")
-    ] = "2x",
+        float,
+        typer.Option(metavar="Nx", help="The most to write, in drive capacities, such as 0.5x."),
+        Parsed(_share, default="2x"),
+    ] = 2.0
     minutes: Annotated[
         float | None,
         typer.Option(metavar="N", min=0.01, help="Begin no experiment after this many minutes of the drive's time."),
-    ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing; reads existing data.")] = False,
+    ] = None
+    read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing; reads existing data.")] = False
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume after the last completed experiment in --output.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")] = False,
+    ] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")] = False
+
+
+def identify(
+    context: typer.Context,
+    simulated: Simulated,
+    place: Place,
+    effort: Effort,
     seed: options.Seed = 1,
-    smart: options.SmartFile = None,
-    max_write: options.MaxWrite = None,
-    destroy_data_on: options.DestroyDataOn = None,
-    discard_signatures: options.DiscardSignatures = False,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/identify-NAME]")
     ] = None,
@@ -77,20 +108,18 @@ def identify(
     DIR gets drive.toml, for `ssdlab run --drive`; result.json with each inferred value, its 90 % interval and the
     experiment that shows it; report.html with the evidence and what could not be determined.
     """
-    path = options.place_of("--on", on)
-    if (drive is None) == (path is None):
+    if (simulated.drive is None) == (place.on is None):
         raise InputError("give either --drive NAME, a simulated drive, or --on PATH, a real one")
-    how = _How(_share(budget), minutes, read_only, seed, resume, dry_run, command_line(context))
-    if path is not None:
-        if op or settings or scale:
+    how = _How(effort, seed, command_line(context))
+    if place.on is not None:
+        if simulated.is_changed:
             raise InputError("--op, --set and --scale apply to simulated drives; give --drive")
-        permission = Permission(destroy_data_on, discard_signatures, options.bytes_of("--max-write", max_write))
-        _on_path(path, options.bytes_of("--size", size), permission, smart, how, output)
+        _on_path(place, place.on, how, output)
         return
-    assert drive is not None
-    if size or smart or destroy_data_on or max_write:
+    assert simulated.drive is not None
+    if place.size or place.smart or place.destroy_data_on or place.max_write:
         raise InputError("--size, --smart, --destroy-data-on and --max-write apply to real drives; give --on")
-    resolved = drive_options.resolved(drive, op, settings, scale)
+    resolved = simulated.of(simulated.drive)
     _on_drive(resolved, how, Path(output) if output else Path("out") / f"identify-{resolved.name}")
 
 
@@ -98,34 +127,29 @@ def identify(
 class _How:
     """What the options say of any drive."""
 
-    budget: float
-    """In capacities."""
-    minutes: float | None
-    read_only: bool
+    effort: Effort
     seed: int
-    resume: bool
-    dry_run: bool
     command_line: str
 
     def limits(self, capacity_bytes: int) -> Limits:
         """In bytes and seconds."""
-        seconds = None if self.minutes is None else 60 * self.minutes
-        return Limits(int(self.budget * capacity_bytes), seconds, self.read_only)
+        seconds = None if self.effort.minutes is None else 60 * self.effort.minutes
+        return Limits(int(self.effort.budget * capacity_bytes), seconds, self.effort.read_only)
 
     def identity(self, target: Mapping[str, Any]) -> dict[str, Any]:
         """What must be the same for a run to go on."""
-        return {**target, "seed": self.seed, "budget": self.budget, "read_only": self.read_only}
+        return {**target, "seed": self.seed, "budget": self.effort.budget, "read_only": self.effort.read_only}
 
 
 def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
     """On a simulated drive, which goes on from the state that the last finished experiment left."""
     planned = identifying.plan(drive.capacity.user_bytes, how.limits(drive.capacity.user_bytes))
     _print_plan(planned, drive.capacity.user_bytes)
-    if how.dry_run:
+    if how.effort.dry_run:
         return
     check_writable(output)
     # The whole drive, so that a run is not resumed on another one.
-    store = Store(output, how.identity({"drive": drive.specification()}), resume=how.resume)
+    store = Store(output, how.identity({"drive": drive.specification()}), resume=how.effort.resume)
     last = next((each.experiment.name for each in reversed(planned) if store.finished(each.experiment.name)), None)
     state = store.folder / f"{last}.state" if last else None
     box = SimulatedBox(drive, store.folder, seed=how.seed, state=state if state and state.exists() else None)
@@ -134,30 +158,30 @@ def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
     box.remove()
 
 
-def _on_path(
-    path: Path, size_bytes: int | None, permission: Permission, smart: str | None, how: _How, output: str | None
-) -> None:
+def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
     """On a device, which is trimmed first unless nothing may be written; or on a file, which is made and removed."""
     from ssdlab.identification.boxes.device import DeviceBox
 
     check_platform()
     on_device = is_device(path)
-    _check_file(path, on_device, size_bytes, how)
+    _check_file(path, on_device, chosen.size, how)
     folder = Path(output) if output else Path("out") / f"identify-{path.name or 'folder'}"
     check_writable(folder)
-    with claimed(path, size_bytes, permission) as place:
-        source = health.of(place.claim.place, Path(smart) if smart else None)
+    with claimed(path, chosen.size, chosen.permission) as place:
+        source = health.of(place.claim.place, chosen.smart)
         box = DeviceBox(place, source, folder / FOLDER / SCRATCH, seed=how.seed)
         if box.capacity_bytes < _SIZE_BYTES_MIN:
             raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
         planned = identifying.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
         _print_plan(planned, box.capacity_bytes)
-        if how.dry_run:
+        if how.effort.dry_run:
             return
         programs.check("fio")
-        store = Store(folder, how.identity({"path": str(path), "size_bytes": place.size_bytes}), resume=how.resume)
+        store = Store(
+            folder, how.identity({"path": str(path), "size_bytes": place.size_bytes}), resume=how.effort.resume
+        )
         begun = any(store.finished(each.experiment.name) for each in planned)
-        if on_device and not how.read_only and not begun:
+        if on_device and not how.effort.read_only and not begun:
             purging.purge(place)
         disk = place.claim.place
         target = {
@@ -175,9 +199,9 @@ def _check_file(path: Path, on_device: bool, size_bytes: int | None, how: _How) 
         return
     if size_bytes is None:
         raise InputError(f"give --size, such as 4GiB, for the file in {path}")
-    if how.read_only:
+    if how.effort.read_only:
         raise InputError("--read-only: a file has to be written before it can be read; name a device")
-    if how.resume:
+    if how.effort.resume:
         raise InputError(f"--resume: the file in {path} does not survive an interrupted run; run without --resume")
 
 
@@ -218,17 +242,6 @@ def _name(target: str) -> str:
     """Of the drive file: letters and digits of the target's name."""
     plain = "".join(letter if letter.isalnum() else "-" for letter in target.lower()).strip("-")
     return f"identified-{plain}"
-
-
-def _share(budget: str) -> float:
-    """`--budget`. InputError unless it is a number of capacities."""
-    try:
-        share = float(budget.removesuffix("x"))
-    except ValueError:
-        share = -1.0
-    if not 0 < share <= _BUDGET_MAX:
-        raise InputError(f"--budget is {budget!r}; allowed: above 0x, up to {_BUDGET_MAX}x, such as 0.5x")
-    return share
 
 
 def _print_plan(planned: Sequence[Planned], capacity_bytes: int) -> None:

@@ -1,6 +1,7 @@
 """`ssdlab lifetime`: how long a drive lasts, by a workload on a simulated one or two SMART readings of a real one."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from ssdlab.cli.progress import described
 from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, format_share, parse_spare_areas
-from ssdlab.smart import reading
+from ssdlab.smart import reading as smart_reading
 from ssdlab.smart.change import change
 from ssdlab.terminal import show
 
@@ -31,8 +32,27 @@ _SEEDS = (1, 2, 3)
 _OP = "7%,14%,28%"
 
 
+@dataclass(frozen=True)
+class Readings:
+    """Two readings of a real drive's counters."""
+
+    before: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A real drive's first reading: the output of smartctl -j -x.")
+    ] = None
+    after: Annotated[str | None, typer.Option(metavar="FILE", help="The second, days later.")] = None
+    ocp_before: Annotated[str | None, typer.Option(metavar="FILE", help="Its nvme ocp smart-add-log -o json.")] = None
+    ocp_after: Annotated[str | None, typer.Option(metavar="FILE", help="The same for the second reading.")] = None
+
+    def __post_init__(self) -> None:
+        if (self.before is None) != (self.after is None):
+            raise InputError("--before and --after go together: two readings of one drive")
+        if self.before and (self.ocp_before is None) != (self.ocp_after is None):
+            raise InputError("--ocp-before and --ocp-after go together")
+
+
 def lifetime(
-    files: workload_options.Files = None,
+    files: workload_options.Files = (),
+    *,
     drive: Annotated[
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
     ] = None,
@@ -41,17 +61,9 @@ def lifetime(
     ] = None,
     op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")] = _OP,
     settings: options.Set = None,
-    before: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A real drive's first reading: the output of smartctl -j -x.")
-    ] = None,
-    after: Annotated[str | None, typer.Option(metavar="FILE", help="The second, days later.")] = None,
-    ocp_before: Annotated[str | None, typer.Option(metavar="FILE", help="Its nvme ocp smart-add-log -o json.")] = None,
-    ocp_after: Annotated[str | None, typer.Option(metavar="FILE", help="The same for the second reading.")] = None,
+    readings: Readings,
     rated_tbw: Annotated[float | None, typer.Option(metavar="TB", help="The drive's rated TBW.")] = None,
-    format_name: workload_options.Format = None,
-    volume: workload_options.Volume = None,
-    merge_volumes: workload_options.MergeVolumes = False,
-    skip_bad: workload_options.SkipBad = 0,
+    reading: workload_options.Reading,
     workers: options.Workers = None,
 ) -> None:
     """Estimate how long a drive lasts, and the effect of more spare area.
@@ -60,28 +72,17 @@ def lifetime(
     timestamps does not need), or two readings of a real drive (--before, --after; with --drive its flash and cycles
     are used too).
     """
-    if (before is None) != (after is None):
-        raise InputError("--before and --after go together: two readings of one drive")
-    if before and after:
+    if readings.before and readings.after:
         if files:
             raise InputError(f"{files[0]}: a workload excludes --before and --after")
-        ocp = None if ocp_before is None and ocp_after is None else (ocp_before, ocp_after)
-        _from_readings(before, after, ocp, drive, rated_tbw)
+        _from_readings(readings, readings.before, readings.after, drive, rated_tbw)
         return
     if not files or not drive:
         raise InputError("give JOB.fio, --drive and --writes-per-day; or --before and --after, two readings of a drive")
 
-    setting = Setting(load(drive), options.settings_of(settings), drive)
+    setting = Setting(load(drive), settings or {}, drive)
     with ExitStack() as stack:
-        workload = workload_of(
-            files,
-            setting.user_bytes_least,
-            format_name=format_name,
-            volume=volume,
-            merge_volumes=merge_volumes,
-            skip_bad=skip_bad,
-            stack=stack,
-        )
+        workload = workload_of(files, setting.user_bytes_least, reading, stack)
         _from_workload(workload, setting, writes_per_day, op, workers)
 
 
@@ -115,15 +116,13 @@ def _from_workload(
         typer.echo(sentence)
 
 
-def _from_readings(
-    before: str, after: str, ocp: tuple[str | None, str | None] | None, drive: str | None, rated_tbw: float | None
-) -> None:
+def _from_readings(readings: Readings, before: str, after: str, drive: str | None, rated_tbw: float | None) -> None:
     from ssdlab.theory.wear_rate import more_spare_area, outlooks
 
-    if ocp is not None and None in ocp:
-        raise InputError("--ocp-before and --ocp-after go together")
-    logs = [Path(path) if path else None for path in ocp or (None, None)]
-    first, second = (reading.load(Path(path), log) for path, log in zip((before, after), logs, strict=True))
+    first, second = (
+        smart_reading.load(Path(path), Path(log) if log else None)
+        for path, log in ((before, readings.ocp_before), (after, readings.ocp_after))
+    )
     seen = change(first, second)
     typer.echo(
         f"{second.model} {second.serial}, {f'{seen.days:.1f} days' if seen.days is not None else 'time unknown'}"

@@ -2,13 +2,37 @@
 
 import threading
 import webbrowser
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.quantities import parse_scale
+
+
+@dataclass(frozen=True)
+class Started(options.Changes):
+    """How the drives begin."""
+
+    scale: Annotated[
+        Fraction | None,
+        typer.Option(
+            "--scale",
+            metavar="1/N",
+            help="Scale of the drive.  [default: small enough to watch]",
+        ),
+        Parsed(parse_scale),
+    ] = None
+    untimed: options.Untimed = False
+    tour: Annotated[
+        str | None, typer.Option("--tour", metavar="NAME", help="Start with a guided tour; 'list' lists them.")
+    ] = None
+    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False
 
 
 def live(
@@ -20,22 +44,9 @@ def live(
             help="A drive of the catalogue or a .toml file; two run side by side.  [default: generic-tlc-480]",
         ),
     ] = None,
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            "--scale",
-            metavar="1/N",
-            help="Scale of the drive.  [default: small enough to watch]",
-        ),
-    ] = None,
+    *,
+    started: Started,
     seed: options.Seed = 1,
-    untimed: options.Untimed = False,
-    tour: Annotated[
-        str | None, typer.Option("--tour", metavar="NAME", help="Start with a guided tour; 'list' lists them.")
-    ] = None,
-    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.  [default: a free port]")
     ] = 0,
@@ -74,11 +85,12 @@ def live(
     from ssdlab.live.choices import DRIVES_MAX, DriveChoice
     from ssdlab.live.tours import tour_named, tours
 
+    tour = started.tour
     if tour == "list":
         for known in tours().values():
             typer.echo(f"{known.name:28} {known.title}")
         return
-    steering = bool(drives or op or settings or scale or untimed or tour or paused)
+    steering = bool(drives or given(started))
     if sweep is not None:
         if steering or watch:
             raise InputError("--sweep can be combined only with --output, --port and --browser")
@@ -102,15 +114,14 @@ def live(
     from ssdlab.live.serving import live_server
     from ssdlab.live.workbench import Start, Workbench
 
-    share = options.op_of(op)
     start = Start(
-        drives=tuple(DriveChoice(name=name, op=share) for name in drives or ["generic-tlc-480"]),
-        settings=options.settings_of(settings),
-        scale=options.scale_of(scale),
+        drives=tuple(DriveChoice(name=name, op=started.op) for name in drives or ["generic-tlc-480"]),
+        settings=started.settings or {},
+        scale=started.scale,
         seed=seed,
-        timed=not untimed,
+        timed=not started.untimed,
     )
-    server = live_server(start, Path(output or "out/live"), port=port, tour=tour, is_running=not paused)
+    server = live_server(start, Path(output or "out/live"), port=port, tour=tour, is_running=not started.paused)
     assert isinstance(server.shown, Workbench)
     with measurable(server.shown) as unseen:
         if unseen:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ssdlab.cli import drive_options, measure_protocol, options
+from ssdlab.cli import measure_protocol, options
 from ssdlab.cli.command_line import command_line
-from ssdlab.cli.destination import destination
+from ssdlab.cli.destination import Destination, destination
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.protocols import registry
 from ssdlab.quantities import format_bytes
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device.joblogs import JobLogs
-from ssdlab.targets.device.place import Permission
 from ssdlab.targets.device.plan import RATE_MB_S
 
 if TYPE_CHECKING:
@@ -25,7 +25,65 @@ if TYPE_CHECKING:
     from ssdlab.targets.device.measured import Measured
     from ssdlab.targets.device.plan import Planned
 
-FORMATS = ("normal", "json", "json+")
+Format = Literal["normal", "json", "json+"]
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Which steps are measured."""
+
+    protocol: Annotated[bool, typer.Option("--protocol", help="Run the protocol NAME; without a name: list all.")] = (
+        False
+    )
+    quick: Annotated[bool, typer.Option("--quick", help="A shorter protocol; reports what it omits.")] = False
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume a protocol after the last completed step in --output.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Place(options.RealDrive):
+    """What of a real drive is measured."""
+
+    on: Annotated[
+        Path | None,
+        typer.Option("--on", metavar="PATH", help="A folder or a new file (no data is lost), or a device."),
+        options.PLACE,
+    ] = None
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Size of the file, if the job does not set it, such as 4GiB."),
+        options.SIZE,
+    ] = None
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the measured file.")] = False
+
+    @property
+    def target(self) -> measure_protocol.Target:
+        """Raises InputError where none is named."""
+        if self.on is None:
+            raise InputError("give --on PATH: a folder, the name of a file that does not exist yet, or a device")
+        return measure_protocol.Target(self.on, self.size, replace(self.permission, keep=self.keep), self.smart)
+
+
+@dataclass(frozen=True)
+class Simulated(options.Changes):
+    """A simulated drive in place of a real one."""
+
+    drive: Annotated[
+        str | None, typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive instead, for a protocol.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Planning:
+    """What would be done, before it is."""
+
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the command lines, bytes written and duration; run nothing.")
+    ] = False
+    rated_tbw: Annotated[
+        float | None, typer.Option(metavar="TB", help="The drive's rated TBW, for --dry-run.", min=0.001)
+    ] = None
 
 
 def measure(
@@ -38,40 +96,14 @@ def measure(
             show_default=False,
         ),
     ] = None,
-    protocol: Annotated[
-        bool, typer.Option("--protocol", help="Run the protocol NAME; without a name: list all.")
-    ] = False,
-    on: Annotated[
-        str | None,
-        typer.Option("--on", metavar="PATH", help="A folder or a new file (no data is lost), or a device."),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Size of the file, if the job does not set it, such as 4GiB.")
-    ] = None,
-    drive: Annotated[
-        str | None, typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive instead, for a protocol.")
-    ] = None,
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: options.Scale = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A shorter protocol; reports what it omits.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume a protocol after the last completed step in --output.")
-    ] = False,
+    *,
+    ordered: Ordered,
+    place: Place,
+    simulated: Simulated,
+    planning: Planning,
     seed: options.Seed = 1,
-    smart: options.SmartFile = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the command lines, bytes written and duration; run nothing.")
-    ] = False,
-    rated_tbw: Annotated[
-        float | None, typer.Option(metavar="TB", help="The drive's rated TBW, for --dry-run.", min=0.001)
-    ] = None,
-    max_write: options.MaxWrite = None,
-    destroy_data_on: options.DestroyDataOn = None,
-    discard_signatures: options.DiscardSignatures = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the measured file.")] = False,
     output_format: Annotated[
-        str | None,
+        Format | None,
         typer.Option("--output-format", metavar="FORMAT", help="normal, json or json+.  [default: normal, or by FILE]"),
     ] = None,
     output: options.Output = None,
@@ -86,82 +118,55 @@ def measure(
 
     With --protocol NAME the steps of a standard test are run, on PATH or on a simulated --drive.
     """
-    if protocol and job is None:
+    if ordered.protocol and job is None:
         measure_protocol.print_list()
         return
-    if not protocol and (drive or quick or resume):
+    if not ordered.protocol and (simulated.drive or ordered.quick or ordered.resume):
         raise InputError(
             "--drive, --quick and --resume require --protocol; use `ssdlab run` for a job on a simulated drive"
         )
-    place = Path(output) if output else Path("out") / f"protocol-{job}"
-    line = command_line(context)
-    if protocol and drive:
-        if on is not None:
+    how = measure_protocol.How(
+        Path(output) if output else Path("out") / f"protocol-{job}",
+        command_line(context),
+        ordered.quick,
+        seed,
+        ordered.resume,
+        planning.dry_run,
+    )
+    if ordered.protocol and simulated.drive:
+        if place.on is not None:
             raise InputError("give --on PATH or --drive NAME, not both")
-        resolved = drive_options.resolved(drive, op, settings, scale)
-        measure_protocol.on_drive(str(job), resolved, quick=quick, seed=seed, output=place, command_line=line)
+        measure_protocol.on_drive(str(job), simulated.of(simulated.drive), how)
         return
     check_platform()
-    if op or settings or scale:
+    if simulated.is_changed:
         raise InputError("--op, --set and --scale apply to simulated drives; give --drive")
     if job is None:
         raise InputError("give a job file: ssdlab measure JOB.fio --on PATH")
-    path = options.place_of("--on", on)
-    if path is None:
-        raise InputError("give --on PATH: a folder, the name of a file that does not exist yet, or a device")
-    permission = Permission(destroy_data_on, discard_signatures, options.bytes_of("--max-write", max_write), keep)
-    if protocol:
-        measure_protocol.on_path(
-            registry.protocol(str(job)),
-            path,
-            permission,
-            size_bytes=options.bytes_of("--size", size),
-            smart=Path(smart) if smart else None,
-            quick=quick,
-            seed=seed,
-            dry_run=dry_run,
-            resume=resume,
-            output=place,
-            command_line=line,
-        )
+    if ordered.protocol:
+        measure_protocol.on_path(registry.protocol(job), place.target, how)
         return
-    _measure_job(
-        job,
-        path,
-        size_bytes=options.bytes_of("--size", size),
-        seed=seed,
-        smart=Path(smart) if smart else None,
-        dry_run=dry_run,
-        rated_tbw=rated_tbw,
-        permission=permission,
-        output_format=output_format,
-        output=output,
-        command_line=line,
-    )
+    to = destination(output, output_format, command="measure")
+    _measure_job(job, place.target, seed, planning, to, how.command_line)
 
 
 def _measure_job(
     job: str,
-    path: Path,
-    *,
-    size_bytes: int | None,
+    target: measure_protocol.Target,
     seed: int,
-    smart: Path | None,
-    dry_run: bool,
-    rated_tbw: float | None,
-    permission: Permission,
-    output_format: str | None,
-    output: str | None,
+    planning: Planning,
+    to: Destination,
     command_line: str,
 ) -> None:
     from ssdlab.targets.device.measuring import prepared
     from ssdlab.targets.device.text import FORMATS as writers
 
-    to = destination(output, output_format, FORMATS, command="measure")
     logs = JobLogs(to.log_folder)
-    with prepared(job, path, permission, size_bytes=size_bytes, smart=smart, seed=seed) as measurement:
-        if dry_run:
-            _print_plan(measurement.planned, rated_tbw)
+    with prepared(
+        job, target.path, target.permission, size_bytes=target.size_bytes, smart=target.smart, seed=seed
+    ) as measurement:
+        if planning.dry_run:
+            _print_plan(measurement.planned, planning.rated_tbw)
             return
         with shown([stage.name for stage in measurement.stages]) as tell:
             measured = measurement.run(tell, logs)

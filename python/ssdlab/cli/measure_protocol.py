@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -44,64 +45,76 @@ def print_list() -> None:
 _COUNTED = ("written_bytes", "read_bytes")
 
 
-def on_drive(name: str, drive: ResolvedDrive, *, quick: bool, seed: int, output: Path, command_line: str) -> None:
+@dataclass(frozen=True)
+class Target:
+    """What of a real drive is measured."""
+
+    path: Path
+    size_bytes: int | None
+    """Of the file in a folder."""
+    permission: Permission
+    smart: Path | None
+    """A file with SMART data in place of the drive's own."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a protocol is carried out, and where its files go."""
+
+    output: Path
+    command_line: str
+    quick: bool
+    seed: int
+    resume: bool = False
+    dry_run: bool = False
+
+
+def on_drive(name: str, drive: ResolvedDrive, how: How) -> None:
     """On a simulated drive."""
     protocol = registry.protocol(name)
-    check_writable(output)
-    labels = [point.label or name for point in protocol.points(Setting(drive.capacity.user_bytes, quick))]
+    check_writable(how.output)
+    labels = [point.label or name for point in protocol.points(Setting(drive.capacity.user_bytes, how.quick))]
     with _shown(labels) as tell:
-        figures = simulated.run(protocol, drive, quick=quick, seed=seed, tell=tell)
+        figures = simulated.run(protocol, drive, quick=how.quick, seed=how.seed, tell=tell)
     target = {"kind": "simulated", "drive": drive.specification(), "scale": str(drive.scale)}
-    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line)
+    _report(protocol, figures, target, how)
 
 
 def on_path(
-    protocol: Protocol,
-    path: Path,
-    permission: Permission,
-    *,
-    size_bytes: int | None,
-    smart: Path | None,
-    quick: bool,
-    seed: int,
-    dry_run: bool,
-    resume: bool,
-    output: Path,
-    command_line: str,
-    extra: Callable[[list[Figures]], Extra] | None = None,
+    protocol: Protocol, target: Target, how: How, extra: Callable[[list[Figures]], Extra] | None = None
 ) -> list[Figures] | None:
     """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `extra` joins the files."""
     from ssdlab.protocols import device
 
-    name = protocol.name
+    name, path, size_bytes = protocol.name, target.path, target.size_bytes
+    quick, seed = how.quick, how.seed
     if size_bytes is None and not is_device(path):
         raise InputError(f"{name} uses all available space; give --size, such as 4GiB, for the file in {path}")
-    check_writable(output)
-    with claimed(path, size_bytes, permission) as place:
+    check_writable(how.output)
+    with claimed(path, size_bytes, target.permission) as place:
         points = protocol.points(Setting(place.size_bytes, quick))
         if any(point.is_script for point in points):
             isolate_mounts()
-        if dry_run:
+        if how.dry_run:
             _print_plan(protocol, place.size_bytes, quick=quick, seed=seed)
             return None
         identity = {"protocol": name, "path": str(path), "size_bytes": place.size_bytes, "quick": quick, "seed": seed}
-        store = Store(output, identity, resume=resume)
-        source = health.of(place.claim.place, smart)
+        store = Store(how.output, identity, resume=how.resume)
+        source = health.of(place.claim.place, target.smart)
         with _shown([point.label or name for point in points]) as tell:
             end: RunFailed | KeyboardInterrupt | None = None
             try:
                 figures = device.run_protocol(protocol, place, source, store, quick=quick, seed=seed, tell=tell)
             except (RunFailed, KeyboardInterrupt) as ended:
                 figures, end = [each for index in range(len(points)) for each in store.finished(index)], ended
-        target = {
+        found = {
             "kind": "device", "path": str(place.path), "what": place.what, "size_bytes": place.size_bytes,
             "disk": place.claim.place.disk, "model": place.claim.place.model, "smart": source.source,
         }  # fmt: skip
     if end is not None:
         steps = sum(len(point.steps) for point in points)
-        _end_early(end, protocol, figures, target, output, quick=quick, seed=seed, steps=steps)
-    joined = extra(figures) if extra else None
-    _report(protocol, figures, target, output, quick=quick, seed=seed, command_line=command_line, extra=joined)
+        _end_early(end, protocol, figures, found, how, steps)
+    _report(protocol, figures, found, how, extra(figures) if extra else None)
     return figures
 
 
@@ -110,10 +123,7 @@ def _end_early(
     protocol: Protocol,
     figures: list[Figures],
     target: Mapping[str, Any],
-    output: Path,
-    *,
-    quick: bool,
-    seed: int,
+    how: How,
     steps: int,
 ) -> NoReturn:
     """Keeps the steps that are done in `result.json`, where it is said that others are missing; raises `end` again."""
@@ -122,14 +132,21 @@ def _end_early(
     failure = f"{len(figures)} of {steps} steps are complete: {str(end) or 'the run was interrupted'}"
     interrupted = isinstance(end, KeyboardInterrupt)
     files.write_incomplete(
-        protocol, figures, target, output, quick=quick, seed=seed, failure=failure, interrupted=interrupted
+        protocol,
+        figures,
+        target,
+        how.output,
+        quick=how.quick,
+        seed=how.seed,
+        failure=failure,
+        interrupted=interrupted,
     )
     with contextlib.suppress(OSError):
         # Not on a terminal that was closed.
         typer.echo(f"{protocol.name}: {protocol.title}")
         files.print_table(protocol, figures, Console())
         typer.echo(f"INCOMPLETE: {failure}")
-    raise type(end)(f"{failure}; they are in {output}, and --resume continues after them") from None
+    raise type(end)(f"{failure}; they are in {how.output}, and --resume continues after them") from None
 
 
 def _shown(labels: list[str]) -> AbstractContextManager[Progress | None]:
@@ -140,21 +157,24 @@ def _report(
     protocol: Protocol,
     figures: list[Figures],
     target: Mapping[str, Any],
-    output: Path,
-    *,
-    quick: bool,
-    seed: int,
-    command_line: str,
+    how: How,
     extra: Extra | None = None,
 ) -> None:
     typer.echo(f"{protocol.name}: {protocol.title}")
-    if quick:
+    if how.quick:
         typer.echo(f"quick: omits {protocol.quick_gives_up}")
     files.print_table(protocol, figures, Console())
     names = files.write(
-        protocol, figures, target, output, quick=quick, seed=seed, extra=extra or Extra(), command_line=command_line
+        protocol,
+        figures,
+        target,
+        how.output,
+        quick=how.quick,
+        seed=how.seed,
+        extra=extra or Extra(),
+        command_line=how.command_line,
     )
-    typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
+    typer.echo(f"\nreport: {how.output / names[-1]}\nfiles:  {len(names)} in {how.output}")
 
 
 def _print_plan(protocol: Protocol, size_bytes: int, *, quick: bool, seed: int) -> None:

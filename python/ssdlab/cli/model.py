@@ -4,21 +4,22 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from ssdlab.errors import InputError, near
+from ssdlab.cli import options
+from ssdlab.cli.groups import Parsed
+from ssdlab.errors import InputError, check_word
 from ssdlab.quantities import format_share, parse_share, parse_spare_areas
 from ssdlab.report import drawing
 from ssdlab.results.files import staged
 from ssdlab.terminal import show
 
-VICTIMS = ("fifo", "greedy", "d-choices", "random")
-OUTPUT_FORMATS = ("text", "json")
+Victim = Literal["fifo", "greedy", "d-choices", "random"]
 OUTPUT_SUFFIXES = (".png", ".svg", ".html")
 
 
@@ -33,21 +34,49 @@ class _Row:
     write_amplification: float
 
 
+def _inner_share(text: str) -> float:
+    share = parse_share(text)
+    if not 0 < share < 1:
+        raise InputError(f"{text!r} is out of range; allowed: above 0% and below 100%")
+    return share
+
+
+INNER = Parsed(_inner_share)
+
+
+@dataclass(frozen=True)
+class Skew:
+    """Writes of which a part goes to a smaller part of the addresses."""
+
+    hot_writes: Annotated[float | None, INNER, typer.Option(help="Share of writes to the hot part.")] = None
+    hot_space: Annotated[float | None, INNER, typer.Option(help="Share of the space of the hot part.")] = None
+    separate: Annotated[bool, typer.Option("--separate", help="Separate spare areas for hot and cold data.")] = False
+    hot_spare: Annotated[
+        float | None,
+        INNER,
+        typer.Option(help="With --separate: the hot part's share of the spare area (default: the optimum)."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if (self.hot_writes is None) != (self.hot_space is None):
+            raise InputError("--hot-writes and --hot-space go together")
+        if self.separate and self.hot_writes is None:
+            raise InputError("--separate needs --hot-writes and --hot-space")
+        if self.hot_spare is not None and not self.separate:
+            raise InputError("--hot-spare needs --separate")
+
+
 def model(
     op: Annotated[str, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")],
-    victim: Annotated[str, typer.Option(help=f"Victim policy: {', '.join(VICTIMS)}.")] = "greedy",
+    *,
+    victim: Annotated[Victim, typer.Option(help="Victim policy.")] = "greedy",
     units_per_erase_unit: Annotated[
         int, typer.Option(help="Mapping units per erase unit; no effect for FIFO and random.")
     ] = 256,
     d: Annotated[int | None, typer.Option("--d", help="Erase units that d-choices draws (default: 10).")] = None,
-    hot_writes: Annotated[str | None, typer.Option(help="Share of writes to the hot part.")] = None,
-    hot_space: Annotated[str | None, typer.Option(help="Share of the space of the hot part.")] = None,
-    separate: Annotated[bool, typer.Option("--separate", help="Separate spare areas for hot and cold data.")] = False,
-    hot_spare: Annotated[
-        str | None, typer.Option(help="With --separate: the hot part's share of the spare area (default: the optimum).")
-    ] = None,
+    skew: Skew,
     trim: Annotated[str | None, typer.Option(help="Share of requests that trim a live unit.")] = None,
-    output_format: Annotated[str, typer.Option(help=f"{' or '.join(OUTPUT_FORMATS)}.")] = "text",
+    output_format: options.TextOrJson = "text",
     output: Annotated[
         Path | None, typer.Option(help="Write a chart of WAF against OP to a .png, .svg or .html file.")
     ] = None,
@@ -59,24 +88,13 @@ def model(
     """
     from ssdlab.theory import closed_forms
 
-    for option, value, allowed in (
-        ("--victim", victim, VICTIMS),
-        ("--output-format", output_format, OUTPUT_FORMATS),
-        ("--output", output.suffix.lower() if output else OUTPUT_SUFFIXES[0], OUTPUT_SUFFIXES),
-    ):
-        if value not in allowed:
-            raise InputError(f"{option} is {value!r}; allowed: {', '.join(allowed)}{near(value, allowed)}")
+    if output:
+        check_word("--output", output.suffix.lower(), OUTPUT_SUFFIXES)
     if d is not None and victim != "d-choices":
         raise InputError(f"--d is {d}, but the victim policy is {victim!r}; it requires --victim d-choices")
-    if (hot_writes is None) != (hot_space is None):
-        raise InputError("--hot-writes and --hot-space go together")
-    if separate and hot_writes is None:
-        raise InputError("--separate needs --hot-writes and --hot-space")
-    if hot_spare is not None and not separate:
-        raise InputError("--hot-spare needs --separate")
-    if trim is not None and hot_writes is not None:
+    if trim is not None and skew.hot_writes is not None:
         raise InputError("--trim is for uniform writes; no closed form combines it with --hot-writes")
-    if hot_writes is not None and not separate and victim != "fifo":
+    if skew.hot_writes is not None and not skew.separate and victim != "fifo":
         raise InputError(
             f"no closed form for hot and cold writes to one open erase unit under {victim!r}; "
             "use --victim fifo, or --separate"
@@ -86,8 +104,8 @@ def model(
         pool, formula = _pool(victim, units_per_erase_unit, d)
         live = closed_forms.live_share(parse_share(trim)) if trim is not None else 1.0
         whole = pool
-        if hot_writes is not None and hot_space is not None:
-            whole, formula = _skewed(hot_writes, hot_space, separate, hot_spare, pool, formula)
+        if skew.hot_writes is not None:
+            whole, formula = _skewed(skew, pool, formula)
         rows = []
         for over_provisioning in parse_spare_areas(op):
             effective = closed_forms.with_live_share(over_provisioning, live)
@@ -132,41 +150,27 @@ def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callab
     }[victim]
 
 
-def _skewed(
-    hot_writes: str,
-    hot_space: str,
-    separate: bool,
-    hot_spare: str | None,
-    pool: Callable[[float], float],
-    pool_formula: str,
-) -> tuple[Callable[[float], float], str]:
+def _skewed(skew: Skew, pool: Callable[[float], float], pool_formula: str) -> tuple[Callable[[float], float], str]:
     """The same for hot and cold: through one frontier, or separated."""
     from ssdlab.theory import closed_forms
 
-    r, f = _inner_share("--hot-writes", hot_writes), _inner_share("--hot-space", hot_space)
+    r, f = skew.hot_writes, skew.hot_space
+    assert r is not None and f is not None
     writes, space = (r, 1 - r), (f, 1 - f)
     words = f"{format_share(r)} of the writes on {format_share(f)} of the space"
-    if not separate:
+    if not skew.separate:
         return lambda op: closed_forms.fifo_classes(op, writes, space), f"FIFO, one open erase unit, {words}"
-    if hot_spare is None:
+    if skew.hot_spare is None:
         hot = closed_forms.square_root_split(writes, space)[0]
         split = f"{format_share(hot)} of the spare area (optimal split)"
     else:
-        hot = _inner_share("--hot-spare", hot_spare)
+        hot = skew.hot_spare
         split = f"{format_share(hot)} of the spare area"
     spare = (hot, 1 - hot)
     return (
         lambda op: closed_forms.separated_pools(op, writes, space, spare, pool),
         f"separated pools, {pool_formula}; hot: {words}, {split}",
     )
-
-
-def _inner_share(option: str, text: str) -> float:
-    """A share that leaves something on both sides."""
-    share = parse_share(text)
-    if not 0 < share < 1:
-        raise InputError(f"{option} is {text!r}; allowed: above 0% and below 100%")
-    return share
 
 
 def _print_table(rows: list[_Row], formula: str, live: float) -> None:

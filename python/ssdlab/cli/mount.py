@@ -16,16 +16,11 @@ def mount(
         str, typer.Argument(metavar="DIR", help="An empty folder; created if missing.", show_default=False)
     ],
     drive: drive_options.Drive,
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = 1,
-    store: drive_options.Store = None,
+    changes: options.Changes,
+    serving: drive_options.Served,
     loop: Annotated[
         bool, typer.Option("--loop", help="As root: also attach a loop device, for mkfs and mount, and print its name.")
     ] = False,
-    queue_depth: drive_options.QueueDepth = None,
-    pace: drive_options.Pace = "virtual",
     threads: Annotated[
         int,
         typer.Option(
@@ -35,8 +30,7 @@ def mount(
             help="Concurrent requests; real pace needs as many as the queue depth.",
         ),
     ] = 4,
-    faults: drive_options.Faults = None,
-    does_nothing: drive_options.DoesNothing = False,
+    seed: options.Seed = 1,
     output: drive_options.Output = None,
 ) -> None:
     """Mount a simulated drive until DIR is unmounted or Ctrl-C.
@@ -51,22 +45,14 @@ def mount(
     achieved times.
     """
     write = drive_options.writer_of(output)
-    resolved = drive_options.resolved(drive, op, settings, scale)
-    served = drive_options.served(
-        resolved,
-        seed=seed,
-        store=store,
-        queue_depth=queue_depth,
-        does_nothing=does_nothing,
-        pace=pace,
-        faults=faults,
-    )
+    resolved = changes.of(drive)
+    served = serving.drive(resolved, seed)
     with (
         mounted(served, Path(folder), threads=threads, with_loop=loop) as place,
         watchable(served, str(place.folder)) as unseen,
     ):
         what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
-        typer.echo(f"{place.file}: {what}; contents in {store or 'memory'}", err=True)
+        typer.echo(f"{place.file}: {what}; contents in {serving.place}", err=True)
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
         if place.loop:

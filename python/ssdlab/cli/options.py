@@ -1,18 +1,63 @@
-"""The options that commands share, each defined once: name, help text, how its value is read."""
+"""The options that commands share, each defined once: name, help text, how its value is read; and groups of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from ssdlab.cli.groups import Parsed
+from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.drives.settings import split
-from ssdlab.errors import InputError, near
-from ssdlab.quantities import parse_bytes, parse_duration_ns, parse_scale, parse_spare_area, parse_spare_areas
+from ssdlab.errors import InputError
+from ssdlab.quantities import parse_bytes, parse_scale, parse_spare_area, parse_spare_areas
+from ssdlab.targets.device.place import Permission
+from ssdlab.workloads.specifying import Beginning
 
-if TYPE_CHECKING:
-    from fractions import Fraction
 
+def settings_of(texts: Sequence[str]) -> dict[str, str]:
+    """`--set` as given, each key with its value. Raises InputError for a form or a repeated key."""
+    settings: dict[str, str] = {}
+    for text in texts:
+        key, value = split(text)
+        if key in settings:
+            raise InputError(f"--set {text}: {key} is already set to {settings[key]}")
+        settings[key] = value
+    return settings
+
+
+def spare_area(text: str) -> float:
+    """`--op` with one share. Raises InputError."""
+    try:
+        return parse_spare_area(text)
+    except InputError as error:
+        hint = "; `ssdlab compare` accepts a list" if "," in text else ""
+        raise InputError(f"--op: {error}{hint}") from None
+
+
+def _left_empty(text: str) -> list[float]:
+    shares = parse_spare_areas(text)
+    if not all(0 < share < 1 for share in shares):
+        raise InputError(f"--left-empty is {text!r}; allowed: shares above 0 % and below 100 %")
+    return shares
+
+
+def _place(text: str) -> Path:
+    """An empty path would be the working folder."""
+    if not text.strip():
+        raise InputError("--on is empty; allowed: a folder, the name of a file that does not exist yet, or a device")
+    return Path(text)
+
+
+def _rate(text: str) -> int:
+    return parse_bytes(text.removesuffix("/s"))
+
+
+SIZE = Parsed(parse_bytes)
+RATE = Parsed(_rate)
+PLACE = Parsed(_place)
 Job = Annotated[
     str,
     typer.Argument(
@@ -22,40 +67,45 @@ Job = Annotated[
     ),
 ]
 Op = Annotated[
-    str | None,
+    float | None,
     typer.Option("--op", metavar="SHARE", help="Over-provisioning, (T - U) / U, such as 7%; sets U from T."),
+    Parsed(spare_area),
 ]
 OpList = Annotated[
     str | None,
     typer.Option("--op", metavar="LIST", help="Spare areas, such as 7%,28%.  [default: each drive's own]"),
 ]
 LeftEmpty = Annotated[
-    str, typer.Option("--left-empty", metavar="LIST", help="With --smart: shares of a drive to leave unpartitioned.")
+    list[float],
+    typer.Option("--left-empty", metavar="LIST", help="With --smart: shares of a drive to leave unpartitioned."),
+    Parsed(_left_empty, default="7%,14%,28%"),
 ]
 Set = Annotated[
-    list[str] | None,
+    dict[str, str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Any key of the drive file, such as ftl.victim=fifo. Repeatable."),
+    Parsed(settings_of, several=True),
 ]
 SetLists = Annotated[
-    list[str] | None,
+    dict[str, str] | None,
     typer.Option(
         "--set", metavar="KEY=LIST", help="A key of the drive file; several values with commas vary it. Repeatable."
     ),
+    Parsed(settings_of, several=True),
 ]
-PRECONDITIONS = ("none", "fill", "steady")
 PRECONDITION_HELP = (
     "State of the drive at the start: none: fresh; fill: written once sequentially; steady: the steady state that a "
     "smaller drive reaches under the job."
 )
-Precondition = Annotated[str, typer.Option(metavar="|".join(PRECONDITIONS), help=PRECONDITION_HELP)]
+Precondition = Annotated[Beginning, typer.Option(help=PRECONDITION_HELP)]
 Dwpd = Annotated[float, typer.Option(metavar="N", help="Drive writes per day, for the life in years.")]
 Scale = Annotated[
-    str | None,
+    Fraction | None,
     typer.Option(
         "--scale",
         metavar="1/N",
         help="Simulate a smaller drive and workload with the same ratios; stated in every result.",
     ),
+    Parsed(parse_scale),
 ]
 Seed = Annotated[
     int,
@@ -85,8 +135,9 @@ Output = Annotated[
         help="A FILE (a name with a suffix) for the printed output; a DIR for result.json, data/ and the report.",
     ),
 ]
-TEXT_OR_JSON = ("text", "json")
-TextOrJson = Annotated[str, typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)]
+TextOrJson = Annotated[
+    Literal["text", "json"], typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)
+]
 DestroyDataOn = Annotated[
     str | None,
     typer.Option(
@@ -98,95 +149,51 @@ DiscardSignatures = Annotated[
 ]
 
 SmartFile = Annotated[
-    str | None,
+    Path | None,
     typer.Option(
         "--smart", metavar="FILE", help="Read SMART data from FILE (smartctl -j, or a served drive's stats.json)."
     ),
 ]
 MaxWrite = Annotated[
-    str | None, typer.Option("--max-write", metavar="SIZE", help="Maximum amount to write, such as 100GB.")
+    int | None, typer.Option("--max-write", metavar="SIZE", help="Maximum amount to write, such as 100GB."), SIZE
 ]
 
 
-def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
-    """`--set` as given, for a command that runs one drive. Raises InputError for a form or a repeated key."""
-    settings: dict[str, str] = {}
-    for text in texts or ():
-        key, value = split(text)
-        if key in settings:
-            raise InputError(f"--set {text}: {key} is already set to {settings[key]}")
-        settings[key] = value
-    return settings
+@dataclass(frozen=True)
+class Changes:
+    """What a command changes in the drive that it names."""
+
+    op: Op = None
+    settings: Set = None
+    scale: Scale = None
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.op or self.settings or self.scale)
+
+    def of(self, drive: str) -> ResolvedDrive:
+        """A drive of the catalogue or a drive file, with the changes. Raises InputError."""
+        return resolve(load(drive), over_provisioning=self.op, settings=self.settings or {}, scale=self.scale)
 
 
-def scale_of(text: str | None) -> "Fraction | None":
-    """`--scale`; InputError names the option."""
-    try:
-        return parse_scale(text) if text else None
-    except InputError as error:
-        raise InputError(f"--scale: {error}") from None
+@dataclass(frozen=True)
+class Permitted:
+    """What a command may do to a real drive."""
+
+    max_write: MaxWrite = None
+    destroy_data_on: DestroyDataOn = None
+    discard_signatures: DiscardSignatures = False
+
+    @property
+    def permission(self) -> Permission:
+        return Permission(self.destroy_data_on, self.discard_signatures, self.max_write)
 
 
-def interval_of(text: str | None, untimed: bool) -> int | None:
-    """`--interval` in nanoseconds; InputError names the option."""
-    if text is None:
-        return None
-    if untimed:
-        raise InputError("--interval needs the clock, which --untimed leaves out; give one of them")
-    try:
-        return parse_duration_ns(text)
-    except InputError as error:
-        raise InputError(f"--interval: {error}") from None
+@dataclass(frozen=True)
+class RealDrive(Permitted):
+    """A real drive, whose health may be read from a file. How it is named says each command."""
 
-
-def op_of(text: str | None) -> float | None:
-    """`--op` with one share; InputError names the option."""
-    try:
-        return parse_spare_area(text) if text is not None else None
-    except InputError as error:
-        hint = "; `ssdlab compare` accepts a list" if text and "," in text else ""
-        raise InputError(f"--op: {error}{hint}") from None
-
-
-def left_empty_of(text: str) -> list[float]:
-    """The shares of `--left-empty`; InputError names the option."""
-    try:
-        shares = parse_spare_areas(text)
-    except InputError as error:
-        raise InputError(f"--left-empty: {error}") from None
-    if not all(0 < share < 1 for share in shares):
-        raise InputError(f"--left-empty is {text!r}; allowed: shares above 0 % and below 100 %")
-    return shares
-
-
-def bytes_of(option: str, text: str | None) -> int | None:
-    """A size that an option says; None without. InputError names the option."""
-    return None if text is None else size_of(option, text)
-
-
-def size_of(option: str, text: str) -> int:
-    """The size that an option says, in bytes. InputError names the option."""
-    try:
-        return parse_bytes(text)
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from None
-
-
-def place_of(option: str, text: str | None) -> Path | None:
-    """The path that an option names; None without. An empty one would be the working folder; InputError names it."""
-    if text is None:
-        return None
-    if not text.strip():
-        raise InputError(
-            f"{option} is empty; allowed: a folder, the name of a file that does not exist yet, or a device"
-        )
-    return Path(text)
-
-
-def check_word(option: str, value: str, allowed: Sequence[str]) -> None:
-    """InputError unless the value is one of the words."""
-    if value not in allowed:
-        raise InputError(f"{option} is {value!r}{near(value, allowed)}; allowed: {', '.join(allowed)}")
+    smart: SmartFile = None
 
 
 def print_notes(notes: Sequence[str]) -> None:

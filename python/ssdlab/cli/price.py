@@ -37,8 +37,9 @@ def price(
         float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
     ] = None,
     writes_per_day: Annotated[
-        str | None,
+        int | None,
         typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
+        options.SIZE,
     ] = None,
     output_format: options.TextOrJson = "text",
 ) -> None:
@@ -46,12 +47,10 @@ def price(
 
     With --writes-per-day also the cost per usable gigabyte and year.
     """
-    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
     for option, value in (("--price", usd), ("--cycles", cycles), ("--waf", waf)):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{option} is {value}; allowed: a number above 0")
-    daily_bytes = options.bytes_of("--writes-per-day", writes_per_day)
-    if daily_bytes == 0:
+    if writes_per_day == 0:
         raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
     if bool(drive) == (flash is not None):
         raise InputError("give either --drive or --flash (with --user or --op)")
@@ -63,7 +62,7 @@ def price(
         offers = _of_flash(flash, user, op, usd, cycles, waf)
     else:
         offers = _of_drives(drive or [], op, usd, cycles, waf)
-    offers = [replace(offer, written_bytes_per_day=daily_bytes) for offer in offers]
+    offers = [replace(offer, written_bytes_per_day=writes_per_day) for offer in offers]
     if output_format == "json":
         typer.echo(
             json.dumps(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_share
+from ssdlab.quantities import format_bytes, format_share, parse_bytes
 from ssdlab.refresh.refreshing import Choices
 from ssdlab.refresh.refreshing import refresh as run
 from ssdlab.safety.place import check_platform
@@ -21,12 +22,16 @@ def refresh(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, or a block device.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be rewritten; change nothing.")] = False,
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="SIZE", help="Maximum rate per second, such as 50MB.")
+        int | None,
+        typer.Option("--rate", metavar="SIZE", help="Maximum rate per second, such as 50MB."),
+        options.RATE,
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Read each block back and compare.")] = False,
     read_test: Annotated[
-        str, typer.Option("--read-test", metavar="SIZE", help="Amount to read before and after; 0: none.")
-    ] = "1GiB",
+        int,
+        typer.Option("--read-test", metavar="SIZE", help="Amount to read before and after; 0: none."),
+        Parsed(parse_bytes, default="1GiB"),
+    ] = 1 << 30,
     rated_tbw: Annotated[
         float | None,
         typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to print the share that this uses."),
@@ -47,16 +52,14 @@ def refresh(
     """
     check_platform()
 
-    options.check_word("--output-format", output_format, options.TEXT_OR_JSON)
-    rate_bytes_s = None if rate is None else options.size_of("--rate", rate.removesuffix("/s"))
-    if rate_bytes_s == 0:
+    if rate == 0:
         raise InputError("--rate 0 would never end; allowed: more than 0")
     if rated_tbw is not None and not rated_tbw > 0:
         raise InputError(f"--rated-tbw {rated_tbw:g}: allowed: more than 0")
     choices = Choices(
-        rate_bytes_s=rate_bytes_s,
+        rate_bytes_s=rate,
         verify=verify,
-        read_test_bytes=options.size_of("--read-test", read_test),
+        read_test_bytes=read_test,
         rated_tbw=rated_tbw,
         restart=restart,
         dry_run=dry_run,

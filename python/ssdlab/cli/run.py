@@ -1,7 +1,8 @@
 """`ssdlab run`: a fio job on a simulated drive, reported as fio would."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, Literal
 
 import typer
 
@@ -9,18 +10,52 @@ from ssdlab import workloads
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
-from ssdlab.drives import load, resolve
-from ssdlab.errors import RunFailed
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.quantities import parse_duration_ns
 from ssdlab.results import drive_state, logs
 from ssdlab.results.files import check_writable
 from ssdlab.results.text import FORMATS as writers
 from ssdlab.targets import running
 
-if TYPE_CHECKING:
-    from ssdlab.workloads.specifying import Beginning
+Format = Literal["normal", "json", "json+", "terse", "sysbench"]
 
-FORMATS = ("normal", "json", "json+", "terse", "sysbench")
+
+@dataclass(frozen=True)
+class Clock:
+    """Whether time passes, and in what pieces it is reported."""
+
+    untimed: options.Untimed = False
+    interval: Annotated[
+        int | None,
+        typer.Option(
+            "--interval",
+            metavar="TIME",
+            help="Also report each interval of this time of the full drive, such as 10min.",
+        ),
+        Parsed(parse_duration_ns),
+    ] = None
+    """Nanoseconds."""
+
+    def __post_init__(self) -> None:
+        if self.untimed and self.interval is not None:
+            raise InputError("--interval needs the clock, which --untimed leaves out; give one of them")
+
+
+@dataclass(frozen=True)
+class States:
+    """The states of the drive before and after the run."""
+
+    precondition: options.Precondition = "none"
+    from_state: Annotated[
+        str | None,
+        typer.Option("--from-state", metavar="FILE", help="Start from a drive state saved with --save-state."),
+    ] = None
+    save_state: Annotated[
+        str | None,
+        typer.Option("--save-state", metavar="FILE", help="Save the drive's final state to this file."),
+    ] = None
 
 
 def run(
@@ -30,30 +65,12 @@ def run(
         str,
         typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue (ssdlab drives) or a .toml file."),
     ],
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: options.Scale = None,
+    changes: options.Changes,
+    clock: Clock,
+    states: States,
     seed: options.Seed = 1,
-    untimed: options.Untimed = False,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            "--interval",
-            metavar="TIME",
-            help="Also report each interval of this time of the full drive, such as 10min.",
-        ),
-    ] = None,
-    precondition: options.Precondition = "none",
-    from_state: Annotated[
-        str | None,
-        typer.Option("--from-state", metavar="FILE", help="Start from a drive state saved with --save-state."),
-    ] = None,
-    save_state: Annotated[
-        str | None,
-        typer.Option("--save-state", metavar="FILE", help="Save the drive's final state to this file."),
-    ] = None,
     output_format: Annotated[
-        str | None,
+        Format | None,
         typer.Option(
             "--output-format",
             metavar="FORMAT",
@@ -63,30 +80,24 @@ def run(
     output: options.Output = None,
 ) -> None:
     """Run a fio job file on a simulated drive; report fio's figures and the flash operations behind them."""
-    interval_ns = options.interval_of(interval, untimed)
-    if save_state:
-        check_writable(Path(save_state).parent)
-    to = destination(output, output_format, FORMATS, command="run")
-    resolved = resolve(
-        load(drive),
-        over_provisioning=options.op_of(op),
-        settings=options.settings_of(settings),
-        scale=options.scale_of(scale),
-    )
+    if states.save_state:
+        check_writable(Path(states.save_state).parent)
+    to = destination(output, output_format, command="run")
+    resolved = changes.of(drive)
     with shown([workloads.title(job)]) as tell:
         result = running.run(
             job,
             resolved,
             seed=seed,
-            precondition=cast("Beginning", precondition),
-            from_state=from_state,
-            save_state=save_state,
-            timed=not untimed,
-            interval_ns=interval_ns,
+            precondition=states.precondition,
+            from_state=states.from_state,
+            save_state=states.save_state,
+            timed=not clock.untimed,
+            interval_ns=clock.interval,
             on_progress=(lambda share, written: tell(0, share, written)) if tell else None,
         )
     to.give(writers[to.format](result))
-    start = "saved" if from_state else precondition
+    start = "saved" if states.from_state else states.precondition
     if to.directory:
         from ssdlab.results import page
 
@@ -101,11 +112,11 @@ def run(
             ],
             command_line=command_line(context),
         )
-        series = "data/timeseries.parquet" + ("" if untimed else ", data/timeseries-time.parquet")
+        series = "data/timeseries.parquet" + ("" if clock.untimed else ", data/timeseries-time.parquet")
         typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)
     # As in fio.
     names = logs.write(result, to.log_folder)
-    if untimed and any("logs" in entry.output for entry in result.specification.reporting):
+    if clock.untimed and any("logs" in entry.output for entry in result.specification.reporting):
         typer.echo("note: no logs are written, because they need a clock", err=True)
     if names:
         typer.echo(f"logs: {', '.join(names)}", err=True)

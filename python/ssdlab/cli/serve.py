@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,22 +21,20 @@ if TYPE_CHECKING:
     from ssdlab.serving.drive import ServedDrive
 
 
-def serve(
-    drive: drive_options.Drive,
-    op: options.Op = None,
-    settings: options.Set = None,
-    scale: options.Scale = None,
-    seed: options.Seed = 1,
+@dataclass(frozen=True)
+class Address:
+    """Where programs find the drive."""
+
     socket: Annotated[
         str | None, typer.Option("--socket", metavar="PATH", help="The unix socket.  [default: ssdlab.sock]")
-    ] = None,
+    ] = None
     port: Annotated[
         int | None, typer.Option("--port", min=0, max=65535, metavar="N", help="A TCP port instead; NBD's is 10809.")
-    ] = None,
+    ] = None
     host: Annotated[
         str | None,
         typer.Option("--host", metavar="NAME", help="Address to listen on, with --port.  [default: localhost]"),
-    ] = None,
+    ] = None
     connections: Annotated[
         int | None,
         typer.Option(
@@ -45,18 +44,29 @@ def serve(
             metavar="N",
             help="Maximum NBD clients; further ones are rejected.  [default: 64]",
         ),
-    ] = None,
+    ] = None
     ublk: Annotated[
         bool,
         typer.Option(
             "--ublk", help="As root: a block device instead, /dev/ublkbN. Requires a build with ublk, and Linux 6.0."
         ),
-    ] = False,
-    store: drive_options.Store = None,
-    queue_depth: drive_options.QueueDepth = None,
-    pace: drive_options.Pace = "virtual",
-    faults: drive_options.Faults = None,
-    does_nothing: drive_options.DoesNothing = False,
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.port is not None and self.socket is not None:
+            raise InputError("--socket and --port exclude each other")
+        if self.port is None and self.host is not None:
+            raise InputError("--host requires --port")
+        if self.ublk and any(given is not None for given in (self.port, self.socket, self.connections)):
+            raise InputError("--ublk creates a block device; --socket, --port and --connections are for NBD")
+
+
+def serve(
+    drive: drive_options.Drive,
+    changes: options.Changes,
+    serving: drive_options.Served,
+    address: Address,
+    seed: options.Seed = 1,
     output: drive_options.Output = None,
 ) -> None:
     """Serve a simulated drive over NBD, until Ctrl-C.
@@ -73,30 +83,16 @@ def serve(
     Any process that can reach the address can read and write the drive: only processes on this machine, unless --host
     is given. For TLS, put nbdkit's nbd plugin in front of the socket.
     """
-    if port is not None and socket is not None:
-        raise InputError("--socket and --port exclude each other")
-    if port is None and host is not None:
-        raise InputError("--host requires --port")
-    if ublk and any(given is not None for given in (port, socket, connections)):
-        raise InputError("--ublk creates a block device; --socket, --port and --connections are for NBD")
     write = drive_options.writer_of(output)
-    resolved = drive_options.resolved(drive, op, settings, scale)
-    served = drive_options.served(
-        resolved,
-        seed=seed,
-        store=store,
-        queue_depth=queue_depth,
-        does_nothing=does_nothing,
-        pace=pace,
-        faults=faults,
-    )
+    resolved = changes.of(drive)
+    served = serving.drive(resolved, seed)
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
-    with _place(served, socket, host, port, connections, ublk) as place, watchable(served, place) as unseen:
+    with _place(served, address) as place, watchable(served, place) as unseen:
         typer.echo(place)
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
         what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
-        typer.echo(f"{what}; contents in {store or 'memory'}; press Ctrl-C to end", err=True)
+        typer.echo(f"{what}; contents in {serving.place}; press Ctrl-C to end", err=True)
         try:
             # Signals are heard between the waits.
             while not threading.Event().wait(3600):
@@ -107,19 +103,17 @@ def serve(
 
 
 @contextlib.contextmanager
-def _place(
-    served: "ServedDrive", socket: str | None, host: str | None, port: int | None, connections: int | None, ublk: bool
-) -> Iterator[str]:
+def _place(served: "ServedDrive", address: Address) -> Iterator[str]:
     """Where programs find the drive."""
-    if ublk:
+    if address.ublk:
         with attached(served) as path:
             yield str(path)
         return
-    connections = connections or nbd.CONNECTIONS
-    if port is None:
-        place = nbd.at_socket(served, Path(socket or "ssdlab.sock").absolute(), connections)
+    connections = address.connections or nbd.CONNECTIONS
+    if address.port is None:
+        place = nbd.at_socket(served, Path(address.socket or "ssdlab.sock").absolute(), connections)
     else:
-        place = nbd.at_port(served, host or nbd.LOCALHOST, port, connections)
+        place = nbd.at_port(served, address.host or nbd.LOCALHOST, address.port, connections)
     with place as at:
         yield at.uri
         if at.refused:

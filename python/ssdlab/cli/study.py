@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from ssdlab.cli import options, study_on
+from ssdlab.cli import measure_protocol, options, study_on
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.results.files import check_writable
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from ssdlab.studies.studying import Studied
 
 
+@dataclass(frozen=True)
+class OneRun:
+    """One run of a drive under one of the real drives' workloads."""
+
+    drive: Annotated[str | None, typer.Option(metavar="NAME", help="With real-drives: one run, of this drive.")] = None
+    workload: Annotated[
+        str | None, typer.Option(metavar="TEXT", help='With --drive: such as "zipf 0.8" or "latency 50000".')
+    ] = None
+    in_use: Annotated[
+        str | None, typer.Option("--in-use", metavar="SIZE", help="With --drive: addresses in use.  [default: all]")
+    ] = None
+
+
 def study(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list all.")] = None,
@@ -30,25 +45,9 @@ def study(
     full: Annotated[bool, typer.Option("--full", help="Full capacity for studies that are scaled by default.")] = False,
     seed: options.Seed = 1,
     workers: options.Workers = None,
-    on: Annotated[
-        str | None,
-        typer.Option("--on", metavar="PATH", help="On a real drive: a folder, the name of a new file, or a device."),
-    ] = None,
-    size: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on a folder: size of the file.")] = None,
-    destroy_data_on: options.DestroyDataOn = None,
-    discard_signatures: options.DiscardSignatures = False,
-    max_write: Annotated[str | None, typer.Option(metavar="SIZE", help="With --on: maximum amount to write.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="With --on: a shorter run; reports what it omits.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="With --on: resume after the last completed step.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: print what would be written.")] = False,
-    smart: Annotated[str | None, typer.Option(metavar="FILE", help="With --on: read SMART data from FILE.")] = None,
-    drive: Annotated[str | None, typer.Option(metavar="NAME", help="With real-drives: one run, of this drive.")] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="TEXT", help='With --drive: such as "zipf 0.8" or "latency 50000".')
-    ] = None,
-    in_use: Annotated[
-        str | None, typer.Option("--in-use", metavar="SIZE", help="With --drive: addresses in use.  [default: all]")
-    ] = None,
+    *,
+    real: study_on.RealDrive,
+    one: OneRun,
     output: Annotated[
         str | None,
         typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/studies]"),
@@ -61,39 +60,27 @@ def study(
     """
     if name is not None and every:
         raise InputError("give the name of a study or --all, not both")
-    if drive or workload or in_use:
-        if name != "real-drives" or drive is None or workload is None:
+    if given(one):
+        if name != "real-drives" or one.drive is None or one.workload is None:
             raise InputError(
                 "--drive, --workload and --in-use ask for one run:"
                 " ssdlab study real-drives --drive NAME --workload WORKLOAD"
             )
-        _run_one(drive, workload, in_use, seed=seed, full=full, output=Path(output or "out/study-real-drives"))
+        output = output or "out/study-real-drives"
+        _run_one(one.drive, one.workload, one.in_use, seed=seed, full=full, output=Path(output))
         return
     if name is None and not every:
         _print_list(registry.studies())
         return
-    path = options.place_of("--on", on)
-    if path is not None:
+    if real.on is not None:
         if name is None:
             raise InputError("--on needs one study: ssdlab study NAME --on PATH")
-
-        study_on.run(
-            registry.study(name),
-            path,
-            size=size,
-            serial=destroy_data_on,
-            discard_signatures=discard_signatures,
-            max_write=max_write,
-            smart=smart,
-            quick=quick,
-            resume=resume,
-            dry_run=dry_run,
-            seed=seed,
-            output=Path(output) if output else Path("out") / f"study-{name}-measured",
-            command_line=command_line(context),
-        )
+        place = Path(output) if output else Path("out") / f"study-{name}-measured"
+        how = measure_protocol.How(place, command_line(context), real.quick, seed, real.resume, real.dry_run)
+        target = measure_protocol.Target(real.on, real.size, real.permission, real.smart)
+        study_on.run(registry.study(name), target, how)
         return
-    if quick or resume or dry_run or destroy_data_on:
+    if real.quick or real.resume or real.dry_run or real.destroy_data_on:
         raise InputError("--quick, --resume, --dry-run and --destroy-data-on require --on PATH")
     chosen = registry.studies() if name is None else [registry.study(name)]
     directory = Path(output) if output else Path("out") / ("studies" if every else f"study-{name}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,7 +14,6 @@ from ssdlab.cli import measure_protocol, options
 from ssdlab.studies import wording
 from ssdlab.studies.measured import extra
 from ssdlab.studies.real import real
-from ssdlab.targets.device.place import Permission
 from ssdlab.terminal import show
 
 if TYPE_CHECKING:
@@ -22,38 +22,36 @@ if TYPE_CHECKING:
     from ssdlab.studies.contract import Row, Study
 
 
-def run(
-    study: Study,
-    path: Path,
-    *,
-    size: str | None,
-    serial: str | None,
-    discard_signatures: bool,
-    max_write: str | None,
-    smart: str | None,
-    quick: bool,
-    resume: bool,
-    dry_run: bool,
-    seed: int,
-    output: Path,
-    command_line: str,
-) -> None:
+@dataclass(frozen=True)
+class RealDrive(options.RealDrive):
+    """A real drive in place of simulated ones."""
+
+    max_write: Annotated[
+        int | None,
+        typer.Option("--max-write", metavar="SIZE", help="With --on: maximum amount to write."),
+        options.SIZE,
+    ] = None
+    smart: Annotated[
+        Path | None, typer.Option("--smart", metavar="FILE", help="With --on: read SMART data from FILE.")
+    ] = None
+    on: Annotated[
+        Path | None,
+        typer.Option("--on", metavar="PATH", help="On a real drive: a folder, the name of a new file, or a device."),
+        options.PLACE,
+    ] = None
+    size: Annotated[
+        int | None, typer.Option(metavar="SIZE", help="With --on a folder: size of the file."), options.SIZE
+    ] = None
+    quick: Annotated[bool, typer.Option("--quick", help="With --on: a shorter run; reports what it omits.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="With --on: resume after the last completed step.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: print what would be written.")] = False
+
+
+def run(study: Study, target: measure_protocol.Target, how: measure_protocol.How) -> None:
     """Carries the steps out, prints rows and steps, writes `result.json`, pictures and the page."""
     found = real(study)
-    permission = Permission(serial, discard_signatures, options.bytes_of("--max-write", max_write))
     figures = measure_protocol.on_path(
-        found.protocol,
-        path,
-        permission,
-        size_bytes=options.bytes_of("--size", size),
-        smart=Path(smart) if smart else None,
-        quick=quick,
-        seed=seed,
-        dry_run=dry_run,
-        resume=resume,
-        output=output,
-        command_line=command_line,
-        extra=lambda figures: extra(study, found.rows(figures)),
+        found.protocol, target, how, extra=lambda figures: extra(study, found.rows(figures))
     )
     if figures is not None:
         typer.echo("")

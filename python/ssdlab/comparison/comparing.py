@@ -1,20 +1,18 @@
 """`ssdlab.compare`: one workload on several drives, spare areas or settings, and what came of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import get_args
 
 import polars as pl
 
 from ssdlab import workloads
 from ssdlab.comparison import output
-from ssdlab.comparison.axes import Planned, plan
-from ssdlab.comparison.variant import Variant, check_dwpd
-from ssdlab.errors import check_word, notify
-from ssdlab.quantities import parse_scale, spare_area_of
+from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
+from ssdlab.comparison.variant import Variant
+from ssdlab.errors import notify
 from ssdlab.report import headlines
 from ssdlab.report.comparison import comparison_figures
 from ssdlab.report.figure import Figure
@@ -24,13 +22,6 @@ from ssdlab.results.compared import outcome
 from ssdlab.runs import ShowProgress, run_all, silent
 from ssdlab.targets.preconditioning import specify_beginning
 from ssdlab.workloads.specifying import Beginning, Until
-
-Names = str | Path | Sequence[str | Path]
-"""One drive or several: a name of the catalogue, or a .toml file."""
-SpareAreas = float | str | Sequence[float | str] | None
-"""Shares (0.07) or texts ("7%", "7%,28%"); None: each drive's own."""
-Settings = Mapping[str, str | Sequence[str]] | None
-"""Keys of the drive file with a value, or with several that are compared."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,61 +120,49 @@ def compare(
         compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
         compared.frame(), compared["28 %"].settled_waf
     """
-    check_word("--until", until, get_args(Until))
-    check_word("--precondition", precondition, get_args(Beginning))
-    check_dwpd(dwpd)
+    variants = Variants(drives, op, settings, scale)
+    running = Running(seed, timed, dwpd, workers, show_progress)
+    return compared(job, variants, Stages(precondition, until), running)
+
+
+def compared(job: str | Path, variants: Variants, stages: Stages, running: Running) -> Comparison:
+    """`compare` with its arguments in groups."""
     job_file = workloads.load(job)
-    planned = planned_variants(drives, op, settings, scale)
+    planned = variants.planned()
     with TemporaryDirectory(prefix="ssdlab-") as folder:
         specifications = [
-            specify_beginning(job_file, variant.drive, precondition, Path(folder), seed=seed, until=until, timed=timed)
+            specify_beginning(
+                job_file,
+                variant.drive,
+                stages.precondition,
+                Path(folder),
+                seed=running.seed,
+                until=stages.until,
+                timed=running.timed,
+            )
             for variant in planned
         ]
         notify(job_file.notes)
-        results = run_all([variant.label for variant in planned], specifications, workers, show_progress)
+        results = run_all(
+            [variant.label for variant in planned], specifications, running.workers, running.show_progress
+        )
     title = workloads.title(job)
     return Comparison(
         title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
-        _subtitle(drives, until, precondition, seed),
-        [Variant(variant, result, dwpd) for variant, result in zip(planned, results, strict=True)],
+        _subtitle(variants, stages, running.seed),
+        [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes,
     )
 
 
-def planned_variants(drives: Names, op: SpareAreas, settings: Settings, scale: Fraction | str | None) -> list[Planned]:
-    """The variants of a comparison or a replay, from the arguments of a program. Raises InputError."""
-    shares = op if op is None or isinstance(op, str) else ",".join(_share_texts(op))
-    return plan(
-        names_of(drives),
-        shares,
-        [f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in (settings or {}).items()],
-        scale=parse_scale(scale) if isinstance(scale, str) else scale,
-    )
-
-
-def names_of(names: Names) -> list[str]:
-    """One or several, as the command line has them."""
-    return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
-
-
-def stems_of(drives: Names) -> str:
-    """What the drives are called in a subtitle."""
-    return ", ".join(Path(drive).stem for drive in names_of(drives))
-
-
-def _share_texts(op: float | Sequence[float | str]) -> list[str]:
-    several = [op] if isinstance(op, int | float) else op
-    return [each if isinstance(each, str) else f"{spare_area_of(each)!r}" for each in several]
-
-
-def _subtitle(drives: Names, until: Until, precondition: Beginning, seed: int) -> str:
+def _subtitle(variants: Variants, stages: Stages, seed: int) -> str:
     start = {
         "fill": "filled sequentially first",
         "none": "from a fresh drive",
         "steady": "from the steady state of a smaller drive",
-    }[precondition]
-    end = "until the steady state by SNIA's rule" if until == "steady" else "until the end of the job"
-    return f"{stems_of(drives)}; {start}, {end}; seed {seed}"
+    }[stages.precondition]
+    end = "until the steady state by SNIA's rule" if stages.until == "steady" else "until the end of the job"
+    return f"{variants.stems}; {start}, {end}; seed {seed}"
 
 
 def _row(variant: Variant) -> dict[str, str | float | None]:

@@ -5,28 +5,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, get_args
 
-from ssdlab.comparison.comparing import (
-    Comparison,
-    Names,
-    Settings,
-    SpareAreas,
-    names_of,
-    planned_variants,
-    stems_of,
-)
-from ssdlab.comparison.variant import check_dwpd
-from ssdlab.errors import InputError, check_word, notify
-from ssdlab.quantities import parse_bytes, parse_share
+from ssdlab.comparison.comparing import Comparison
+from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Variants, names_of
+from ssdlab.errors import InputError, notify
 from ssdlab.replays.plan import Choices, notes, parse_amount, replays, volumes_of
+from ssdlab.replays.request import Reading, Repeating, Requests, Start, Until
 from ssdlab.replays.variant import ReplayedVariant
 from ssdlab.runs import ShowProgress, run_all, silent
 from ssdlab.targets.preconditioning import saved_state
 from ssdlab.workloads.specifying import Beginning
 from ssdlab.workloads.traces.recording import Arrival, Map, opened
-
-Until = Literal["trace", "steady"]
 
 _ARRIVALS = {"trace": "at the recorded times", "closed": "as fast as the drive"}
 
@@ -85,49 +74,66 @@ def replay(
 
         ssdlab.replay("trace.csv.gz", "generic-tlc-480", op=[0.07, 0.28], scale="1/64", loop_until="2x").frame()
     """
-    _check(volumes, each_volume=each_volume, merge_volumes=merge_volumes, loop_until=loop_until, until=until)
-    check_word("--map", address_map, get_args(Map))
-    check_word("--arrival", arrival, get_args(Arrival))
-    check_word("--precondition", precondition, get_args(Beginning))
-    check_dwpd(dwpd)
-    if shuffle and not loop_until and until != "steady":
-        raise InputError("--shuffle requires --loop-until or --until steady")
-    if from_state is not None and precondition != "fill":
-        raise InputError("--from-state and --precondition both set the initial state; give one of them")
-    _check_times(arrival, time_scale, iodepth, timed=timed)
-    choices = Choices(
-        address_map=address_map,
-        seed=seed,
-        until_steady=until == "steady",
-        round_share=_round_share(round_share, until),
-        precondition="fill" if precondition == "fill" else "none",
-        loop_until=parse_amount(loop_until) if loop_until else None,
-        timed=timed,
-        arrival=arrival,
-        time_scale=time_scale,
-        iodepth=iodepth,
-        initial_state=saved_state(from_state) if from_state is not None else None,
-        sample_region_bytes=_region_bytes(sample, is_scaled=scale is not None),
-        shuffled=shuffle,
+    return replayed(
+        traces,
+        Variants(drives, op, settings, scale),
+        Reading(format_name, skip_bad, volumes, each_volume, merge_volumes),
+        Repeating(until, loop_until, round_share, shuffle),
+        Start(precondition, from_state),
+        Requests(address_map, arrival, time_scale, iodepth, sample),
+        Running(seed, timed, dwpd, workers, show_progress),
     )
-    planned = planned_variants(drives, op, settings, scale)
-    with opened(names_of(traces), format_name, skip_bad) as recording, TemporaryDirectory(prefix="ssdlab-") as folder:
-        if precondition == "steady":
+
+
+def replayed(
+    traces: Names,
+    variants: Variants,
+    reading: Reading,
+    repeating: Repeating,
+    start: Start,
+    requests: Requests,
+    running: Running,
+) -> Replays:
+    """`replay` with its arguments in groups."""
+    if not running.timed and (requests.time_scale != 1 or requests.iodepth):
+        raise InputError("--untimed has no clock; leave out --time-scale and --iodepth")
+    choices = Choices(
+        address_map=requests.address_map,
+        seed=running.seed,
+        until_steady=repeating.until == "steady",
+        round_share=repeating.share_of_round,
+        precondition="fill" if start.precondition == "fill" else "none",
+        loop_until=parse_amount(repeating.loop_until) if repeating.loop_until else None,
+        timed=running.timed,
+        arrival=requests.arrival,
+        time_scale=requests.time_scale,
+        iodepth=requests.iodepth,
+        initial_state=saved_state(start.from_state) if start.from_state is not None else None,
+        sample_region_bytes=requests.region_bytes(is_scaled=variants.scale is not None),
+        shuffled=repeating.shuffle,
+    )
+    planned = variants.planned()
+    with (
+        opened(names_of(traces), reading.format_name, reading.skip_bad) as recording,
+        TemporaryDirectory(prefix="ssdlab-") as folder,
+    ):
+        if start.precondition == "steady":
             choices = replace(choices, steady_in=Path(folder))
-        wanted = [None] if merge_volumes else volumes_of(recording, volumes, each=each_volume)
+        wanted = [None] if reading.merge_volumes else volumes_of(recording, reading.volumes, each=reading.each_volume)
         runs = replays(recording, wanted, planned, choices)
         said = notes(recording, wanted, planned, choices)
         notify(said)
         labels = [variant.label for variant, _ in runs]
-        results = run_all(labels, [specification for _, specification in runs], workers, show_progress)
+        specifications = [specification for _, specification in runs]
+        results = run_all(labels, specifications, running.workers, running.show_progress)
         title = recording.title
-    variants = [ReplayedVariant(variant, result, dwpd) for (variant, _), result in zip(runs, results, strict=True)]
+    done = [ReplayedVariant(variant, result, running.dwpd) for (variant, _), result in zip(runs, results, strict=True)]
     return Replays(
-        title if len(variants) == 1 else f"{title}: {len(variants)} replays compared",
-        _subtitle(drives, choices, loop_until, "state" if from_state is not None else precondition),
-        variants,
+        title if len(done) == 1 else f"{title}: {len(done)} replays compared",
+        _subtitle(variants, choices, repeating, start),
+        done,
         said,
-        facts_of(variants),
+        facts_of(done),
     )
 
 
@@ -139,61 +145,14 @@ def facts_of(variants: Sequence[ReplayedVariant]) -> list[str]:
     return common + [f"{variant.label}: {fact}" for variant, facts in own for fact in facts if fact not in common]
 
 
-def _check(
-    volumes: Sequence[str], *, each_volume: bool, merge_volumes: bool, loop_until: str | None, until: Until
-) -> None:
-    check_word("--until", until, get_args(Until))
-    if sum((bool(volumes), each_volume, merge_volumes)) > 1:
-        raise InputError("--volume, --each-volume and --merge-volumes exclude each other")
-    if loop_until and until == "steady":
-        raise InputError("--loop-until and --until steady exclude each other: each sets the end of the repetition")
-
-
-def _check_times(arrival: Arrival, time_scale: float, iodepth: int | None, *, timed: bool) -> None:
-    if not 0 < time_scale <= 1e6:
-        raise InputError(f"--time-scale is {time_scale:g}; allowed: a number above 0, at most 10^6")
-    if not timed and (time_scale != 1 or iodepth):
-        raise InputError("--untimed has no clock; leave out --time-scale and --iodepth")
-    if arrival == "closed" and time_scale != 1:
-        raise InputError("--time-scale changes the recorded times, which --arrival closed does not use")
-
-
-def _round_share(given: float | str | None, until: Until) -> float | None:
-    if given is None:
-        return None
-    if until != "steady":
-        raise InputError("--round requires --until steady")
-    try:
-        share = parse_share(given) if isinstance(given, str) else given
-    except InputError as error:
-        raise InputError(f"--round: {error}") from None
-    if not 0 < share <= 1:
-        raise InputError(f"--round is {given!r}; allowed: above 0%, at most 100%")
-    return share
-
-
-def _region_bytes(sample: str | None, *, is_scaled: bool) -> int | None:
-    if sample is None:
-        return None
-    if not is_scaled:
-        raise InputError("--sample requires --scale, such as 1/96: drive and sample have the same scale")
-    try:
-        region_bytes = parse_bytes(sample)
-    except InputError as error:
-        raise InputError(f"--sample: {error}") from None
-    if region_bytes % 4096 or not 0 < region_bytes < 2**32:
-        raise InputError(f"--sample is {sample!r}; allowed: a multiple of 4KiB, below 4 GiB")
-    return region_bytes
-
-
-def _subtitle(drives: Names, choices: Choices, loop_until: str | None, beginning: str) -> str:
-    start = {
+def _subtitle(variants: Variants, choices: Choices, repeating: Repeating, start: Start) -> str:
+    beginning = {
         "fill": "filled sequentially first",
         "none": "from a fresh drive",
         "steady": "from the steady state of the trace",
         "state": "from a saved state",
-    }[beginning]
+    }["state" if start.from_state is not None else start.precondition]
     end = "repeated until the steady state by SNIA's rule" if choices.until_steady else "once through"
-    end = f"repeated until {loop_until} is written" if loop_until else end
-    whole = f"{stems_of(drives)}; {start}, the trace {end}; addresses: {choices.address_map}; seed {choices.seed}"
+    end = f"repeated until {repeating.loop_until} is written" if repeating.loop_until else end
+    whole = f"{variants.stems}; {beginning}, the trace {end}; addresses: {choices.address_map}; seed {choices.seed}"
     return f"{whole}; requests {_ARRIVALS[choices.arrival]}" if choices.timed else whole

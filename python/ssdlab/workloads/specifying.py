@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Until = Literal["job", "steady"]
 Precondition = Literal["none", "fill"]
-Beginning = Literal["fill", "none", "steady"]
+Beginning = Literal["none", "fill", "steady"]
 """How a comparison begins: `steady` is a state that is found first and then given to the run."""
 
 PRECONDITION_NAME = "precondition"

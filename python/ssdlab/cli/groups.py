@@ -1,0 +1,151 @@
+"""Options of a command in groups: a parameter whose type is a dataclass takes the options that are its fields.
+
+    @dataclass(frozen=True)
+    class Start:
+        precondition: Annotated[Beginning, typer.Option(help="State of the drive at the start.")] = "fill"
+        scale: Annotated[Fraction | None, typer.Option(metavar="1/N"), Parsed(parse_scale)] = None
+
+    def run(drive: Annotated[str, typer.Option()], start: Start) -> None: ...
+
+Each field is an option as typer describes it, and its type says what is allowed: one of a `Literal` takes its words,
+which the help shows and a shell completes; one with `Parsed` is what that function reads. What is not allowed is an
+InputError that names the option. Not for conditions between options, which their dataclass or the command checks.
+"""
+
+import inspect
+from collections.abc import Callable
+from copy import copy
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from typer.models import ArgumentInfo, OptionInfo
+
+from ssdlab.errors import InputError, check_word
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """How the text of an option is read; with `several`, the list of the texts that were given."""
+
+    read: Callable[[Any], Any]
+    """Raises InputError, which is said with the name of the option unless it begins with one."""
+    default: str | None = None
+    """The text where none is given; None: the default of the field."""
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A parameter of a command, as typer takes it and as the command does."""
+
+    name: str
+    shown: str
+    """As it is typed."""
+    taken: Any
+    """Its type for typer."""
+    taken_default: Any
+    default: Any
+    words: tuple[str, ...]
+    parsed: Parsed | None
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Parameter(self.name, kind, default=self.taken_default, annotation=self.taken)
+
+    def value(self, given: Any) -> Any:
+        """What the command gets. Raises InputError for what is not allowed."""
+        if given is None:
+            return self.default
+        if self.words:
+            check_word(self.shown, given, self.words)
+        if self.parsed is None:
+            return given
+        try:
+            return self.parsed.read(given)
+        except InputError as error:
+            message = str(error)
+            raise InputError(message if message.startswith("--") else f"{self.shown}: {message}") from None
+
+
+def flat(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every option as a parameter of its own, as typer reads it."""
+    alone: dict[str, _Option] = {}
+    groups: dict[str, tuple[type, list[_Option]]] = {}
+    parameters: list[inspect.Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for each in inspect.signature(command).parameters.values():
+        kind = hints[each.name]
+        if is_dataclass(kind):
+            assert isinstance(kind, type)
+            groups[each.name] = kind, _options_of(kind)
+            parameters += [option.parameter for option in groups[each.name][1]]
+        elif get_origin(kind) is Annotated:
+            alone[each.name] = _option(each.name, kind, each.default)
+            parameters.append(alone[each.name].parameter)
+        else:
+            parameters.append(each.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+
+    def call(**given: Any) -> None:
+        grouped = {
+            name: kind(**{each.name: each.value(given.pop(each.name)) for each in options})
+            for name, (kind, options) in groups.items()
+        }
+        own = {name: alone[name].value(value) if name in alone else value for name, value in given.items()}
+        command(**grouped, **own)
+
+    names = [each.name for each in parameters]
+    assert len(names) == len(set(names)), f"{command.__name__}: two options have one name"
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
+
+
+def given(group: object) -> list[str]:
+    """The options of a group that differ from their defaults, as they are typed."""
+    return [option.shown for option in _options_of(type(group)) if getattr(group, option.name) != option.default]
+
+
+def _options_of(group: type) -> list[_Option]:
+    hints = get_type_hints(group, include_extras=True)
+    found = []
+    for each in sorted(fields(group), key=lambda each: _distance(group, each.name)):
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        found.append(_option(each.name, hints[each.name], inspect.Parameter.empty if default is MISSING else default))
+    return found
+
+
+def _distance(group: type, name: str) -> int:
+    """How many classes above the group the field is declared: its own options come before those that it inherits."""
+    return next(above for above, kind in enumerate(group.__mro__) if name in inspect.get_annotations(kind))
+
+
+def _option(name: str, hint: Any, default: Any) -> _Option:
+    """`default` is that of the parameter or field; Parameter.empty: it has none."""
+    assert get_origin(hint) is Annotated, f"{name} is no option: nothing says how typer shows it"
+    kind, *described = get_args(hint)
+    (info,) = (copy(each) for each in described if isinstance(each, OptionInfo | ArgumentInfo))
+    parsed = next((each for each in described if isinstance(each, Parsed)), None)
+    is_optional = type(None) in get_args(kind)
+    inner = next(each for each in get_args(kind) if each is not type(None)) if is_optional else kind
+    words: tuple[str, ...] = get_args(inner) if get_origin(inner) is Literal else ()
+    taken, taken_default = kind, default
+    if words:
+        taken = str | None if is_optional else str
+        info.metavar = info.metavar or "|".join(words)
+        info.autocompletion = info.autocompletion or _completing(words)
+    elif parsed:
+        text = list[str] if parsed.several else str
+        is_required = default is inspect.Parameter.empty and parsed.default is None
+        taken = text if is_required or parsed.default is not None else text | None
+        taken_default = parsed.default or (inspect.Parameter.empty if is_required else None)
+    elif default in ((), []):
+        taken, taken_default = list[str] | None, None
+    # In an annotation typer's first argument, `default`, is the first name.
+    declared = [info.default, *(info.param_decls or ())]
+    shown = next((each for each in declared if isinstance(each, str)), f"--{name.replace('_', '-')}")
+    return _Option(name, shown, Annotated[taken, info], taken_default, default, words, parsed)
+
+
+def _completing(words: tuple[str, ...]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
