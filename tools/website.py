@@ -14,21 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from ssdlab import engine
+from browser_edition import in_browser
 from ssdlab.cli.commands import COMMANDS, loaded
-from ssdlab.drives import load, names
 from ssdlab.live import catalogue
-from ssdlab.live.bench import resolve_to_watch
-from ssdlab.live.choices import VIEWS, DriveChoice
-from ssdlab.live.tours import tours
 from ssdlab.report.theme import css_variables
 from ssdlab.studies import registry
-from ssdlab.workloads.jobs.seeds import clone_seed
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "out/site-pages"
@@ -37,10 +29,6 @@ GALLERY = ROOT / "out/gallery"
 TARGET = "wasm32-unknown-unknown"
 MODULE = ROOT / "target" / TARGET / "web/ssdlab_web.wasm"
 HELP_COLUMNS = 100
-# As many jobs as a session has before seeds come again.
-SEEDS = 64
-# What the browser's live page cannot do (`site/live/worker.js`), so that tours with it are left out.
-ONLY_INSTALLED = {"shipped-job", "dropped-job", "share", "report"}
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 # Where the live page stands on the first one.
@@ -208,40 +196,6 @@ def live_page(folder: Path) -> None:
         shutil.copy(script, folder)
     shutil.copy(MODULE, folder / "engine.wasm")
     (folder / "catalogue.json").write_text(json.dumps(in_browser()), encoding="utf-8")
-
-
-def in_browser() -> dict[str, Any]:
-    """What the worker knows: drives at the scale at which they are quick to watch, policies, tours, seeds."""
-    return {
-        "version": engine.native().version(),
-        "views": list(VIEWS),
-        "policies": catalogue.catalogue()["policies"],
-        "seeds": [str(clone_seed(1, None, place, 0)) for place in range(SEEDS)],
-        "drives": [_drive(name) for name in names()],
-        "tours": [
-            {**tour.plain(), "steps": [{**step.plain(), "do": step.actions} for step in tour.steps]}
-            for tour in tours().values()
-            if not ONLY_INSTALLED & {action for step in tour.steps for action, _ in step.actions}
-        ],
-    }
-
-
-def _drive(name: str) -> Mapping[str, Any]:
-    full = load(name)
-    drive = resolve_to_watch(DriveChoice(name=name), {}, None)
-    capacity = drive.capacity
-    return {
-        "name": name,
-        "description": full.description,
-        "cell": full.nand.cell,
-        "scale": str(Fraction(drive.scale)),
-        "full_physical_units": full.capacity.physical_units,
-        "physical_units": capacity.physical_units,
-        "erase_units": capacity.erase_units,
-        "units_per_erase_unit": capacity.units_per_erase_unit,
-        "endurance_cycles": drive.endurance_cycles,
-        "specification": drive.specification(),
-    }
 
 
 if __name__ == "__main__":

@@ -64,11 +64,11 @@ export function plain(raw) {
   };
 }
 
-/** @param {any} figures as `plain` gives them @returns {(number | null)[]} */
-export function rowOf(figures) {
+/** @param {any} figures as `plain` gives them @param {number | null} theory @returns {(number | null)[]} */
+export function rowOf(figures, theory) {
   const { since } = figures;
   return COLUMNS.map((name) => {
-    if (name === "theory") return null;
+    if (name === "theory") return theory;
     if (name.startsWith("erase_count_")) return figures.erase_count[name.slice(12)];
     if (name.startsWith("programmed_")) return since.programmed_bytes[name.slice(11)];
     const latency = /^(read|write)_latency_ns_(.*)$/.exec(name);

@@ -12,14 +12,15 @@ const DEPTH = 32;
  * @typedef {object} Place where a job stands: jobs before it, its stage, the seeds of jobs by their place.
  * @property {number} index
  * @property {number} stage
- * @property {string[]} seeds
+ * @property {string[][]} seeds of each clone
  */
 
 /**
  * The jobs of a workload on the first percents of a drive; a host that trims has two side by side.
- * @param {Workload} workload @param {string} name @param {number} percent @param {number} userBytes @param {Place} place
+ * @param {Workload} workload @param {string} name @param {number} percent @param {number} userBytes
+ * @param {string} scale such as "1/64" @param {Place} place
  */
-export function working(workload, name, percent, userBytes, place) {
+export function working(workload, name, percent, userBytes, scale, place) {
   const trimDepth = workload.trim_percent ? Math.max(1, roundEven((workload.iodepth * workload.trim_percent) / 100)) : 0;
   const sequential = workload.kind === "sequential";
   // fio's zipf has no theta of exactly 1.
@@ -30,7 +31,7 @@ export function working(workload, name, percent, userBytes, place) {
     direction: workload.read_percent ? "read-write" : "write",
     read_percent: workload.read_percent,
     random_map: false,
-    distribution: !sequential && theta ? { name: "zipf", theta, center: null } : { name: "random" },
+    distribution: ofFullSize(!sequential && theta ? { name: "zipf", theta, center: null } : { name: "random" }, scale),
     iodepth: trimDepth ? Math.max(1, workload.iodepth - trimDepth) : workload.iodepth,
   });
   if (!trimDepth) return [transfers];
@@ -77,9 +78,25 @@ function job(name, blockBytes, place, more) {
     iodepth: DEPTH,
     runtime_ns: null,
     time_based: false,
-    seed: exactly(place.seeds[place.index % place.seeds.length]),
+    seed: exactly(place.seeds[0][place.index % place.seeds[0].length]),
     ...more,
   };
+}
+
+/** "1/64" as its two numbers. @param {string} scale */
+export function parts(scale) {
+  const [part, whole = 1] = scale.split("/").map(Number);
+  return { part, whole };
+}
+
+/**
+ * A scaled range keeps the skew of the full one: the share of the hottest ranks falls on one block.
+ * @param {any} distribution @param {string} scale
+ */
+export function ofFullSize(distribution, scale) {
+  const { part, whole } = parts(scale);
+  const ranks = roundEven(whole / part);
+  return distribution.name === "zipf" && ranks > 1 ? { ...distribution, ranks_per_block: ranks } : distribution;
 }
 
 /** Whole blocks of a share of the drive. @param {number} bytes @param {number} percent @param {number} block */
@@ -88,7 +105,7 @@ function part(bytes, percent, block) {
 }
 
 /** As Python rounds: halves to the even number. @param {number} value */
-function roundEven(value) {
+export function roundEven(value) {
   const below = Math.floor(value);
   if (value - below !== 0.5) return Math.round(value);
   return below % 2 ? below + 1 : below;

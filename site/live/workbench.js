@@ -4,14 +4,16 @@
 /** @import {Choice, DriveStatus, Moment, Recovery, Workload} from "../../python/ssdlab/live/page/types.js" */
 /** @import {Engine} from "./engine.js" */
 import { filling, trimmingBehind, working } from "./jobs.js";
+import { resolved } from "./job_file.js";
 import { Session } from "./session.js";
 import { powerLoss } from "./power_loss.js";
+import { expected } from "./theory.js";
 
 const DRIVES_MAX = 2;
 const SERIES_POINTS_MAX = 2048;
 
 /**
- * A drive at the scale at which it is quick to watch; `tools/website.py` makes it.
+ * A drive at the scale at which it is quick to watch; `tools/browser_edition.py` makes it.
  * @typedef {object} CatalogueDrive
  * @property {string} name
  * @property {string} description
@@ -23,11 +25,12 @@ const SERIES_POINTS_MAX = 2048;
  * @property {number} units_per_erase_unit
  * @property {number} endurance_cycles
  * @property {any} specification
+ * @property {import("./theory.js").Shape} theory
  */
 
-/** @typedef {{version: string, seeds: string[], drives: CatalogueDrive[], policies: any, tours: any[], views: string[]}} Catalogue */
+/** @typedef {{version: string, seeds: string[][], drives: CatalogueDrive[], jobs: import("./job_file.js").JobFile[], theory: import("./theory.js").Tables, policies: any, tours: any[], views: string[]}} Catalogue */
 
-/** @typedef {{choice: Choice, known: CatalogueDrive, specification: any}} Bench */
+/** `jobs` are those of the last stage. @typedef {{choice: Choice, known: CatalogueDrive, specification: any, jobs: any[]}} Bench */
 
 export class Workbench {
   /** @param {Engine} engine @param {Catalogue} catalogue @param {string} drive */
@@ -36,6 +39,8 @@ export class Workbench {
     this.catalogue = catalogue;
     /** @type {Workload} */
     this.workload = { kind: "random", block_bytes: 4096, read_percent: 0, skew: 0, trim_percent: 0, iodepth: 32 };
+    /** @type {import("./job_file.js").JobFile | null} */
+    this.jobFile = null;
     this.partition = 100;
     /** @type {number | null} */
     this.requestsPerSecond = null;
@@ -78,6 +83,7 @@ export class Workbench {
     const name = this.#name("work");
     benches.forEach((bench, index) => specifications[index].jobs.push(...this.#working(bench, name)));
     this.jobs = specifications[0].jobs.length;
+    this.stage = Math.max(...benches[0].jobs.map((job) => job.stage));
     const session = new Session(this.engine, specifications);
     session.setSpeed(this.requestsPerSecond);
     this.session = session;
@@ -98,7 +104,7 @@ export class Workbench {
     if (choice.op !== null) ftl.user_bytes = userUnits(known, choice.op) * ftl.mapping_unit_bytes;
     if (choice.victim !== null) ftl.victim = { name: choice.victim };
     if (choice.placement !== null) ftl.placement = { name: choice.placement };
-    return { choice, known, specification };
+    return { choice, known, specification, jobs: [] };
   }
 
   /** @returns {{session: Session, benches: Bench[], moments: Moment[]}} */
@@ -136,7 +142,22 @@ export class Workbench {
   /** @param {Partial<Workload>} workload */
   setWorkload(workload) {
     this.workload = { kind: "random", block_bytes: 4096, read_percent: 0, skew: 0, trim_percent: 0, iodepth: 32, ...workload };
+    this.jobFile = null;
     this.#goOnWith([]);
+  }
+
+  /** Ends what is running and starts a shipped job file. @param {string} name */
+  startJob(name) {
+    const file = this.catalogue.jobs.find((known) => known.name === name);
+    if (!file) throw new Error(`'${name}' is not a job file of ssdlab`);
+    this.jobFile = file;
+    this.#goOnWith([]);
+  }
+
+  /** Where theory's line is. @param {number} drive @param {number | null} overProvisioning */
+  expectation(drive, overProvisioning) {
+    const { known, specification, jobs } = this.now.benches[drive];
+    return expected(this.catalogue.theory, known.theory, specification, jobs, overProvisioning);
   }
 
   /** The host uses the first percents, and trims what is behind when that becomes less. @param {number} percent */
@@ -193,8 +214,8 @@ export class Workbench {
       finished: session.isFinished,
       failure: session.failure,
       requests_per_second: this.requestsPerSecond,
-      workload: this.workload,
-      job: null,
+      workload: this.jobFile ? null : this.workload,
+      job: this.jobFile && `${this.jobFile.name}.fio`,
       partition_percent: this.partition,
       timed: true,
       seed: 1,
@@ -225,13 +246,21 @@ export class Workbench {
     this.stage = (this.stage ?? 0) + 1;
     const name = this.#name("work");
     benches.forEach((bench, drive) => jobs[drive].push(...this.#working(bench, name)));
+    this.stage = Math.max(...benches[0].jobs.map((job) => job.stage));
     session.append(jobs);
     if (wasRunning) session.run();
   }
 
   /** @param {Bench} bench @param {string} name */
   #working(bench, name) {
-    return working(this.workload, name, this.partition, bench.specification.ftl.user_bytes, this.#place());
+    const userBytes = bench.specification.ftl.user_bytes;
+    const { scale } = bench.known;
+    const jobs = this.jobFile
+      ? resolved(this.jobFile, userBytes, scale, this.#place())
+      : working(this.workload, name, this.partition, userBytes, scale, this.#place());
+    const last = Math.max(...jobs.map((job) => job.stage));
+    bench.jobs = jobs.filter((job) => job.stage === last);
+    return jobs;
   }
 
   #place() {

@@ -14,8 +14,6 @@ const IDLE_MS = 25;
 const PICTURE_FORM = 2;
 const HEADER_BYTES = 16;
 const ONLY_INSTALLED = "needs ssdlab on your own machine: pip install 'ssdlab[live]', then ssdlab live";
-/** Why there is no line of theory. */
-const NO_THEORY = { value: null, formula: null, reason: "closed forms are shown by ssdlab live on your own machine" };
 
 /** @param {object} message */
 const tell = (message) => postMessage(JSON.stringify(message));
@@ -37,6 +35,8 @@ class Pulse {
     this.pictureAt = 0;
     this.figuresAt = 0;
     this.requestsBefore = 0;
+    /** @type {import("../../python/ssdlab/live/page/types.js").Expectation[]} */
+    this.expectations = [];
   }
 
   beat() {
@@ -49,8 +49,7 @@ class Pulse {
   }
 
   tellStatus() {
-    const { benches } = this.bench.now;
-    const status = JSON.stringify({ type: "status", ...this.bench.status(), expectations: benches.map(() => NO_THEORY) });
+    const status = JSON.stringify({ type: "status", ...this.bench.status(), expectations: this.expectations });
     if (status === this.status) return;
     this.status = status;
     postMessage(status);
@@ -68,10 +67,11 @@ class Pulse {
       this.figuresAt = 0;
     }
     const drives = benches.map((_, drive) => plain(this.bench.engine.ask({ do: "figures", drive })));
+    this.expectations = drives.map((figures, drive) => this.bench.expectation(drive, figures.effective_over_provisioning));
     this.tellStatus();
     drives.forEach((figures, drive) => {
       const history = this.histories[drive];
-      if (figures.since.requests || !history.rows.length) history.add(rowOf(figures));
+      if (figures.since.requests || !history.rows.length) history.add(rowOf(figures, this.expectations[drive].value));
       this.#sendRows(drive, history);
     });
     const requests = drives.reduce((sum, figures) => sum + figures.requests, 0);
@@ -123,6 +123,7 @@ function carryOut(bench, pulse, name, said) {
   else if (name === "speed") bench.setSpeed(said.requests_per_second === "fastest" ? null : said.requests_per_second);
   else if (name === "reset") bench.reset();
   else if (name === "workload") bench.setWorkload(said.workload);
+  else if (name === "shipped-job") bench.startJob(said.name);
   else if (name === "partition") bench.setPartition(said.percent);
   else if (name === "fill") bench.fill();
   else if (name === "drives") bench.setDrives(said.drives);
@@ -155,7 +156,8 @@ async function begin() {
   const bench = new Workbench(engine, catalogue, DRIVE);
   const pulse = new Pulse(bench, catalogue.views);
   const { drives, policies, views, version, tours } = catalogue;
-  tell({ type: "hello", version, columns: COLUMNS, parts: PARTS, views, drives, policies, jobs: [], tours });
+  const jobs = bench.catalogue.jobs.map(({ name, summary }) => ({ name, summary }));
+  tell({ type: "hello", version, columns: COLUMNS, parts: PARTS, views, drives, policies, jobs, tours });
   pulse.tellStatus();
   return { bench, pulse };
 }

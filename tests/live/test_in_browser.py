@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from browser_edition import SEEDS, shipped_job, theory
 from ssdlab.drives import load, resolve
+from ssdlab.live import catalogue
+from ssdlab.theory import expectation
 from ssdlab.workloads import controls
 from ssdlab.workloads.controls import Controls
 from ssdlab.workloads.jobs import parse
@@ -30,6 +33,9 @@ WORKLOADS = [
 ]
 PARTITIONS = [100, 77, 30]
 USER_BYTES = 7_501_623_296
+SCALES = [Fraction(1), Fraction(1, 64)]
+# Of the controls' workloads (`site/live/jobs.js`).
+ENDLESS_BYTES = 1 << 50
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
@@ -43,30 +49,39 @@ def in_node(script: str, given: object) -> Any:
     return json.loads(ended.stdout)
 
 
-def test_jobs_are_those_of_the_job_files() -> None:
-    seeds = [str(clone_seed(1, None, place, 0)) for place in range(8)]
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_jobs_are_those_of_the_job_files(scale: Fraction) -> None:
+    seeds = [[str(clone_seed(1, None, place, 0)) for place in range(8)]]
     cases = [(workload, percent) for workload in WORKLOADS for percent in PARTITIONS]
     script = f"""
 import {{ filling, trimmingBehind, working }} from '{ROOT}/site/live/jobs.js';
 import {{ readFileSync }} from 'node:fs';
-const {{ cases, seeds, bytes }} = JSON.parse(readFileSync(0, 'utf-8'));
+const {{ cases, seeds, bytes, scale }} = JSON.parse(readFileSync(0, 'utf-8'));
 const all = cases.map(([workload, percent]) => {{
-  const jobs = working(workload, 'work', percent, bytes, {{ index: 0, stage: 0, seeds }});
+  const jobs = working(workload, 'work', percent, bytes, scale, {{ index: 0, stage: 0, seeds }});
   jobs.push(filling('fill', percent, bytes, {{ index: jobs.length, stage: 1, seeds }}));
   if (percent < 100) jobs.push(trimmingBehind('trim', percent, bytes, {{ index: jobs.length, stage: 2, seeds }}));
   return jobs;
 }});
 process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
 """
-    given = {"cases": [(case.model_dump(), percent) for case, percent in cases], "seeds": seeds, "bytes": USER_BYTES}
+    given = {
+        "cases": [(case.model_dump(), percent) for case, percent in cases],
+        "seeds": seeds,
+        "bytes": USER_BYTES,
+        "scale": str(scale),
+    }
     for (workload, percent), jobs in zip(cases, in_node(script, given), strict=True):
         sections = [*workload.sections("work", percent), controls.fill("fill", percent)]
         if percent < 100:
             sections.append(controls.trim_behind("trim", percent))
-        expected = parse("\n".join(sections), "the page").resolve(USER_BYTES, seed=1)
+        expected = parse("\n".join(sections), "the page").resolve(USER_BYTES, seed=1, scale=scale)
         for job, other in zip(jobs, expected, strict=True):
             # The worker counts its stages itself.
             job["stage"] = other["stage"]
+            if other["io_bytes"] == ENDLESS_BYTES * scale:
+                # Endless at any scale.
+                other["io_bytes"] = ENDLESS_BYTES
         assert jobs == expected, (workload, percent)
 
 
@@ -83,3 +98,65 @@ process.stdout.write(JSON.stringify(shares.map((share) => userUnits(drive, share
     drive = {"full_physical_units": full.physical_units, "physical_units": small.physical_units}
     expected = [resolve(file, over_provisioning=share, scale=Fraction(1, 64)).capacity.user_units for share in shares]
     assert in_node(script, {"drive": drive, "shares": shares}) == expected
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_shipped_job_files_are_those_of_the_package(scale: Fraction) -> None:
+    shipped = list(catalogue.shipped_jobs().values())
+    seeds = [[str(clone_seed(1, None, place, clone)) for place in range(SEEDS)] for clone in range(4)]
+    script = f"""
+import {{ resolved }} from '{ROOT}/site/live/job_file.js';
+import {{ readFileSync }} from 'node:fs';
+const {{ files, seeds, sizes, scale }} = JSON.parse(readFileSync(0, 'utf-8'));
+const all = files.map((file) => sizes.map((bytes) => resolved(file, bytes, scale, {{ index: 0, stage: 0, seeds }})));
+process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
+"""
+    sizes = [USER_BYTES, USER_BYTES - 4096 * 7, 1_000_000 * 4096]
+    given = {"files": [shipped_job(job) for job in shipped], "seeds": seeds, "sizes": sizes, "scale": str(scale)}
+    for job, computed in zip(shipped, in_node(script, given), strict=True):
+        file = parse(job.text, job.name)
+        for user_bytes, jobs in zip(sizes, computed, strict=True):
+            assert jobs == file.resolve(user_bytes, seed=1, scale=scale), (job.name, user_bytes)
+
+
+def test_the_line_of_theory_is_that_of_the_installed_program() -> None:
+    """Where the browser has one; it has none for skewed writes."""
+    drive = resolve(load("generic-tlc-480"), scale=Fraction(1, 64))
+    specification = drive.specification()
+    victims = ["greedy", "fifo", "random", "d-choices", "cost-benefit"]
+    spare_areas = [0.004, 0.0701, 0.1234, 0.5, 3.0]
+    workloads = [
+        [*workload.sections("work", percent)]
+        for workload in [*WORKLOADS, Controls(trim_percent=25), Controls(read_percent=50, iodepth=3)]
+        for percent in PARTITIONS
+    ]
+    jobs = [parse("\n".join(sections), "the page").resolve(USER_BYTES, seed=1) for sections in workloads]
+    data_units, parity_factor, open_blocks = expectation.shape(specification)
+    script = f"""
+import {{ expected }} from '{ROOT}/site/live/theory.js';
+import {{ readFileSync }} from 'node:fs';
+const {{ tables, shape, cases }} = JSON.parse(readFileSync(0, 'utf-8'));
+const all = cases.map(([ftl, jobs, spare]) => expected(tables, shape, {{ ftl }}, jobs, spare));
+process.stdout.write(JSON.stringify(all));
+"""
+    cases = [
+        ({**specification["ftl"], "victim": {"name": victim}, "placement": {"name": placement}}, running, spare)
+        for victim in victims
+        for placement in ("single", "host-gc-split", "host-streams")
+        for running in jobs
+        for spare in spare_areas
+    ]
+    shape = {"data_units": data_units, "parity_factor": parity_factor, "open_blocks": open_blocks}
+    lines = in_node(script, {"tables": theory({data_units}), "shape": shape, "cases": cases})
+    have_one = set()
+    for (ftl, running, spare), line in zip(cases, lines, strict=True):
+        own = expectation.expected(running, {**specification, "ftl": ftl}, spare)
+        if own.value is None:
+            assert line == {"value": None, "formula": None, "reason": own.reason}
+        elif line["value"] is None:
+            assert "skewed writes" in line["reason"]
+        else:
+            assert line["value"] == pytest.approx(own.value, rel=0.002)
+            assert line["formula"] == own.formula
+            have_one.add((ftl["victim"]["name"], spare))
+    assert len(have_one) == 4 * len(spare_areas)

@@ -109,6 +109,17 @@ def expected(
         return Expectation(None, None, str(none))
 
 
+def shape(drive: Mapping[str, Any]) -> tuple[int, float, int]:
+    """What a drive's specification means for the formulas: units of data in an erase unit, programs for each unit of
+    data with parity, and the erase units that are open in a stream."""
+    stripe = int(drive["parity"]["units_per_stripe"])
+    # One unit in `stripe` is parity: it takes room in the erase unit and is one more program for each stripe of data.
+    units = _units_per_erase_unit(drive)
+    data_units = units - math.ceil(units / stripe) if stripe > 1 else units
+    parity_factor = stripe / (stripe - 1) if stripe > 1 else 1.0
+    return data_units, parity_factor, _open_blocks_per_stream(drive) * int(drive.get("stripe", {}).get("devices", 1))
+
+
 def _expected(
     jobs: Sequence[Mapping[str, Any]], drive: Mapping[str, Any], effective_over_provisioning: float | None
 ) -> Expectation:
@@ -118,15 +129,9 @@ def _expected(
     if ftl["wear_leveling"]["name"] == "static":
         raise _NoFormula("static wear levelling moves data that no closed form counts")
     spans = _spans_written(jobs, int(ftl["mapping_unit_bytes"]), int(ftl["user_bytes"]))
-    stripe = int(drive["parity"]["units_per_stripe"])
-    # One unit in `stripe` is parity: it takes room in the erase unit and is one more program for each stripe of data.
-    units = _units_per_erase_unit(drive)
-    data_units = units - math.ceil(units / stripe) if stripe > 1 else units
-    parity_factor = stripe / (stripe - 1) if stripe > 1 else 1.0
-
+    data_units, parity_factor, open_blocks = shape(drive)
     placement = ftl["placement"]["name"]
     live_units = sum(span.end - span.start for span in spans) / ftl["mapping_unit_bytes"]
-    open_blocks = _open_blocks_per_stream(drive) * drive.get("stripe", {}).get("devices", 1)
     open_units = _OpenEraseUnits(effective_over_provisioning, open_blocks * data_units / live_units)
     if _equally_dense(spans):
         if placement not in ("single", "host-gc-split"):

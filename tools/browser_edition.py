@@ -1,0 +1,123 @@
+"""What the live page in the browser knows beforehand, as plain JSON: drives, policies, job files, tours, theory.
+
+Its worker (`site/live/`) has no Python: what depends on more than a few numbers is computed here. Not for how pages are
+made, which is `website.py`'s.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.drives import load, names
+from ssdlab.live import catalogue
+from ssdlab.live.bench import resolve_to_watch
+from ssdlab.live.choices import VIEWS, DriveChoice
+from ssdlab.live.tours import tours
+from ssdlab.theory import expectation
+from ssdlab.workloads.jobs import parse
+from ssdlab.workloads.jobs.seeds import clone_seed
+from ssdlab.workloads.jobs.table import IO_SIZE, LOOPS, NORANDOMMAP, NUMBER_IOS, OFFSET, RW, SIZE
+
+# As many jobs as a session has before seeds come again, and clones of one as the shipped job files have.
+SEEDS = 64
+CLONES = 4
+# What the browser's live page cannot do (`site/live/worker.js`), so that tours with it are left out.
+ONLY_INSTALLED = {"dropped-job", "share", "report"}
+
+# Where the worker looks up theory's lines: between two places it goes straight in logarithms, within 0.1 %.
+OVER_PROVISIONING_MIN, OVER_PROVISIONING_MAX = 0.002, 20.0
+# Places of each victim's curve; a value of d-choices takes 20 ms.
+PLACES = {"fifo": 320, "greedy": 320, "random": 320, "d-choices": 80}
+# Their formulas do not ask how large an erase unit is.
+_OF_ANY_SIZE = {"fifo", "random"}
+# Jobs are written for a drive of so many bytes first; what depends on its size, the worker computes anew.
+_ANY_BYTES = 1 << 40
+
+
+def in_browser() -> dict[str, Any]:
+    """All of it; drives at the scale at which they are quick to watch."""
+    drives = [_drive(name) for name in names()]
+    return {
+        "version": engine.native().version(),
+        "views": list(VIEWS),
+        "policies": catalogue.catalogue()["policies"],
+        "seeds": [[str(clone_seed(1, None, place, clone)) for place in range(SEEDS)] for clone in range(CLONES)],
+        "drives": drives,
+        "jobs": [shipped_job(job) for job in catalogue.shipped_jobs().values()],
+        "theory": theory({drive["theory"]["data_units"] for drive in drives}),
+        "tours": [
+            {**tour.plain(), "steps": [{**step.plain(), "do": step.actions} for step in tour.steps]}
+            for tour in tours().values()
+            if not ONLY_INSTALLED & {action for step in tour.steps for action, _ in step.actions}
+        ],
+    }
+
+
+def _drive(name: str) -> Mapping[str, Any]:
+    full = load(name)
+    drive = resolve_to_watch(DriveChoice(name=name), {}, None)
+    capacity, specification = drive.capacity, drive.specification()
+    data_units, parity_factor, open_blocks = expectation.shape(specification)
+    return {
+        "name": name,
+        "description": full.description,
+        "cell": full.nand.cell,
+        "scale": str(Fraction(drive.scale)),
+        "full_physical_units": full.capacity.physical_units,
+        "physical_units": capacity.physical_units,
+        "erase_units": capacity.erase_units,
+        "units_per_erase_unit": capacity.units_per_erase_unit,
+        "endurance_cycles": drive.endurance_cycles,
+        "specification": specification,
+        "theory": {"data_units": data_units, "parity_factor": parity_factor, "open_blocks": open_blocks},
+    }
+
+
+def shipped_job(job: catalogue.ShippedJob) -> dict[str, Any]:
+    """A shipped job file: the engine's jobs, and beside each what its sizes follow from (`site/live/job_file.js`)."""
+    file = parse(job.text, f"{job.name}.fio")
+    engine_jobs: Sequence[dict[str, Any]] = file.resolve(_ANY_BYTES, seed=1)
+    places = {section.name: place for place, section in enumerate(file.sections)}
+    jobs = []
+    for engine_job in engine_jobs:
+        section = file.sections[places[engine_job["name"]]]
+        offset, size, io_size = section.get(OFFSET), section.get(SIZE), section.get(IO_SIZE)
+        if offset.size_bytes or size.size_bytes or io_size.percent or engine_job["clone"] >= CLONES:
+            raise ValueError(f"{job.name}.fio has a size that site/live/job_file.js does not compute")
+        follows = {
+            "offset_percent": offset.percent or 0,
+            "size_percent": size.percent or 0,
+            "io_size_bytes": io_size.size_bytes or 0,
+            "number_ios": section.get(NUMBER_IOS) or 0,
+            "loops": max(1, section.get(LOOPS)),
+            "visits_freely": section.get(NORANDOMMAP) and not section.get(RW).sequential,
+        }
+        jobs.append({"section": places[engine_job["name"]], "job": {**engine_job, "seed": None}, "follows": follows})
+    return {"name": job.name, "summary": job.summary, "sections": len(file.sections), "jobs": jobs}
+
+
+def theory(data_units: set[int]) -> dict[str, Any]:
+    """Write amplification of uniform writes over spare areas, for victims and sizes of erase units.
+
+    Null: no value. Size 0: any.
+    """
+    curves: dict[str, dict[str, list[float | None]]] = {}
+    for victim, places in PLACES.items():
+        step = math.log(OVER_PROVISIONING_MAX / OVER_PROVISIONING_MIN) / (places - 1)
+        spare_areas = [OVER_PROVISIONING_MIN * math.exp(step * place) for place in range(places)]
+        sizes = [0] if victim in _OF_ANY_SIZE else sorted(data_units)
+        curves[victim] = {
+            str(units): [_value(spare_area, victim, units) for spare_area in spare_areas] for units in sizes
+        }
+    formulas = {victim: expectation.uniform(0.1, {"name": victim}, 64).formula for victim in PLACES}
+    return {"min": OVER_PROVISIONING_MIN, "max": OVER_PROVISIONING_MAX, "curves": curves, "formulas": formulas}
+
+
+def _value(over_provisioning: float, victim: str, units: int) -> float | None:
+    try:
+        value = expectation.write_amplification(over_provisioning, {"name": victim}, units)
+    except (ArithmeticError, ValueError):
+        return None
+    return None if value is None else float(f"{value:.6g}")
