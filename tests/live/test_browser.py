@@ -5,6 +5,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,61 @@ def test_the_line_of_theory_is_broken_where_there_is_none(serve: Serve, open_pag
         [[[0, 2], [1, 2], [3, 3], [4, 3]], [2]],
         [[[0, 1], [1, 1], [3, 1], [4, 1]], []],
     ]
+
+
+def test_the_header_says_what_is_in_use(serve: Serve, open_page: Open) -> None:
+    """It once spoke of the whole drive, whatever the sliders said."""
+    page = open_page(serve())
+    header = page.locator("#what")
+    expect(header).to_contain_text("58.7 MB in use, 14.3 % over-provisioning")
+    expect(header).to_contain_text("random writes of 4 KiB, uniform, queue depth 32")
+    slide(page, "partition", 75)
+    expect(header).to_contain_text("44.0 MB of 58.7 MB in use, 52.4 % over-provisioning")
+    slide(page, "reads", 40)
+    slide(page, "skew", 1.2)
+    slide(page, "depth", 3)
+    page.check("#trim")
+    expect(header).to_contain_text("random requests, 40 % of them reads, of 4 KiB, zipf 1.2, 30 % trims, queue depth 8")
+    page.select_option("#drive-op-0", "0.28")
+    expect(header).to_contain_text("in use, 28 % over-provisioning")
+
+
+def test_a_new_drive_is_said_to_be_one(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    bench_of(server).session.step(1000)
+    shows(page, "requests", 1000)
+    notice = page.locator("#notice")
+    slide(page, "partition", 75)
+    expect(page.locator("#what")).to_contain_text("44.0 MB of 58.7 MB")
+    expect(notice).to_be_hidden()
+    page.select_option("#drive-victim-0", "fifo")
+    expect(notice).to_have_text("A new, empty drive: figures, charts and moments begin again.")
+    shows(page, "requests", 0)
+    page.click("#compare")
+    expect(notice).to_contain_text("Two new, empty drives")
+
+
+def test_marks_stand_under_the_thumb(serve: Serve, open_page: Open) -> None:
+    page = open_page(serve())
+    for control in ("speed", "partition", "reads", "skew", "depth"):
+        slider, marks = page.locator(f"#{control}").bounding_box(), page.locator(f"#{control} + .ticks i")
+        assert slider is not None
+        ends = [marks.first.bounding_box(), marks.last.bounding_box()]
+        assert ends[0] and ends[1]
+        assert slider["x"] <= ends[0]["x"] < slider["x"] + 16
+        assert ends[1]["x"] + ends[1]["width"] <= slider["x"] + slider["width"]
+        boxes = [marks.nth(index).bounding_box() for index in range(marks.count())]
+        edges = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+        assert all(before[1] < after[0] for before, after in pairwise(edges)), control
+
+
+def test_a_phone_has_the_controls_before_the_charts(serve: Serve, open_page: Open) -> None:
+    page = open_page(serve(), width=390)
+    tops = [page.locator(f"#{part}").bounding_box() for part in ("controls", "figures")]
+    assert tops[0] and tops[1] and tops[0]["y"] + tops[0]["height"] <= tops[1]["y"]
+    assert tops[0]["y"] < 300
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

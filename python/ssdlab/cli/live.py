@@ -79,8 +79,8 @@ def live(
     """Show a running drive in the browser, with controls to change it, until Ctrl-C.
 
     Each erase unit is a cell; charts show write amplification, speed and wear over time. Workload, spare area,
-    policies and drives can be changed. Each session can be exported as a command line for ssdlab run. Only this
-    machine can open the page, and only with the printed address.
+    policies and drives can be changed. Each session can be exported as a command line for ssdlab run. Nothing is
+    simulated while no page is open. Only this machine can open the page, and only with the printed address.
     """
     from ssdlab.live.choices import DRIVES_MAX, DriveChoice
     from ssdlab.live.tours import tour_named, tours
@@ -121,7 +121,9 @@ def live(
         seed=seed,
         timed=not started.untimed,
     )
-    server = live_server(start, Path(output or "out/live"), port=port, tour=tour, is_running=not started.paused)
+    server = live_server(
+        start, Path(output or "out/live"), port=port, tour=tour, is_running=not started.paused, on_rest=_say_rest
+    )
     assert isinstance(server.shown, Workbench)
     with measurable(server.shown) as unseen:
         if unseen:
@@ -144,6 +146,10 @@ def serve_until_interrupted(server: object, browser: bool) -> None:
         server.close()
     if server.failure is not None:
         raise RunFailed(f"the live page ended: {server.failure}")
+
+
+def _say_rest() -> None:
+    typer.echo("no page is open: the drive stands still until one is", err=True)
 
 
 def _open(address: str) -> None:

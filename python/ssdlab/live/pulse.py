@@ -6,6 +6,7 @@ Drives are asked here and nowhere else for what they counted since the last time
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,13 +20,18 @@ from ssdlab.live.session_contract import Shown, Watchable
 # A little more than the thirty that reach the screen, as beats and the screen's own do not fall together.
 PICTURES_PER_SECOND = 36
 BEATS_PER_FIGURES = 3
+# A page that is loaded again is gone for a moment only.
+_REST_SECONDS_MIN = 2.0
 
 
 class Pulse:
     """Serves the connections in `connections` from the drives that are shown."""
 
-    def __init__(self, shown: Watchable) -> None:
+    def __init__(self, shown: Watchable, on_rest: Callable[[], None] = lambda: None) -> None:
+        """`on_rest` is called when no page has been open for a while and the drives stand still."""
         self.connections: set[Connection] = set()
+        self._on_rest = on_rest
+        self._arrived = asyncio.Event()
         self._shown = shown
         self._histories: list[History] = []
         self._generation = -1
@@ -43,9 +49,29 @@ class Pulse:
         period = 1 / PICTURES_PER_SECOND
         next_beat = time.monotonic()
         while True:
+            if self._shown.rests_unwatched and not self.connections:
+                await self._rest()
             await self.beat()
             next_beat = max(next_beat + period, time.monotonic())
             await asyncio.sleep(max(0.002, next_beat - time.monotonic()))
+
+    async def _rest(self) -> None:
+        """Until a page is opened nothing is simulated and nothing counted."""
+        self._arrived.clear()
+        await asyncio.to_thread(self._shown.set_watched, False)
+        start = time.monotonic()
+        try:
+            await asyncio.wait_for(self._arrived.wait(), _REST_SECONDS_MIN)
+        except TimeoutError:
+            self._on_rest()
+            await self._arrived.wait()
+            # A drive that has not begun yet has not stood still for anyone.
+            if self._requests_before:
+                for connection in self.connections:
+                    connection.offer_text({"type": "rested", "seconds": time.monotonic() - start})
+        # The pause is no part of the rate.
+        self._asked_at = 0.0
+        await asyncio.to_thread(self._shown.set_watched, True)
 
     async def beat(self) -> None:
         """One beat: figures if it is time for them, then pictures for those that wait for one."""
@@ -79,6 +105,7 @@ class Pulse:
     def welcome(self, connection: Connection) -> None:
         """A new page receives the present state at once."""
         self.connections.add(connection)
+        self._arrived.set()
         if self._status:
             connection.offer_status(self._status)
         if self._last_figures:

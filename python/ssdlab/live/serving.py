@@ -1,5 +1,6 @@
 """The parts of the live page put together: what is shown, what a page may ask of it, the server."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,26 @@ from ssdlab.live.watching import Watching
 from ssdlab.live.workbench import Start, Workbench
 
 
-def live_server(start: Start, folder: Path, *, port: int, tour: str | None, is_running: bool) -> LiveServer:
+def live_server(
+    start: Start,
+    folder: Path,
+    *,
+    port: int,
+    tour: str | None,
+    is_running: bool,
+    on_rest: Callable[[], None] = lambda: None,
+) -> LiveServer:
     """A server that listens already, for a session that runs or stands still. `folder` gets the reports.
+
+    While no page is open the drives stand still; `on_rest` is called when they do.
 
     Raises InputError for a drive that cannot be, or a port that is taken.
     """
     workbench = Workbench(start, Session)
+    workbench.set_watched(False)
     commands = Commands(workbench, Reports(folder), tours())
     try:
-        pulse = Pulse(workbench)
+        pulse = Pulse(workbench, on_rest)
         server = LiveServer(workbench, pulse, commands.carry_out, hello(), reports=commands.reports, port=port)
     except OSError as error:
         workbench.close()

@@ -54,6 +54,7 @@ class Session:
         if not self._drives:
             raise InputError("a session needs at least one drive")
         self._is_running = False
+        self._is_watched = True
         self._is_closed = False
         self._broken: str | None = None
         self._requests_per_second: float | None = None
@@ -97,6 +98,13 @@ class Session:
             self._changed.notify_all()
         with self._next, self._at_work:
             pass
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Whether anyone looks: otherwise drives that run stand still, and go on once someone does."""
+        with self._changed:
+            self._is_watched = is_watched
+            self._pace_from_now()
+            self._changed.notify_all()
 
     def step(self, requests: int = 1) -> None:
         """Issues so many requests at once. With a clock several may come due together, and are all issued."""
@@ -226,7 +234,7 @@ class Session:
         """The life of the thread."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._is_running or self._is_closed)
+                self._changed.wait_for(lambda: (self._is_running and self._is_watched) or self._is_closed)
                 if self._is_closed:
                     return
                 wait_seconds = self._seconds_until_due()
@@ -242,7 +250,7 @@ class Session:
 
     def _slice(self) -> None:
         with self._changes(), engine.in_words_of_the_user():
-            if not self._is_running:
+            if not (self._is_running and self._is_watched):
                 return
             self._advance(self._due(), _SLICE_SECONDS)
             if self.is_finished:

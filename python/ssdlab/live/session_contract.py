@@ -57,6 +57,15 @@ class Watchable(Protocol):
     @property
     def now(self) -> Shown: ...
 
+    @property
+    def rests_unwatched(self) -> bool:
+        """Whether its drives stand still while no page is open; else they are looked at all the time."""
+        ...
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Whether a page is open."""
+        ...
+
     def status(self) -> dict[str, Any]:
         """What the page shows in addition to the figures, as plain JSON values; `Status` of `page/types.js`."""
         ...
@@ -84,6 +93,10 @@ class Session(Watched, Protocol):
 
     def pause(self) -> None:
         """Returns when the drives stand still."""
+        ...
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Drives that run stand still while nobody looks."""
         ...
 
     def step(self, requests: int) -> None:

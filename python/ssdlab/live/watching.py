@@ -30,6 +30,8 @@ class NowServed:
 class Watching:
     """A served drive as the server shows it."""
 
+    rests_unwatched = False
+
     def __init__(self, drive: WatchedDrive) -> None:
         self.now = NowServed(drive)
         self.moments: list[dict[str, Any]] = []
@@ -38,6 +40,9 @@ class Watching:
 
     def close(self) -> None:
         self.now.session.close()
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Programs use the drive, whether a page is open or not."""
 
     def status(self) -> dict[str, Any]:
         """As `Workbench.status`; `watched` says what is looked at."""

@@ -74,6 +74,8 @@ class Moment:
 class Workbench:
     """One session at a time. Calls that change something are made one after the other, from any caller."""
 
+    rests_unwatched = True
+
     def __init__(self, start: Start, start_session: StartSession) -> None:
         """Raises InputError for a drive that cannot be."""
         self.start = start
@@ -87,6 +89,7 @@ class Workbench:
         self.recovery: Recovery | None = None
         """A loss of power that is being shown; the drives stand still meanwhile."""
         self._power_cuts = 0
+        self._is_watched = True
         # A page cannot make this program read files that nobody named.
         self._known_drives = {*names(), *(choice.name for choice in start.drives)}
         self._start_session = start_session
@@ -107,6 +110,12 @@ class Workbench:
 
     def close(self) -> None:
         self.session.close()
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Whether a page is open: without one the drives stand still, also those of a later session."""
+        with self._lock:
+            self._is_watched = is_watched
+            self.session.set_watched(is_watched)
 
     def reset(self) -> None:
         """New drives of the same kind, and the workload from its beginning."""
@@ -311,6 +320,7 @@ class Workbench:
             specifications.append(bench.specification)
         session = self._start_session(specifications)
         session.set_speed(self.requests_per_second)
+        session.set_watched(self._is_watched)
         return session
 
     def _current_sections(self) -> list[Written]:

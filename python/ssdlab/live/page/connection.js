@@ -13,6 +13,7 @@ import { openSocket } from "./socket.js";
  * @property {(drive: number, from: number, rows: (number | null)[][]) => void} [rows]
  * @property {(picture: Picture) => void} [picture]
  * @property {(sweep: Sweep) => void} [sweep]
+ * @property {(seconds: number) => void} [rested]
  * @property {(isLost: boolean) => void} lost
  */
 
@@ -53,6 +54,7 @@ export class Connection {
     else if (message.type === "figures") this.listener.figures?.(message.drives, message.requests_per_second);
     else if (message.type === "rows") this.listener.rows?.(message.drive, message.from, message.rows);
     else if (message.type === "sweep") this.listener.sweep?.(message);
+    else if (message.type === "rested") this.listener.rested?.(message.seconds);
     else if (message.type === "reply") this.answered(message);
   }
 

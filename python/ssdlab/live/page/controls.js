@@ -17,6 +17,16 @@ const speedOf = (place) => (place >= FASTEST ? null : Math.round(10 ** (place / 
 /** @param {number | null} speed */
 const placeOf = (speed) => (speed === null ? FASTEST : Math.min(FASTEST - 1, Math.round(10 * Math.log10(speed))));
 
+/** Marks under each slider: a place along it, and what it says there. @type {Record<string, [number, string][]>} */
+const TICKS = {
+  speed: [[0, "1/s"], [20, "100"], [40, "10 k"], [60, "1 M"], [70, "max"]],
+  partition: [[30, "30 %"], [50, "50"], [75, "75"], [100, "100 %"]],
+  reads: [[0, "0 %"], [25, "25"], [50, "50"], [75, "75"], [95, "95 %"]],
+  skew: [[0, "uniform"], [0.5, "0.5"], [1, "1"], [1.5, "1.5"]],
+  trims: [[5, "5 %"], [25, "25"], [50, "50 %"]],
+  depth: [[0, "1"], [2, "4"], [4, "16"], [6, "64"], [8, "256"]],
+};
+
 export class Controls {
   /** @param {Ask} ask @param {(error: Error) => void} complain */
   constructor(ask, complain) {
@@ -43,6 +53,7 @@ export class Controls {
   }
 
   listen() {
+    for (const [id, ticks] of Object.entries(TICKS)) layOutTicks(byId(id, HTMLInputElement), ticks);
     byId("run", HTMLButtonElement).addEventListener("click", () => this.runOrPause());
     byId("step", HTMLButtonElement).addEventListener("click", () => this.give("step", { requests: 1 }));
     byId("reset", HTMLButtonElement).addEventListener("click", () => this.give("reset"));
@@ -229,4 +240,15 @@ function select(label, id, options, chosen, act) {
     element.addEventListener("change", () => act(element.value));
   }
   return make("label", { class: "row" }, [make("span", {}, [label]), element]);
+}
+
+/** A slider's value is said by itself; the marks are for eyes. @param {HTMLInputElement} input @param {[number, string][]} ticks */
+function layOutTicks(input, ticks) {
+  const [min, max] = [Number(input.min), Number(input.max)];
+  const marks = ticks.map(([place, text]) => {
+    const mark = make("i", {}, [text]);
+    mark.style.setProperty("--at", String((place - min) / (max - min)));
+    return mark;
+  });
+  input.after(make("span", { class: "ticks", "aria-hidden": "true" }, marks));
 }

@@ -50,7 +50,7 @@ export function showHelp(keys) {
     make("ul", {}, rows),
     make("p", { class: "soft" }, [
       "Each cell is an erase unit, which the drive erases as a whole. Point at a cell for its description, select it to see its units. ",
-      "Closing this page does not end the session; Ctrl-C in the terminal does.",
+      "While no page is open the drives stand still; the session is kept until Ctrl-C in the terminal.",
     ]),
   ]);
 }

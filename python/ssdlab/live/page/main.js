@@ -13,7 +13,7 @@ import { DriveMap } from "./map.js";
 import { Numbers } from "./numbers.js";
 import { RecoveryView } from "./recovery.js";
 import { showTour } from "./tour.js";
-import { count, share, size } from "./words.js";
+import { count, seconds, share, size, workloadInWords } from "./words.js";
 
 // As in page.css: a narrower screen gets figures and charts without the picture.
 const wide = window.matchMedia("(min-width: 900px)");
@@ -55,6 +55,9 @@ const connection = new Connection({
     charts?.addRows(drive, from, rows);
   },
   picture: showPicture,
+  rested(stoodStill) {
+    say(`The drives stood still for ${seconds(stoodStill)}: no page was open.`);
+  },
   lost(isLost) {
     document.body.classList.toggle("lost", isLost);
     if (isLost) say("The server does not respond. It ends with Ctrl-C in its terminal; this page reconnects when the server is back.", true);
@@ -91,6 +94,7 @@ function complain(error) {
 function showStatus(next) {
   const isNew = !status || status.generation !== next.generation || status.drives.length !== next.drives.length;
   const failed = next.failure && next.failure !== status?.failure;
+  const begunAgain = status && status.generation !== next.generation;
   status = next;
   byId("what", HTMLElement).textContent = inWords(next);
   document.body.dataset.running = String(next.running);
@@ -106,6 +110,7 @@ function showStatus(next) {
     const view = showTour(hello, next, goToStep);
     if (view) setView(view);
   }
+  if (begunAgain) say(next.drives.length > 1 ? "Two new, empty drives: figures, charts and moments begin again." : "A new, empty drive: figures, charts and moments begin again.");
   if (failed && next.failure) say(next.failure, true);
 }
 
@@ -113,9 +118,11 @@ function showStatus(next) {
 function inWords(next) {
   const drives = next.drives.map((drive) => {
     const scale = drive.scale === "1" ? "" : `, at a scale of ${drive.scale}`;
-    return `${drive.name}: ${size(drive.user_bytes)}, ${share(drive.over_provisioning)} over-provisioning, ${drive.erase_units.toLocaleString("en")} erase units${scale}`;
+    const part = next.partition_percent < 100 ? `${size((drive.user_bytes * next.partition_percent) / 100)} of ` : "";
+    return `${drive.name}: ${part}${size(drive.user_bytes)} in use, ${share(drive.used_over_provisioning)} over-provisioning, ${drive.erase_units.toLocaleString("en")} erase units${scale}`;
   });
-  return [next.watched, drives.join(" \u00b7 "), next.job, next.finished && !next.watched ? "all jobs are complete" : ""].filter(Boolean).join(" \u00b7 ");
+  const workload = next.job ?? (next.workload && workloadInWords(next.workload));
+  return [next.watched, drives.join(" \u00b7 "), workload, next.finished && !next.watched ? "all jobs are complete" : ""].filter(Boolean).join(" \u00b7 ");
 }
 
 /** @param {Status} next */

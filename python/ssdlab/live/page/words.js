@@ -1,5 +1,7 @@
 // How numbers are said: few digits, always a unit. The same habits as the reports' `wording.py`.
 
+/** @import {Workload} from "./types.js" */
+
 export const NO_VALUE = "\u2014";
 const NARROW = "\u00a0";
 
@@ -90,3 +92,12 @@ export const PART_NAMES = {
   padding: "padding",
   slc_fold: "SLC fold",
 };
+
+/** What the controls ask of the host. @param {Workload} workload */
+export function workloadInWords(workload) {
+  const { kind, block_bytes: block, read_percent: reads, skew, trim_percent: trims, iodepth } = workload;
+  const mix = reads ? `${kind} requests, ${reads}${NARROW}% of them reads,` : `${kind} writes`;
+  const addresses = kind === "random" ? [skew ? `zipf ${skew.toFixed(1)}` : "uniform"] : [];
+  const deletions = trims ? [`${trims}${NARROW}% trims`] : [];
+  return [`${mix} of ${block / 1024}${NARROW}KiB`, ...addresses, ...deletions, `queue depth ${iodepth}`].join(", ");
+}
