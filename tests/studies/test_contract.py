@@ -2,13 +2,16 @@
 
 import io
 import json
+import re
+from html import escape
 
 import pytest
 from rich.console import Console
 
 from ssdlab.errors import InputError
-from ssdlab.studies import Fitted, Range, Row, registry, wording
+from ssdlab.studies import Fitted, Range, Row, StudyResult, registry, wording
 from ssdlab.studies.contract import Verdict
+from ssdlab.studies.page import all_page, rows_html, study_page
 from ssdlab.studies.table import print_rows
 
 COPY_COST = Fitted(("what a copy costs",), 3)
@@ -123,3 +126,47 @@ def test_every_study_has_its_folder_with_its_steps() -> None:
         for job in study.jobs:
             assert (folder / job).is_file(), f"{study.name}: {job}"
         assert {path.name for path in folder.iterdir() if path.suffix in (".fio", ".files")} == set(study.jobs)
+
+
+def test_a_figure_has_the_decimals_of_the_published_one() -> None:
+    """ "1.02" stood beside "1.01587", as if they were 0.4 % apart."""
+    parity = Row("WAF", 64 / 63, 1.015873, "", 0.001)
+    assert (wording.published(parity), wording.simulated(parity)) == ("1.01587", "1.01587")
+    assert wording.simulated(Row("WAF", 1.034, 0.99987, "", 0.05)) == "1.000"
+    assert wording.simulated(Row("throughput", 933.6, 13980.28, "MiB/s", 0.05)) == "13,980.3"
+    assert wording.simulated(Row("throughput", 900.0, 980.28, "MiB/s", 0.05)) == "980"
+    assert wording.simulated(Row("gain", Range(1.25, 2), 1.3, "", 0.05)) == "1.30"
+    assert wording.simulated(Row("gain", Range(1.255, None), 1.3, "", 0.05)) == "1.300"
+    assert wording.simulated(Row("gain", 1.3, None, "", 0.05)) == wording.MISSING
+
+
+@pytest.mark.parametrize(
+    ("finding", "title", "rest"),
+    [
+        ("It halves. With 7 % it is 1.5. So it goes.", "It halves", "With 7 % it is 1.5. So it goes."),
+        ("One of U.2 drives is 1.5 times as fast.", "One of U.2 drives is 1.5 times as fast", ""),
+        ("It " + "very " * 25 + "much: of ten, two. More.", "It " + "very " * 25 + "much", "Of ten, two. More."),
+        ("It " + "very " * 25 + "much. More.", "It " + "very " * 25 + "much", "More."),
+    ],
+)
+def test_the_headline_is_what_came_out(finding: str, title: str, rest: str) -> None:
+    assert wording.headline(finding) == (title, rest)
+
+
+def test_what_a_page_says_of_a_study_is_plain_text() -> None:
+    """Backticks and names of keys stood in "What is assumed" as they were written."""
+    for study in registry.studies():
+        texts = [study.title, study.source, *(f"{each.what} {each.why}" for each in study.assumptions)]
+        assert not [text for text in texts if re.search(r"`|[a-z]_[a-z]", text)], study.name
+
+
+def test_a_page_begins_with_the_finding_and_has_no_empty_column() -> None:
+    study = registry.studies()[0]
+    result = StudyResult("It halves. Not always.", [Row("WAF", 1.5, 1.6, "", 0.1)])
+    html = study_page(study, result, {}, "ssdlab study").html()
+    assert "<title>It halves</title>" in html and "<h1>It halves</h1>" in html
+    assert escape(study.title) in html and '<p class="summary">Not always.</p>' in html
+    assert ">unit<" not in html
+    assert ">unit<" in rows_html([*result.rows, Row("speed", 1.0, 1.0, "MB/s", 0.1)])
+    together = all_page([(study, result)], [], "ssdlab study --all").html()
+    assert "<title>1 of 1 published figures are met</title>" in together and "<h2>It halves</h2>" in together

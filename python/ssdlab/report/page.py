@@ -66,7 +66,7 @@ class Page:
 <header>
 <h1>{escape(self.title)}</h1>
 <p class="subtitle">{escape(self.subtitle)}</p>
-<p class="summary">{escape(self.summary)}</p>
+{f'<p class="summary">{escape(self.summary)}</p>' if self.summary else ""}
 {notices}
 </header>
 <main>

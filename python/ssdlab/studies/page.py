@@ -29,10 +29,11 @@ def study_page(
     after.append(page.Section("Run it again", page.command(command_line)))
     blocks = (page.details(label, _json(specification)) for label, specification in specifications.items())
     after.append(page.Section("Full specification of every run", "\n".join(blocks)))
+    title, summary = wording.headline(result.finding)
     return page.Page(
-        title=study.title,
-        subtitle=f"Study {study.name}; {wording.verdict(result.rows)}",
-        summary=unbroken(result.finding),
+        title=unbroken(title),
+        subtitle=f"{study.title} Study {study.name}; {wording.verdict(result.rows)}",
+        summary=unbroken(summary),
         notices=scale_notice(specifications.values()),
         figures=result.figures,
         after=after,
@@ -44,8 +45,9 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
     before = []
     for study, result in results:
         link = f'<p><a href="{escape(study.name)}/{PAGE_NAME}">Its own page</a></p>'
-        html = f"<p>{escape(unbroken(result.finding))}</p>{rows_html(result.rows)}{link}"
-        before.append(page.Section(study.title, html))
+        heading, rest = wording.headline(result.finding)
+        texts = "".join(f"<p>{escape(unbroken(text))}</p>" for text in (study.title, rest) if text)
+        before.append(page.Section(unbroken(heading), f"{texts}{rows_html(result.rows)}{link}"))
     figures = [
         # Names are file names and the pictures' identities on the page, so they carry their study's.
         replace(figure, name=f"{study.name}-{figure.name}")
@@ -54,8 +56,8 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
     ]
     rows = [row for _, result in results for row in result.rows]
     return page.Page(
-        title="The published experiments, repeated",
-        subtitle=f"{len(results)} studies; {wording.verdict(rows)}",
+        title=wording.overall(rows),
+        subtitle=f"The published experiments, repeated: {len(results)} studies; {wording.verdict(rows)}",
         summary="What was measured on real drives, and what the simulated ones say, row by row.",
         notices=list(scales),
         before=before,
@@ -73,7 +75,8 @@ def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> str:
 def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
     """The rows as a table that scrolls sideways where the screen is narrow; `had` is how the figures came about."""
     fitted = any(row.fitted or row.unfitted is not None for row in rows)
-    headings = ["published", had, "unit", "deviation", "tolerance", "verdict"]
+    units = any(row.unit for row in rows)
+    headings = ["published", had, *(["unit"] if units else []), "deviation", "tolerance", "verdict"]
     headings += ["fitted", "with nothing fitted"] if fitted else []
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body, group = "", ""
@@ -84,7 +87,7 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
         cells = [
             wording.published(row),
             _with_spread(row),
-            row.unit,
+            *([row.unit] if units else []),
             wording.deviation(row),
             wording.tolerance(row),
             wording.verdict_of(row),
@@ -131,7 +134,8 @@ def scale_notice(specifications: Iterable[Specification]) -> list[str]:
 def _with_spread(row: Row) -> str:
     if row.spread is None:
         return wording.simulated(row)
-    return f"{wording.simulated(row)} ({wording.number(row.spread[0])} to {wording.number(row.spread[1])})"
+    least, most = (wording.beside(row, value) for value in row.spread)
+    return f"{wording.simulated(row)} ({least} to {most})"
 
 
 def _table_section(table: Table) -> page.Section:

@@ -1,5 +1,6 @@
 """How the figures of a study's rows are said, in the terminal and on a page."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -7,6 +8,7 @@ from ssdlab.report import wording
 from ssdlab.studies.contract import Range, Row, Verdict
 
 MISSING = "-"
+HEADLINE_CHARACTERS_MAX = 120
 _MARKS = {Verdict.MISSED: " !", Verdict.INPUT: " =", Verdict.SATURATED: " ~"}
 
 
@@ -30,7 +32,28 @@ def published(row: Row) -> str:
 
 
 def simulated(row: Row) -> str:
-    return number(row.simulated)
+    return beside(row, row.simulated)
+
+
+def beside(row: Row, value: float | None) -> str:
+    """A number next to the published one, with at least as many decimals: 1.0159 beside 1.01587 -> "1.01590"."""
+    said = number(value)
+    decimals = max((_decimals(figure) for figure in re.findall(r"[\d.,]+", published(row))), default=0)
+    return said if value is None or _decimals(said) >= decimals else f"{value:,.{decimals}f}"
+
+
+def _decimals(said: str) -> int:
+    return len(said.partition(".")[2])
+
+
+def headline(finding: str) -> tuple[str, str]:
+    """What came out, as a title, and the rest of the finding: its first sentence, or the first clause of a long one."""
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", finding, maxsplit=1)
+    rest = "".join(others)
+    if len(first) > HEADLINE_CHARACTERS_MAX and (clause := re.search(r"[:;] ", first)):
+        rest = f"{first[clause.end() :].removesuffix('.')}. {rest}".strip()
+        first, rest = first[: clause.start()], rest[0].upper() + rest[1:]
+    return first.removesuffix("."), rest
 
 
 def deviation(row: Row) -> str:
@@ -70,7 +93,7 @@ def unfitted(row: Row) -> str:
     if row.unfitted is None:
         return MISSING
     apart = row.deviation_of(row.unfitted)
-    return number(row.unfitted) + ("" if apart is None else f" ({_deviation(row, apart)})")
+    return beside(row, row.unfitted) + ("" if apart is None else f" ({_deviation(row, apart)})")
 
 
 def _deviation(row: Row, value: float | None) -> str:
@@ -78,6 +101,14 @@ def _deviation(row: Row, value: float | None) -> str:
         return MISSING
     # The "z" keeps what rounds to nothing from being called "-0".
     return f"{value:+z.2f} pt" if row.in_points else f"{value * 100:+z.1f} %"
+
+
+def overall(rows: Sequence[Row]) -> str:
+    """The same as a title: "36 of 59 published figures are met"."""
+    verdicts = [row.verdict for row in rows if row.verdict is not None]
+    if not verdicts:
+        return "No row has a published figure"
+    return f"{verdicts.count(Verdict.MET)} of {len(verdicts)} published figures are met"
 
 
 def verdict(rows: Sequence[Row]) -> str:

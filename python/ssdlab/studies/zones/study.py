@@ -17,8 +17,8 @@ STUDY = Study(
     "zones on an ordinary drive; arithmetic and closed forms for the rest",
     assumptions=(
         Assumption(
-            "the drive of the published figures is `micron-7450-max-800gb` of the catalogue, as in `real-drives`",
-            "Nothing of it was fitted to zones.",
+            "the drive of the published figures is Micron's 7450 MAX of 800 GB as the catalogue has it",
+            "The study of real drives measures the same one. Nothing of it was fitted to zones.",
         ),
         Assumption(
             "a zoned drive of 300 zones, each one erase unit with a parity of 63 + 1",
