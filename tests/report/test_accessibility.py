@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from accessibility import grave_findings
+from ssdlab.report.page import Page, Section, definition_list
 from waiting import SECONDS_MAX
 
 
@@ -19,5 +20,20 @@ def test_a_report(report: list[Path], browser: Browser, scheme: str, width_px: i
         page.goto(report[-1].as_uri())
         page.wait_for_selector("svg .mark-symbol", state="attached", timeout=SECONDS_MAX * 1000)
         assert grave_findings(page) == []
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("width_px", [390, 768, 1280])
+def test_a_long_term_stays_on_the_screen(browser: Browser, width_px: int) -> None:
+    """One of a study's assumptions once took the whole width, so that its reason stood beside the screen."""
+    entries = [("a term of so many words that no line of a small screen has room for all of it " * 2, "why " * 60)]
+    shown = Page(title="", subtitle="", summary="", after=[Section("Assumed", definition_list(entries))])
+    page = browser.new_page(viewport={"width": width_px, "height": 900})
+    try:
+        page.set_content(shown.html())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width_px
+        width = page.evaluate("document.querySelector('dd').getBoundingClientRect().width")
+        assert width > width_px / 3
     finally:
         page.close()

@@ -67,8 +67,12 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
 
 
 def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> str:
-    """Notes, and those of the rows; empty without any."""
-    said = [*notes, *(f"{row.what}: {row.note}" for row in rows if row.note)]
+    """Notes, and those of the rows, of which one note may hold for several; empty without any."""
+    by_note: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            by_note.setdefault(row.note, []).append(row.what)
+    said = [*notes, *(f"{'; '.join(whats)}: {note}" for note, whats in by_note.items())]
     return "".join(f"<p>{escape(unbroken(note))}</p>" for note in said)
 
 
