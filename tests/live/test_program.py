@@ -54,7 +54,9 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
         program.kill()
         program.wait()
     assert program.returncode == 0
-    assert err.splitlines() == ["only this machine can open the page; press Ctrl-C to end", "stopping"]
+    # Said only where no page was open for some seconds, as on a busy machine.
+    lines = [line for line in err.splitlines() if not line.startswith("no page is open")]
+    assert lines == ["only this machine can open the page; press Ctrl-C to end", "stopping"]
     assert of_group(program.pid) == []
     assert list(tmp_path.iterdir()) == []
 
