@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from in_process import call
 
+from in_process import call
 from ssdlab.advice import fit_drive
 from ssdlab.advice.fit import Parameter, fit, leave_one_out, left_out_to_first_order
 from ssdlab.drives import load

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import call
 
 import blind
 import ssdlab
+from in_process import call
 from own_devices import needs
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive

@@ -1,9 +1,9 @@
 """The rows of `--interval`: do they add up to the run, and are their times those of the full drive?"""
 
 import pytest
-from in_process import call
 
 import ssdlab
+from in_process import call
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_duration_ns
 from ssdlab.results import Result

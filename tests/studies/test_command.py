@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from in_process import call
 
+from in_process import call
 from ssdlab.errors import InputError
 from ssdlab.report.charts.published import Bar, Line, Marks, published_bars, published_lines
 from ssdlab.studies import Assumption, Context, Row, Study, StudyResult, Table, registry

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import call
 
+from in_process import call
 from ssdlab.drives import load, names
 from ssdlab.drives.schema import mean_us
 from ssdlab.errors import InputError
