@@ -20,6 +20,7 @@ from browser_edition import in_browser
 from ssdlab.cli.commands import COMMANDS, loaded
 from ssdlab.live import catalogue
 from ssdlab.report.theme import css_variables
+from ssdlab.report.wording import unbroken
 from ssdlab.studies import registry
 
 ROOT = Path(__file__).parents[1]
@@ -35,8 +36,8 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 _LIVE_MARK = "<!-- live -->"
 _WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
 
-The simulator itself runs in the page; nothing is sent anywhere. A page opened from a file cannot start it: the folder
-of this site needs a web server, which may be `python3 -m http.server`."""
+The simulator itself runs in the page; nothing is sent anywhere. A page opened from a file cannot start it, nor search:
+the folder of this site needs a web server, which may be `python3 -m http.server`."""
 _WITHOUT_LIVE = """This site was made without the live page, which needs Rust's target for WebAssembly; `ssdlab live` of
 an installed ssdlab shows the same."""
 
@@ -123,7 +124,7 @@ def _studies(folder: Path) -> None:
             shutil.copytree(made, folder / "gallery" / study.name)
             text += f"\n[The result, with its pictures](../gallery/{study.name}/report.html)\n"
         (folder / f"studies/{study.name}.md").write_text(text, encoding="utf-8")
-        rows.append(f"| [{study.name}](studies/{study.name}.md) | {study.title} | {study.source} |\n")
+        rows.append(f"| [{study.name}](studies/{study.name}.md) | {unbroken(study.title)} | {unbroken(study.source)} |\n")
     missing = "" if GALLERY.is_dir() else "\nThis site was made without the results; `make gallery` runs the studies.\n"
     listed = "# Studies\n\n| study | question | source |\n|---|---|---|\n" + "".join(rows) + missing
     (folder / "studies.md").write_text(listed, encoding="utf-8")

@@ -164,6 +164,8 @@ def _report(
     if how.quick:
         typer.echo(f"quick: omits {protocol.quick_gives_up}")
     files.print_table(protocol, figures, Console())
+    if found := protocol.conclude(figures):
+        typer.echo(f"\n{found}.")
     names = files.write(
         protocol,
         figures,

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from ssdlab.protocols.figures import Figures
 
 End = Literal["job", "steady"]
 
@@ -57,6 +60,8 @@ class Protocol:
     """Whether a file in a folder is not enough: it trims, or leaves space of the drive unused."""
     columns: Sequence[str] = field(default=("waf", "write_iops", "write_mb_s"))
     """Which figures of a step its table shows; keys of `figures.COLUMNS`."""
+    conclude: "Callable[[Sequence[Figures]], str | None]" = lambda figures: None
+    """What came out, in a sentence without a full stop; None where the figures do not tell."""
 
 
 def job(rw: str, bs: str, depth: int, *more: str) -> str:

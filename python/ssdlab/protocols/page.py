@@ -87,9 +87,11 @@ def protocol_page(
     after.append(page.Section("How to reproduce", page.command(command_line)))
     commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
     after.append(page.Section("Commands to repeat it manually", "\n".join(commands)))
+    found = protocol.conclude(figures) or (drawn[0].title if drawn else None)
+    asked = f"{protocol.title}. " if found and not extra.title else ""
     return page.Page(
-        title=extra.title or protocol.title,
-        subtitle=f"{'Study' if extra.title else 'Protocol'} {protocol.name} on {target}",
+        title=extra.title or found or protocol.title,
+        subtitle=f"{asked}{'Study' if extra.title else 'Protocol'} {protocol.name} on {target}",
         summary="The steps were run one by one; the command lines below repeat them manually.",
         notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
         figures=[*extra.figures, *drawn],

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 
 from ssdlab.protocols.contract import Point, Protocol, Setting, Step
+from ssdlab.protocols.figures import Figures
+from ssdlab.report import wording
 
 FILES = 8
+_NOT_TRIMMED, _TRIMMED = "deleted, not trimmed", "deleted and trimmed"
+# What repeated runs of a drive differ by.
+_EQUAL_WITHIN = 0.02
 
 
 def points(setting: Setting) -> Sequence[Point]:
@@ -17,9 +22,28 @@ def points(setting: Setting) -> Sequence[Point]:
         rewrites = [Step(f"pass {number}", line) for number in (1, 2, 3)]
     mkfs = Step("mkfs", "mkfs", shown=False)
     return [
-        Point("deleted, not trimmed", [mkfs, write, delete, *rewrites], is_script=True),
-        Point("deleted and trimmed", [mkfs, write, delete, Step("fstrim", "fstrim", shown=False), *rewrites], True),
+        Point(_NOT_TRIMMED, [mkfs, write, delete, *rewrites], is_script=True),
+        Point(_TRIMMED, [mkfs, write, delete, Step("fstrim", "fstrim", shown=False), *rewrites], True),
     ]
+
+
+def conclude(figures: Sequence[Figures]) -> str | None:
+    """The last step of both points, which is the same one: what was not trimmed against what was."""
+    last = {each.point: each for each in figures if each.shown}
+    if last.keys() != {_NOT_TRIMMED, _TRIMMED} or last[_NOT_TRIMMED].step != last[_TRIMMED].step:
+        return None
+    without, trimmed = last[_NOT_TRIMMED], last[_TRIMMED]
+    clauses = []
+    if without.waf and trimmed.waf:
+        more = without.waf / trimmed.waf
+        same = abs(more - 1) < _EQUAL_WITHIN
+        clauses.append(f"{'write as much' if same else f'write {wording.times(more)} as much'} to flash")
+    if without.write and trimmed.write and without.write.iops and trimmed.write.iops:
+        speed = without.write.iops / trimmed.write.iops
+        clauses.append(
+            "are as fast" if abs(speed - 1) < _EQUAL_WITHIN else f"reach {wording.share(speed, 2)} of the speed"
+        )
+    return f"Where deleted files are not trimmed, random writes {' and '.join(clauses)}" if clauses else None
 
 
 PROTOCOL = Protocol(
@@ -29,4 +53,5 @@ PROTOCOL = Protocol(
     quick_gives_up="the steady state: three passes over the remaining files",
     points=points,
     needs_device=True,
+    conclude=conclude,
 )
