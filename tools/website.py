@@ -124,7 +124,8 @@ def _studies(folder: Path) -> None:
             shutil.copytree(made, folder / "gallery" / study.name)
             text += f"\n[The result, with its pictures](../gallery/{study.name}/report.html)\n"
         (folder / f"studies/{study.name}.md").write_text(text, encoding="utf-8")
-        rows.append(f"| [{study.name}](studies/{study.name}.md) | {unbroken(study.title)} | {unbroken(study.source)} |\n")
+        link = f"[{study.name}](studies/{study.name}.md)"
+        rows.append(f"| {link} | {unbroken(study.title)} | {unbroken(study.source)} |\n")
     missing = "" if GALLERY.is_dir() else "\nThis site was made without the results; `make gallery` runs the studies.\n"
     listed = "# Studies\n\n| study | question | source |\n|---|---|---|\n" + "".join(rows) + missing
     (folder / "studies.md").write_text(listed, encoding="utf-8")
