@@ -27,8 +27,10 @@ from ssdlab import engine
 
 SITE = Path(__file__).parents[1] / "out/site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+# Code in colours: shell, Python, TOML.
+HIGHLIGHTED = ("contributing.html", "python.html", "sweeps.html")
 # One page of each kind: prose, tables, code, lists of studies.
-LOOKED_AT = ("index.html", "tutorial.html", "drive-file.html", "commands.html", "studies.html")
+LOOKED_AT = ("index.html", "tutorial.html", "drive-file.html", "commands.html", "studies.html", *HIGHLIGHTED)
 PATIENCE_MS = 60_000
 RATE_MIN = 1e6
 MEASURED_SECONDS = 8
