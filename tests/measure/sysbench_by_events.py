@@ -37,8 +37,6 @@ PROTOCOL: Protocol = replace(REAL.protocol, points=_points)
 
 if __name__ == "__main__":
     device, serial, output = sys.argv[1:]
-    measure_protocol.on_path(
-        PROTOCOL,
-        measure_protocol.Target(Path(device), None, Permission(serial, False, None), None),
-        measure_protocol.How(Path(output), " ".join(sys.argv), quick=True, seed=1),
-    )
+    target = measure_protocol.Target(Path(device), None, Permission(serial, False, None), None)
+    how = measure_protocol.How(Path(output), " ".join(sys.argv), quick=True, seed=1)
+    measure_protocol.on_path(PROTOCOL, target, how)

@@ -1,8 +1,8 @@
-"""Commands of `ssdlab` in the process of the tests, where their modules can be patched and their errors caught."""
+"""A command of ssdlab in the process of the test, given the words of its command line."""
 
 from ssdlab.cli.commands import loaded
 
 
 def call(name: str, *words: object) -> None:
-    """`ssdlab NAME WORDS...`. Raises what the command raises, such as InputError; what it prints is printed."""
+    """Raises what the command raises: InputError, RunFailed, and click's exceptions for what it cannot read."""
     loaded(name).main([str(word) for word in words], prog_name=f"ssdlab {name}", standalone_mode=False)

@@ -124,7 +124,7 @@ def advise(
     from ssdlab.advice.advising import answer, asked, explained
 
     if own.smart:
-        if numbers.space_in_use or numbers.skew != "uniform" or wanted.writes_per_day or files:
+        if numbers.space_in_use is not None or numbers.skew != "uniform" or wanted.writes_per_day or files:
             raise InputError(
                 "--smart determines the workload; leave out files, --space-in-use, --skew, --writes-per-day"
             )

@@ -56,6 +56,6 @@ def compare(
         return
     if not variants.drives:
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
-    if targets.size or targets.destroy_data_on:
+    if targets.size is not None or targets.destroy_data_on:
         raise InputError("--size and --destroy-data-on require --target device:PATH")
     comparing.report(compared(job, variants, stages, running.chosen), directory, command_line(context))

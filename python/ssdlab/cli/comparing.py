@@ -11,7 +11,6 @@ from rich.console import Console
 from ssdlab.cli import options
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import request
-from ssdlab.comparison.table import print_table
 from ssdlab.errors import RunFailed
 
 if TYPE_CHECKING:
@@ -48,6 +47,8 @@ class Running:
 
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
     """Prints the table and the facts, and writes the report and its files. RunFailed when a drive failed."""
+    from ssdlab.comparison.table import print_table
+
     print_table(comparison.variants, Console())
     for fact in comparison.facts:
         typer.echo(f"{fact}.")

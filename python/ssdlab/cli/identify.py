@@ -117,7 +117,7 @@ def identify(
         _on_path(place, place.on, how, output)
         return
     assert simulated.drive is not None
-    if place.size or place.smart or place.destroy_data_on or place.max_write:
+    if any(each is not None for each in (place.size, place.smart, place.destroy_data_on, place.max_write)):
         raise InputError("--size, --smart, --destroy-data-on and --max-write apply to real drives; give --on")
     resolved = simulated.of(simulated.drive)
     _on_drive(resolved, how, Path(output) if output else Path("out") / f"identify-{resolved.name}")

@@ -4,14 +4,13 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, check_word
 from ssdlab.quantities import format_share, parse_share, parse_spare_areas
@@ -69,14 +68,16 @@ class Skew:
 def model(
     op: Annotated[str, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")],
     *,
-    victim: Annotated[Victim, typer.Option(help="Victim policy.")] = "greedy",
+    victim: Annotated[
+        Victim, typer.Option(metavar="<str>", help=f"Victim policy: {', '.join(get_args(Victim))}.")
+    ] = "greedy",
     units_per_erase_unit: Annotated[
         int, typer.Option(help="Mapping units per erase unit; no effect for FIFO and random.")
     ] = 256,
     d: Annotated[int | None, typer.Option("--d", help="Erase units that d-choices draws (default: 10).")] = None,
     skew: Skew,
     trim: Annotated[str | None, typer.Option(help="Share of requests that trim a live unit.")] = None,
-    output_format: options.TextOrJson = "text",
+    output_format: Annotated[Literal["text", "json"], typer.Option(metavar="<str>", help="text or json.")] = "text",
     output: Annotated[
         Path | None, typer.Option(help="Write a chart of WAF against OP to a .png, .svg or .html file.")
     ] = None,

@@ -169,7 +169,7 @@ class Changes:
 
     @property
     def is_changed(self) -> bool:
-        return bool(self.op or self.settings or self.scale)
+        return self.op is not None or bool(self.settings) or self.scale is not None
 
     def of(self, drive: str) -> ResolvedDrive:
         """A drive of the catalogue or a drive file, with the changes. Raises InputError."""

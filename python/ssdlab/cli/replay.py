@@ -15,10 +15,7 @@ from ssdlab.errors import InputError
 from ssdlab.quantities import parse_spare_areas
 from ssdlab.replays import request
 from ssdlab.replays.plan import volumes_of
-from ssdlab.replays.profile_text import as_json as json_of
-from ssdlab.replays.profile_text import print_profile
 from ssdlab.replays.request import Until
-from ssdlab.replays.theory import expectations
 from ssdlab.workloads.specifying import Beginning
 from ssdlab.workloads.traces.profile import profile_of
 from ssdlab.workloads.traces.recording import Arrival, Map, opened, title_of
@@ -188,6 +185,10 @@ def replay(
 
 def _print_profiles(recording: "Recording", reading: Reading, shares: list[float], as_json: bool) -> None:
     """One of all volumes together, or one of each that is asked for."""
+    from ssdlab.replays.profile_text import as_json as json_of
+    from ssdlab.replays.profile_text import print_profile
+    from ssdlab.replays.theory import expectations
+
     chosen: list[str | None] = [None]
     if reading.volumes or reading.each_volume:
         chosen = volumes_of(recording, reading.volumes, each=reading.each_volume)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from ssdlab.comparison.axes import Planned
-from ssdlab.errors import InputError
 from ssdlab.results import Result
 from ssdlab.results.speed import Speed, speed
 from ssdlab.theory import endurance
@@ -14,14 +13,6 @@ from ssdlab.theory.expectation import Expectation, expected
 # Enough points that a curve looks smooth, and from well below the smallest spare area to well above the largest.
 _CURVE_POINTS = 40
 _CURVE_BELOW, _CURVE_ABOVE = 0.6, 1.4
-# A drive that is written to at 15 GB/s has written 1 TB more than a thousand times by the end of the day.
-_DWPD_MAX = 10_000
-
-
-def check_dwpd(dwpd: float) -> None:
-    """InputError unless these drive writes per day are a rate that life can be counted by."""
-    if not 0 < dwpd <= _DWPD_MAX:
-        raise InputError(f"--dwpd is {dwpd:g}; allowed: above 0, up to {_DWPD_MAX}")
 
 
 @dataclass(frozen=True)
