@@ -70,6 +70,7 @@ def page() -> str:
         sections.append(
             f"## [{name}]\n\n{_joined(target['description'])}\n\n{table(_COLUMNS, rows)}{schema.choices(target)}"
         )
+    sections += [schema.list_of_tables(name) for name in keys if name not in schema.drive_file["required"]]
     source = schema.target(schema.target(keys["sources"])["additionalProperties"])
     rows = [schema.row(key, source["properties"][key]) for key in source["required"]]
     sections.append(
@@ -106,6 +107,12 @@ class Schema:
             node.get("acts", ""),
             ", ".join(f"`{_toml(example)}`" for example in node["examples"]),
         )
+
+    def list_of_tables(self, name: str) -> str:
+        """The section of a list that a file may leave out, a table for each entry."""
+        target = self.target(self.drive_file["properties"][name]["items"])
+        rows = [self.row(key, target["properties"][key]) for key in target["required"]]
+        return f"## [[{name}]]\n\n{_joined(target['description'])}\n\n{table(_COLUMNS, rows)}"
 
     def choices(self, table: dict[str, Any]) -> str:
         """What the words of a table's keys mean, where they say so."""

@@ -36,12 +36,17 @@ ignoring it would change the meaning of the run.
 | a job that fails by `rate_min`, `rate_iops_min` or `max_latency` | ends immediately, and fio's exit code counts such jobs | issues no more requests; outstanding requests still count; exit code 1 |
 | `latency_target` | halves the depth again for each late outstanding request; retries `iodepth` repeatedly after it was too deep; restarts the runtime for the last window | ignores outstanding requests; searches below a depth that was too deep; one runtime for all windows |
 | several files | independent | consecutive on the drive, in the order of their names in the file; see below |
-| `filename` of one file, or none | a device or a file | the whole drive |
+| `filename` of one file, or none | a device or a file | the whole drive, or one of its namespaces |
 | lengths and offsets that are not multiples of 512 bytes, shares above 100 %, `1.5g`, `4kx` | misread without a message | refused |
 
 **Several files.** `nrfiles`, or several names in `filename` or across jobs, divide the drive. The size of a file follows
 from its jobs: `filesize`, or `size` divided by the number of files, after `offset`. Files without a size in any job share
 the rest equally. Jobs that name the same file share it; clones share the unnamed files of their job.
+
+**Namespaces.** On a drive with `[[namespace]]` each job names one of them with `filename`: `/dev/nvme0n1` is the first,
+`/dev/nvme0n2` the second and so on (the number of the controller has no meaning); the name of the namespace in the drive
+file works too. Offsets and sizes are those of the namespace, and a job without `filename`, or with several files, is
+refused. See [namespaces.md](namespaces.md).
 
 **Zones (`zonemode=zbd`).** On a drive with `[zones]` each write is moved to the write pointer of its zone, as fio moves
 it, and a full zone is reset before it is written again; the reset is a trim of the whole zone, counts as a trim of the

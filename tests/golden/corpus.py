@@ -6,6 +6,7 @@ import cases_catalogue
 import cases_corners
 import cases_features
 import cases_jobs
+import cases_namespaces
 import cases_policies
 import cases_refused
 import cases_served
@@ -29,6 +30,7 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Case]]]] = {
     "faults": cases_corners.faults,
     "steps": cases_corners.steps,
     "refused": cases_refused.refused,
+    "namespaces": cases_namespaces.namespaces,
 }
 
 

@@ -107,7 +107,7 @@ def changed(base: dict[str, Json], changes: Changes) -> dict[str, Json]:
         table = result
         for name in tables:
             table = table[name]
-        table[last] = value
+        table[last] = copy.deepcopy(value)
     return result
 
 

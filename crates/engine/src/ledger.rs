@@ -113,6 +113,80 @@ counters! {
     }
 }
 
+counters! {
+    /// Mapping units of a namespace that were programmed into flash, by cause.
+    NamespacePrograms {
+        host: u64,
+        gc: u64,
+        wear_leveling: u64,
+        slc_fold: u64,
+    }
+}
+
+counters! {
+    /// Mapping units of a namespace that were read from flash for its host, by cause.
+    NamespaceReads {
+        host: u64,
+        read_modify_write: u64,
+    }
+}
+
+counters! {
+    /// What a ledger counts and an address has caused: the counters of one of several namespaces. Parity, padding and
+    /// erases belong to none.
+    NamespaceLedger {
+        host_written_bytes: u64,
+        host_read_bytes: u64,
+        host_trimmed_bytes: u64,
+        programmed_units: NamespacePrograms,
+        read_units: NamespaceReads,
+        /// Units of which the host wrote a part only; each is programmed whole.
+        read_modify_write_units: u64,
+        /// Live units that a trim made stale.
+        trimmed_units: u64,
+    }
+}
+
+impl NamespaceLedger {
+    /// What requests count, without what is moved meanwhile.
+    pub fn of_requests(ledger: &Ledger) -> Self {
+        Self {
+            host_written_bytes: ledger.host_written_bytes,
+            host_read_bytes: ledger.host_read_bytes,
+            host_trimmed_bytes: ledger.host_trimmed_bytes,
+            programmed_units: NamespacePrograms { host: ledger.programmed_units.host, ..NamespacePrograms::default() },
+            read_units: NamespaceReads {
+                host: ledger.read_units.host,
+                read_modify_write: ledger.read_units.read_modify_write,
+            },
+            read_modify_write_units: ledger.read_modify_write_units,
+            trimmed_units: ledger.trimmed_units,
+        }
+    }
+
+    /// What all namespaces of a drive with such a ledger count together.
+    pub fn of_all(ledger: &Ledger) -> Self {
+        let programs = ledger.programmed_units;
+        let programmed_units = NamespacePrograms {
+            host: programs.host,
+            gc: programs.gc,
+            wear_leveling: programs.wear_leveling,
+            slc_fold: programs.slc_fold,
+        };
+        Self { programmed_units, ..Self::of_requests(ledger) }
+    }
+
+    /// A live unit was programmed elsewhere.
+    pub fn moved(&mut self, cause: Cause) {
+        let programs = &mut self.programmed_units;
+        match cause {
+            Cause::WearLeveling => programs.wear_leveling += 1,
+            Cause::SlcFold => programs.slc_fold += 1,
+            _ => programs.gc += 1,
+        }
+    }
+}
+
 impl Ledger {
     /// That of a drive whose erase units are so many times larger: as many erases, so many times the rest.
     pub fn magnified(self, times: u64) -> Self {

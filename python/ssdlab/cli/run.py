@@ -68,6 +68,10 @@ def run(
     changes: options.Changes,
     clock: Clock,
     states: States,
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
+    ] = False,
     seed: options.Seed = 1,
     output_format: Annotated[
         Format | None,
@@ -94,6 +98,7 @@ def run(
             save_state=states.save_state,
             timed=not clock.untimed,
             interval_ns=clock.interval,
+            alone=alone,
             on_progress=(lambda share, written: tell(0, share, written)) if tell else None,
         )
     to.give(writers[to.format](result))

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from ssdlab.drives.namespaces import KEY as NAMESPACE
 from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, keys_of
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_bytes
@@ -28,11 +29,14 @@ def completed(
     tables = {table: own[table] for table in TABLES if isinstance(own.get(table), Mapping)}
     for table, values in tables.items():
         own[table] = tables[table] = _in_bytes(table, values, wrong)
+    if isinstance(own.get(NAMESPACE), list):
+        own[NAMESPACE] = [_namespace(entry, index, wrong) for index, entry in enumerate(own[NAMESPACE], start=1)]
     sources = own.get("sources", {})
     if isinstance(sources, Mapping):
         own["sources"] = _sources(tables, sources, base, wrong)
         own = _over(base.content, own) if base else own
     _round_capacity(content, own)
+    _round_namespaces(content, own)
     own.setdefault("description", f"described in {where}")
     # A drive that differs from its base does not go by the name of the base.
     return own | {"name": content.get("name", name)}, wrong
@@ -70,6 +74,31 @@ def _round_capacity(content: Mapping[str, Any], own: dict[str, Any]) -> None:
         unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES)
         if isinstance(unit, int) and unit > 0:
             own["ftl"] = {**ftl, "user_bytes": ftl["user_bytes"] // unit * unit}
+
+
+def _namespace(entry: Any, number: int, wrong: list[str]) -> Any:
+    """A namespace with its size as a number of bytes; what is none is left for the check."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("size_bytes"), str):
+        return entry
+    try:
+        return {**entry, "size_bytes": parse_bytes(entry["size_bytes"])}
+    except InputError as error:
+        wrong.append(f"{NAMESPACE}.{number}.size_bytes: {error}")
+        return {**entry, "size_bytes": _MAPPING_UNIT_BYTES}
+
+
+def _round_namespaces(content: Mapping[str, Any], own: dict[str, Any]) -> None:
+    """A size with a unit is that of the whole mapping units in it, as that of the drive is."""
+    said, ftl = content.get(NAMESPACE), own.get("ftl", {})
+    unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES) if isinstance(ftl, Mapping) else 0
+    if not isinstance(said, list) or not isinstance(unit, int) or unit < 1:
+        return
+    own[NAMESPACE] = [
+        {**entry, "size_bytes": entry["size_bytes"] // unit * unit}
+        if isinstance(before, Mapping) and isinstance(before.get("size_bytes"), str)
+        else entry
+        for before, entry in zip(said, own[NAMESPACE], strict=True)
+    ]
 
 
 def _sources(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ssdlab.drives import namespaces
 from ssdlab.drives import settings as drive_settings
 from ssdlab.drives.loader import load
 from ssdlab.drives.schema import DriveFile, Source, changed, described, drive_of, problems
@@ -170,6 +171,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
     user_bytes = user_units * drive.ftl.mapping_unit_bytes
     content = changed(content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": drive.source_of("ftl.user_bytes")})
+    content = namespaces.scaled(content, drive.ftl.user_bytes, drive.ftl.mapping_unit_bytes)
     return content, Fraction(scaled_pages, pages)
 
 

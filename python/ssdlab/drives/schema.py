@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
+from ssdlab.drives.namespaces import Namespace, namespaces_of
 from ssdlab.engine import native, types
 from ssdlab.engine.types import DriveCapacity, Memory, PolicyChoice, Problem, Source, SourceKind
 from ssdlab.errors import InputError, near
@@ -87,6 +88,11 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
     @property
     def is_striped(self) -> bool:
         return self.stripe.devices > 1
+
+    @property
+    def namespaces(self) -> tuple[Namespace, ...]:
+        """In their order; none where the drive is one device."""
+        return namespaces_of(self.specification)
 
 
 def keys() -> list[str]:

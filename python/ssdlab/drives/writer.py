@@ -6,6 +6,7 @@ Reading is in `loader.py`.
 import json
 from typing import Any
 
+from ssdlab.drives.namespaces import KEY as NAMESPACE
 from ssdlab.drives.own_file import BASED_ON
 from ssdlab.drives.schema import TABLES, DriveFile
 from ssdlab.engine.types import UNITS
@@ -19,6 +20,8 @@ def to_toml(drive: DriveFile) -> str:
         if content:
             ordered = [key for key in model.__struct_fields__ if key in content]
             lines += ["", f"[{table}]", *(f"{key} = {_value(content[key])}" for key in ordered)]
+    for entry in drive.content.get(NAMESPACE, []):
+        lines += ["", f"[[{NAMESPACE}]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
     lines += ["", "[sources]"]
     lines += [f"{_value(key)} = {_value(entry)}" for key, entry in drive.content.get("sources", {}).items()]
     return "\n".join(lines) + "\n"

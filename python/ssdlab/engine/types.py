@@ -459,6 +459,58 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Everything else; it is the same at every scale."""
 
 
+class Namespace(msgspec.Struct, frozen=True, kw_only=True):
+    """A namespace, as NVMe has them: a range of the drive's addresses that the host sees as a device. Namespaces lie
+    one behind another in the order of the file; what they leave of `ftl.user_bytes` is allocated to none and is spare
+    area. They share spare area, open erase units, dies and channels. A job's `filename` chooses one, by `/dev/nvme0n1`
+    for the first, `/dev/nvme0n2` for the second and so on, or by its name."""
+
+    name: str
+    """Name, which no other namespace of the drive has"""
+    size_bytes: int
+    """Capacity of the namespace; all of them together at most `ftl.user_bytes`"""
+
+
+class NamespaceLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """What a ledger counts and an address has caused: the counters of one of several namespaces. Parity, padding and
+    erases belong to none."""
+
+    host_written_bytes: int
+    host_read_bytes: int
+    host_trimmed_bytes: int
+    programmed_units: NamespacePrograms
+    read_units: NamespaceReads
+    read_modify_write_units: int
+    """Units of which the host wrote a part only; each is programmed whole."""
+    trimmed_units: int
+    """Live units that a trim made stale."""
+
+
+class NamespaceOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    live_units: int
+    """Addresses that the host has written and not trimmed."""
+    ledger: NamespaceLedger
+    """Since the drive was new."""
+    last_stage: NamespaceLedger
+    """In the stage that the run ended with."""
+
+
+class NamespacePrograms(msgspec.Struct, frozen=True, kw_only=True):
+    """Mapping units of a namespace that were programmed into flash, by cause."""
+
+    host: int
+    gc: int
+    wear_leveling: int
+    slc_fold: int
+
+
+class NamespaceReads(msgspec.Struct, frozen=True, kw_only=True):
+    """Mapping units of a namespace that were read from flash for its host, by cause."""
+
+    host: int
+    read_modify_write: int
+
+
 class Nand(msgspec.Struct, frozen=True, kw_only=True):
     """The flash: how it is built, and how long its operations take."""
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from ssdlab.report import headlines, wording
 from ssdlab.report.comparison import comparison_figures, comparison_page
 from ssdlab.report.files import write_page
+from ssdlab.results import namespaces_page
 from ssdlab.results.compared import of_result, outcome
 from ssdlab.results.result import Result
 from ssdlab.results.speed import speed
@@ -28,4 +30,7 @@ def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], co
         f"seed {result.specification.engine['seed']}",
         command_line,
     )
+    if result.namespaces:
+        section = namespaces_page.section(result.namespaces, Fraction(result.specification.scale))
+        page = replace(page, before=[*page.before, section])
     return write_page(page, directory)

@@ -9,9 +9,10 @@ that `ssdlab run` prints, and in `timing.json` next to `result.json`.
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.intervals import Interval, intervals
 from ssdlab.results.job_result import JobResult, job_results
 from ssdlab.results.ledger import PARTS, Ledger
+from ssdlab.results.namespaces import Alone, NamespaceResult, namespace_results
 from ssdlab.results.steady_state import SteadyState, not_sought, steady_state
 from ssdlab.specification import Specification
 
@@ -72,6 +74,8 @@ class Result(Shown):
         self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
         self._counted_unit_bytes: int = outcome["capacity"]["counted_unit_bytes"]
         self._timed: Mapping[str, Any] | None = outcome.get("timing")
+        self.alone: Sequence[Alone | None] = ()
+        """What each namespace has on a drive of its share, if that was run too; before `namespaces` is asked for."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.specification.drive['name']}, {len(self.jobs)} jobs, WAF {said(self.settled_waf)}>"
@@ -166,6 +170,14 @@ class Result(Shown):
     def zones(self) -> dict[str, int] | None:
         """The zones in each state at the end, resets, finishes and refused writes; None for a drive without zones."""
         return self._outcome.get("zones")
+
+    @cached_property
+    def namespaces(self) -> list[NamespaceResult] | None:
+        """What each namespace was asked for and what that took; None for a drive without namespaces."""
+        if not self._outcome.get("namespaces"):
+            return None
+        found = namespace_results(self.specification.engine, self._outcome, self.ledger, self.last_stage_ledger)
+        return [replace(each, alone=alone) for each, alone in zip_longest(found, self.alone)]
 
     @cached_property
     def fdp(self) -> dict[str, Any] | None:
@@ -330,6 +342,7 @@ class Result(Shown):
             "wear": self.wear,
             **({"fdp": self.fdp} if self.fdp else {}),
             **({"zones": self.zones} if self.zones else {}),
+            **({"namespaces": [each.to_dict() for each in self.namespaces]} if self.namespaces else {}),
             "failure": self.failure,
             "simulated_seconds": self.simulated_seconds,
             "die_utilization": self.die_utilization,

@@ -11,6 +11,7 @@ from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.intervals import Interval
 from ssdlab.results.job_result import DirectionResult, JobResult
 from ssdlab.results.ledger import PARTS, Ledger
+from ssdlab.results.namespaces_text import namespace_lines
 from ssdlab.results.result import Result
 from ssdlab.results.sysbench_text import sysbench
 from ssdlab.results.terse import terse
@@ -32,6 +33,8 @@ def normal(result: Result) -> str:
         lines += ["", *_job(job)]
     lines += ["", *_groups(result)]
     lines += ["", *_drive(result)]
+    if result.namespaces:
+        lines += ["", *namespace_lines(result.namespaces)]
     if result.intervals is not None:
         lines += ["", *_intervals(result.intervals)]
     return "\n".join(lines) + "\n"

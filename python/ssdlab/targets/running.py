@@ -11,9 +11,10 @@ from ssdlab.engine import Progress
 from ssdlab.errors import InputError, check_word, notify
 from ssdlab.results import Result
 from ssdlab.targets import simulated
+from ssdlab.targets.alone import check_alone, run_alone
 from ssdlab.targets.preconditioning import saved_state, specify_beginning
 from ssdlab.workloads import Workload
-from ssdlab.workloads.specifying import Beginning, Until
+from ssdlab.workloads.specifying import Beginning, Precondition, Until
 
 
 def run(
@@ -27,6 +28,7 @@ def run(
     save_state: str | Path | None = None,
     timed: bool = True,
     interval_ns: int | None = None,
+    alone: bool = False,
     on_progress: Progress | None = None,
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
@@ -35,7 +37,8 @@ def run(
     the last stage until SNIA's steady state, "job" does the job once. `precondition`: "fill" writes the whole drive in
     sequence first, "none" starts it fresh, "steady" in the steady state that a smaller drive reaches. `from_state` is a
     drive's state that `save_state` left in a file. `timed=False`: no clock, write amplification only. `interval_ns`, in
-    the time of the full drive, asks for `Result.intervals`. `on_progress` gets the share that is done and the host
+    the time of the full drive, asks for `Result.intervals`. `alone` also runs the jobs of each namespace on a drive of
+    its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` gets the share that is done and the host
     bytes written so far.
 
     What of the job file has no meaning on a simulated drive is a warning of the category `ssdlab.errors.Note`. Raises
@@ -51,6 +54,8 @@ def run(
         raise InputError("--from-state and --precondition both set the initial state; give one of them")
     job_file = workloads.load(job) if isinstance(job, str | Path) else job
     resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
+    if alone:
+        check_alone(resolved, precondition, from_state)
     with TemporaryDirectory(prefix="ssdlab-") as folder:
         specification = specify_beginning(
             job_file,
@@ -65,4 +70,8 @@ def run(
         if from_state is not None:
             specification = replace(specification, initial_state=saved_state(from_state))
         notify(job_file.notes)
-        return simulated.run(specification, on_progress, save_state=save_state)
+        result = simulated.run(specification, on_progress, save_state=save_state)
+        if alone:
+            fill: Precondition = "fill" if precondition == "fill" else "none"
+            result.alone = run_alone(job_file, resolved, seed=seed, precondition=fill, timed=timed)
+        return result

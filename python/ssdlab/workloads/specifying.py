@@ -5,9 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ssdlab.drives.namespaces import allocated_bytes
 from ssdlab.errors import InputError
 from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
+from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.scaling import scaled_ns
 
 if TYPE_CHECKING:
@@ -59,10 +61,10 @@ def specify(
     """
     jobs = load(job) if isinstance(job, str | Path) else job
     user_bytes = drive.capacity.user_bytes
-    engine_jobs = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    engine_jobs = _jobs_on(jobs, drive, seed)
     reporting = jobs.reporting(engine_jobs)
     if precondition == "fill":
-        fill = fill_job(user_bytes, seed)
+        fill = fill_job(allocated_bytes(drive.file.namespaces, user_bytes), seed)
         engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
         reporting = [
             Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
@@ -89,6 +91,16 @@ def specify(
             f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
         )
     return specification
+
+
+def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[dict[str, Any]]:
+    """The engine's jobs; only those of a job file can choose a namespace."""
+    user_bytes, namespaces = drive.capacity.user_bytes, drive.file.namespaces
+    if not namespaces:
+        return jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    if not isinstance(jobs, JobFile):
+        raise InputError(f"drive {drive.name!r} has namespaces, which only the jobs of a fio job file can choose")
+    return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=namespaces)
 
 
 def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:

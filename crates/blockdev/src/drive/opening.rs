@@ -118,6 +118,10 @@ fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), Ope
         let allowed = "0 for a drive that is mounted or served: only runs of jobs know zones";
         return Err(SpecificationError::new("zones.zone_bytes", drive.zones.zone_bytes, allowed).into());
     }
+    if !drive.namespaces.is_empty() {
+        let allowed = "none for a drive that is mounted or served: only runs of jobs know namespaces";
+        return Err(SpecificationError::new("namespace", drive.namespaces.len(), allowed).into());
+    }
     let layers = Stripe::build_timed(drive, options.seed)?;
     let chunks = layers.chunks();
     let mut parts = Vec::new();

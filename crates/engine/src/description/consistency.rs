@@ -8,7 +8,7 @@ use crate::nand::Geometry;
 use crate::policies;
 use crate::policies::die_choice::DieChoice;
 use crate::specification::drive::{
-    Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_zones, devices_of, zones_of,
+    Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_zones, devices_of, namespace_ends, zones_of,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
     let rules = [erase_units, die_choice, slc_cache, background, data_reduction, parity];
     problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     if part == Part::All {
-        let rules = [user_bytes, stripe, map_cache, read_ahead, zones];
+        let rules = [user_bytes, stripe, map_cache, read_ahead, zones, namespaces];
         problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     }
     if part == Part::All && problems.is_empty() {
@@ -258,6 +258,10 @@ fn zones(drive: &Drive, _: &Geometry) -> Vec<Problem> {
     }
     let checks = [zones_of(drive).map(drop), check_goes_with_zones(drive)];
     checks.into_iter().filter_map(Result::err).map(Problem::from).collect()
+}
+
+fn namespaces(drive: &Drive, _: &Geometry) -> Vec<Problem> {
+    namespace_ends(drive).err().map(Problem::from).into_iter().collect()
 }
 
 /// Each zone has erase units of its own.

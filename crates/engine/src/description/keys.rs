@@ -28,6 +28,13 @@ fn table(path: &str, node: &Value, content: &Map<String, Value>, problems: &mut 
             }),
         }
     }
+    // What is left out of a description where it is empty is not required of it.
+    let is_required = |name: &str| node["required"].as_array().is_some_and(|names| names.iter().any(|key| key == name));
+    for (name, property) in properties.into_iter().flatten().filter(|(name, _)| !is_required(name)) {
+        if let Some(value) = content.get(name) {
+            list(&key_of(name), property, value, problems);
+        }
+    }
     for (name, value) in content.iter().filter(|(name, _)| properties.is_none_or(|known| !known.contains_key(*name))) {
         match &node["additionalProperties"] {
             Value::Bool(true) => {}
@@ -49,6 +56,17 @@ fn value(key: &str, property: &Value, value: &Value, problems: &mut Vec<Problem>
         (Some(node), Some(content)) => table(key, node, content, problems),
         _ if fits(node, value) => {}
         _ => problems.push(Problem::value(key, value.clone(), allowed(property))),
+    }
+}
+
+/// A list of tables, which count from 1.
+fn list(key: &str, property: &Value, value: &Value, problems: &mut Vec<Problem>) {
+    let Some(items) = value.as_array() else {
+        problems.push(Problem::value(key, value.clone(), allowed(property)));
+        return;
+    };
+    for (index, item) in items.iter().enumerate() {
+        self::value(&format!("{key}.{}", index + 1), &property["items"], item, problems);
     }
 }
 

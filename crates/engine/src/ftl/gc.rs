@@ -271,6 +271,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         // Of reduced data what is read is counted as it is found.
         let read_units = if L::IS_PACKED { 0 } else { u64::from(places) };
         self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
+        self.layer.relocated(units, cause);
     }
 
     /// A block that failed its erase is lost: with a small reserve there may be nowhere to move to.

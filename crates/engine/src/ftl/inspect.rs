@@ -234,7 +234,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 return Err(format!("{left} = {left_value}, but {right} = {right_value}"));
             }
         }
-        Ok(())
+        self.check_namespaces()
     }
 
     /// The dear identities: every entry of the map against its opposite.

@@ -35,7 +35,10 @@ use background::Background;
 use gc::Gc;
 pub use inspect::{Capacity, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
-pub use layer::{Layer, MapCached, Plain, Reduced, Zoned, is_map_cached, is_reduced, zoned};
+pub use layer::{
+    Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, Zoned, is_map_cached, is_namespaced, is_reduced,
+    zoned,
+};
 use map::Map;
 use observed::Observed;
 use slc_cache::SlcCache;
@@ -67,7 +70,8 @@ pub struct Ftl<P, L, C> {
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Plain, C> {
     /// A drive with its whole map in memory that stores units as they are. Errors name the key of the drive file.
     pub fn new(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
-        assert!(!is_reduced(drive) && !is_map_cached(drive), "such a drive has another layer");
+        let is_other = is_reduced(drive) || is_map_cached(drive) || is_namespaced(drive);
+        assert!(!is_other, "such a drive has another layer");
         Self::with_layer(drive, placement, clock, seed)
     }
 }

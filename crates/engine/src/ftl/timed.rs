@@ -34,7 +34,7 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
     }
 
     fn count_read(&mut self, request: &Request) {
-        self.count_read(request);
+        self.count_by_namespace(request.offset_bytes, |ftl| ftl.count_read(request));
     }
 
     fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
@@ -65,7 +65,8 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
         let mut places = (self.lpn_of(request.offset_bytes).0..=last.0).map(|lpn| self.map.physical(Lpn(lpn)));
         let are_there = places.all(|ppn| ppn != Ppn::UNMAPPED && memory.can_replace(ppn));
         if are_there {
-            self.accounts.host_wrote(u64::from(request.length_bytes));
+            let written_bytes = u64::from(request.length_bytes);
+            self.count_by_namespace(request.offset_bytes, |ftl| ftl.accounts.host_wrote(written_bytes));
         }
         are_there
     }

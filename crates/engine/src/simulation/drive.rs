@@ -6,12 +6,15 @@ use crate::ftl::contents::Packs;
 use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::zoned::{ZoneCounts, ZoneSlots};
-use crate::ftl::{Capacity, Ftl, Layer, MapCached, Plain, Reduced, StateError, Wear, Zoned, is_map_cached, is_reduced};
+use crate::ftl::{
+    Capacity, Ftl, Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, StateError, Wear, Zoned,
+    is_map_cached, is_namespaced, is_reduced,
+};
 use crate::ledger::Ledger;
 use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use crate::request::Request;
 use crate::specification::Drive;
-use crate::specification::drive::{check_goes_with_zones, zones_of};
+use crate::specification::drive::{check_goes_with_zones, namespace_ends, zones_of};
 use crate::timing::drive::TimedDrive;
 use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
@@ -25,6 +28,10 @@ pub trait SimulatedDrive: Pictured + Send {
     /// Only of a drive that has zones.
     fn zones(&self) -> Option<ZoneCounts> {
         None
+    }
+    /// By namespace; nothing for a drive without any.
+    fn namespaces(&self) -> &[NamespaceCounts] {
+        &[]
     }
     fn free_erase_units(&self) -> u32;
     /// By block.
@@ -66,6 +73,10 @@ impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive
 
     fn zones(&self) -> Option<ZoneCounts> {
         self.zones()
+    }
+
+    fn namespaces(&self) -> &[NamespaceCounts] {
+        self.namespaces()
     }
 
     fn free_erase_units(&self) -> u32 {
@@ -128,11 +139,15 @@ pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDri
             if is_map_cached(drive) {
                 return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Recorder::default(), seed)?));
             }
+            if is_namespaced(drive) {
+                return Ok(Box::new(Ftl::<P, Namespaced, _>::with_layer(drive, placement, Recorder::default(), seed)?));
+            }
             Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Recorder::default(), seed)?))
         }
     }
 
     check_is_single(drive);
+    namespace_ends(drive)?;
     if let Some(slots) = zone_slots(drive)? {
         return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Recorder::default(), seed)?));
     }
@@ -157,11 +172,15 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
             if is_map_cached(drive) {
                 return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Untimed, seed)?));
             }
+            if is_namespaced(drive) {
+                return Ok(Box::new(Ftl::<P, Namespaced, _>::with_layer(drive, placement, Untimed, seed)?));
+            }
             Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Untimed, seed)?))
         }
     }
 
     check_is_single(drive);
+    namespace_ends(drive)?;
     if let Some(slots) = zone_slots(drive)? {
         return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Untimed, seed)?));
     }

@@ -27,6 +27,7 @@ mod zoned_jobs;
 use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
 use crate::policies::placement::honoured_identifiers;
+use crate::specification::drive::allocated_bytes;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
@@ -37,7 +38,9 @@ pub use drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
 pub use intervals::Interval;
 pub use job_limits::{JobFailure, Limit};
 pub use memory::{Memory, memory_of, memory_of_drive};
-pub use outcome::{JobBreakdown, JobOutcome, JobTiming, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing};
+pub use outcome::{
+    JobBreakdown, JobOutcome, JobTiming, NamespaceOutcome, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing,
+};
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
@@ -77,7 +80,7 @@ fn of_job(job: &Job, error: StreamError) -> SpecificationError {
 }
 
 fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
-    let user_bytes = specification.drive.ftl.user_bytes;
+    let user_bytes = allocated_bytes(&specification.drive);
     if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
         let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
         let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");

@@ -9,8 +9,8 @@ use super::series::Columns;
 use super::time_series::TimeColumns;
 use super::timed_rounds::SteadyTiming;
 use crate::ftl::zoned::ZoneCounts;
-use crate::ftl::{Capacity, Wear};
-use crate::ledger::Ledger;
+use crate::ftl::{Capacity, NamespaceCounts, Wear};
+use crate::ledger::{Ledger, NamespaceLedger};
 use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
 use crate::timing::front::read_counts::ReadCounts;
@@ -27,6 +27,9 @@ pub struct Outcome {
     /// Nothing for a drive without zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneCounts>,
+    /// In their order; nothing for a drive without namespaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Vec<NamespaceOutcome>>,
     pub stages: Vec<StageOutcome>,
     /// Nothing unless the run was to go on until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,
@@ -82,6 +85,28 @@ pub struct JobTiming {
     pub failure: Option<JobFailure>,
     /// Nothing unless the job looks for a depth.
     pub depth: Option<DepthFound>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NamespaceOutcome {
+    /// Addresses that the host has written and not trimmed.
+    pub live_units: u64,
+    /// Since the drive was new.
+    pub ledger: NamespaceLedger,
+    /// In the stage that the run ended with.
+    pub last_stage: NamespaceLedger,
+}
+
+impl NamespaceOutcome {
+    /// Of all namespaces, with what they had counted when the last stage began; nothing for a drive without any.
+    pub fn all(now: &[NamespaceCounts], before: &[NamespaceCounts]) -> Option<Vec<Self>> {
+        let outcome = |(now, before): (&NamespaceCounts, &NamespaceCounts)| Self {
+            live_units: now.live_units,
+            ledger: now.ledger,
+            last_stage: now.ledger - before.ledger,
+        };
+        (!now.is_empty()).then(|| now.iter().zip(before).map(outcome).collect())
+    }
 }
 
 /// Where the time of the requests went, a row for each bin of the direction's latency.

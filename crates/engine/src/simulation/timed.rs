@@ -13,8 +13,12 @@ use super::source::{Arrival, RequestSource, SourceError};
 use super::time_series::{Sample, TimeSeries};
 use super::timed_job::RunningJob;
 use super::timed_rounds::RoundTimes;
-use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state, rounds_of};
+use super::{
+    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state,
+    rounds_of,
+};
 use crate::error::{ReadOnly, SpecificationError};
+use crate::ftl::NamespaceCounts;
 use crate::ledger::Ledger;
 use crate::specification::Specification;
 use crate::workload::host_zones::SharedZones;
@@ -40,6 +44,8 @@ pub struct TimedSimulation {
     pub(super) failure: Option<ReadOnly>,
     /// What jobs that write zone by zone know of the zones.
     pub(super) zones: SharedZones,
+    /// What was counted by namespace when the stage began.
+    namespaces_before: Vec<NamespaceCounts>,
 }
 
 /// The jobs as the host's client.
@@ -98,6 +104,7 @@ impl TimedSimulation {
         let rounds = rounds_of(specification, is_given)?.map(Rounds::with_clock);
         let counted_unit_bytes = machine.drive().capacity().counted_unit_bytes;
         Ok(Self {
+            namespaces_before: machine.drive().namespaces().to_vec(),
             machine,
             jobs: Jobs {
                 jobs,
@@ -149,7 +156,9 @@ impl TimedSimulation {
             (self.stages, self.series, self.jobs.time_series, self.intervals);
         let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
         let steady_state = self.rounds.map(Rounds::into_outcome);
-        let records = Records { stages, series, time_series, intervals, jobs, steady_state, failure: self.failure };
+        let (namespaces_before, failure) = (self.namespaces_before, self.failure);
+        let records =
+            Records { stages, series, time_series, intervals, namespaces_before, jobs, steady_state, failure };
         records.close(&self.machine)
     }
 
@@ -170,6 +179,7 @@ impl TimedSimulation {
             series,
             time_series: self.jobs.time_series.clone(),
             intervals: self.intervals.clone(),
+            namespaces_before: self.namespaces_before.clone(),
             jobs: self.jobs.jobs.iter().map(|job| job.outcome_at(simulated_ns)).collect(),
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             failure: self.failure,
@@ -248,6 +258,7 @@ impl TimedSimulation {
         let end = first + self.jobs.jobs[first..].iter().take_while(|job| job.stage == stage).count();
         self.active = first..end;
         let host_written_bytes_start = self.ledger().host_written_bytes;
+        self.namespaces_before.copy_from_slice(self.machine.drive().namespaces());
         let host_written_bytes_end = host_written_bytes_start;
         self.stages.push(StageOutcome { stage, host_written_bytes_start, host_written_bytes_end, read_ahead: None });
         self.series.note(stage, self.machine.drive());
@@ -290,6 +301,7 @@ struct Records {
     series: Series,
     time_series: TimeSeries,
     intervals: Option<Intervals>,
+    namespaces_before: Vec<NamespaceCounts>,
     jobs: Vec<JobOutcome>,
     steady_state: Option<SteadyStateOutcome>,
     failure: Option<ReadOnly>,
@@ -303,6 +315,7 @@ impl Records {
             capacity: drive.capacity(),
             wear: drive.wear(),
             zones: drive.zones(),
+            namespaces: NamespaceOutcome::all(drive.namespaces(), &self.namespaces_before),
             stages: self.stages,
             steady_state: self.steady_state,
             series: self.series.into_columns(),

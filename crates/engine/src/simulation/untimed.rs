@@ -9,8 +9,11 @@ use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{RequestSource, SourceError};
 use super::stripe::Stripe;
-use super::{InitialState, JobOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, source_of};
+use super::{
+    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, source_of,
+};
 use crate::error::{ReadOnly, SpecificationError};
+use crate::ftl::NamespaceCounts;
 use crate::request::Request;
 use crate::specification::job::EndsOthers;
 use crate::specification::{Drive, Job, Specification};
@@ -37,6 +40,8 @@ pub struct Simulation {
     pub(super) failure: Option<ReadOnly>,
     /// What jobs that write zone by zone know of the zones.
     pub(super) zones: SharedZones,
+    /// What was counted by namespace when the stage began.
+    namespaces_before: Vec<NamespaceCounts>,
 }
 
 pub(super) struct RunningJob {
@@ -88,6 +93,7 @@ impl Simulation {
         let rounds = rounds_of(specification, is_given)?;
         let counted_unit_bytes = drive.capacity().counted_unit_bytes;
         Ok(Self {
+            namespaces_before: drive.namespaces().to_vec(),
             drive,
             jobs,
             stages: Vec::new(),
@@ -142,6 +148,7 @@ impl Simulation {
             capacity: self.drive.capacity(),
             wear: self.drive.wear(),
             zones: self.drive.zones(),
+            namespaces: NamespaceOutcome::all(self.drive.namespaces(), &self.namespaces_before),
             stages,
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             series: series.into_columns(),
@@ -251,6 +258,7 @@ impl Simulation {
         self.active = first..end;
         self.turn = first;
         let host_written_bytes_start = self.host_written_bytes();
+        self.namespaces_before.copy_from_slice(self.drive.namespaces());
         self.stages.push(StageOutcome {
             stage,
             host_written_bytes_start,

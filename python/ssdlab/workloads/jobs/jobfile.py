@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ssdlab.drives.namespaces import Namespace
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
@@ -88,12 +89,14 @@ class JobFile:
         """Whether the job so called is reported together with its group."""
         return any(section.group_reporting for section in self.sections if section.name == job_name)
 
-    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+    def resolve(
+        self, user_bytes: int, *, seed: int, scale: Fraction | int = 1, namespaces: Sequence[Namespace] = ()
+    ) -> list[dict[str, Any]]:
         """The jobs as the engine's specification has them, for a drive of `user_bytes`; see `resolve.resolve`."""
         # A circle: it resolves the type that this module defines.
         from ssdlab.workloads.jobs.resolve import resolve
 
-        jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale))
+        jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale), namespaces=namespaces)
         self._drive_notes.update(dict.fromkeys(notes))
         return jobs
 

@@ -1,6 +1,7 @@
 """Where a job's files lie on the drive, and which part of each it works on.
 
-One file is the whole drive, as a device is in fio. Several lie one behind another, in the order in which the job file
+On a drive with namespaces each job works on the one that its `filename` names. On any other drive one file is the
+whole drive, as a device is in fio. Several lie one behind another, in the order in which the job file
 names them, on bounds of 4 KiB. A file is as large as the jobs that use it say (`filesize`, or `size` divided by the
 number of files, behind the offset); those of which no job says that share what is left of the drive equally. Jobs and
 clones that name a file by the same name share it; unnamed files of a job (`nrfiles`) are shared by its clones only.
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ssdlab.drives.namespaces import Namespace, known, named
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.jobfile import JobFile, Section
 from ssdlab.workloads.jobs.scaling import ALIGN_BYTES, scaled_bytes
@@ -36,8 +38,12 @@ class _Use:
     line: str = ""
 
 
-def files_of(job_file: JobFile, user_bytes: int, seed: int, scale: Fraction) -> list[list[File]]:
+def files_of(
+    job_file: JobFile, user_bytes: int, seed: int, scale: Fraction, namespaces: Sequence[Namespace] = ()
+) -> list[list[File]]:
     """For each section its files, in their order. InputError when they do not fit the drive."""
+    if namespaces:
+        return [[_namespace(job_file.source, section, namespaces, seed, scale)] for section in job_file.sections]
     names = [_names(section, index) for index, section in enumerate(job_file.sections)]
     if len({name for each in names for name in each}) <= 1:
         return [[File(0, user_bytes, _given_bytes(section, "", seed, scale))] for section in job_file.sections]
@@ -53,6 +59,26 @@ def files_of(job_file: JobFile, user_bytes: int, seed: int, scale: Fraction) -> 
     placed = _place(uses, user_bytes)
     whole = File(0, user_bytes)
     return [[placed[name] for name in its_names] or [whole] for its_names in names]
+
+
+def _namespace(source: str, section: Section, namespaces: Sequence[Namespace], seed: int, scale: Fraction) -> File:
+    """The namespace that a job works on."""
+    its_names = section.get(FILENAME)
+    setting = section.setting(FILENAME)
+    if setting is None:
+        raise InputError(
+            f"{source}, line {section.line}: job {section.name!r} has no filename, which on a drive with namespaces "
+            f"names one of them; allowed are {known(namespaces)}"
+        )
+    where = f"{setting.raw.where}: {setting.written}"
+    if len(its_names) != 1 or section.get(NRFILES) > 1:
+        raise InputError(f"{where}: a job on a drive with namespaces has one file; allowed are {known(namespaces)}")
+    try:
+        namespace = named(its_names[0], namespaces)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    given = _given_bytes(section, its_names[0], seed, scale)
+    return File(namespace.offset_bytes, namespace.size_bytes, given)
 
 
 def _names(section: Section, index: int) -> Sequence[str]:

@@ -7,10 +7,12 @@ With `trimwrite` a trim and its write count once. Where fio visits every block o
 same order in every pass unless `randrepeat=0`; here each pass draws a new one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ssdlab.drives.namespaces import Namespace
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_scale
 from ssdlab.workloads.jobs import distribute, lengths, logs
@@ -65,18 +67,19 @@ SCALED_EXCESS_SHARE = Fraction(1, 100)
 
 
 def resolve(
-    job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction
+    job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction, namespaces: Sequence[Namespace] = ()
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
 
     `user_bytes` is what the drive offers, already scaled. `scale` multiplies the sizes and counts that the file says in
     absolute terms (size, io_size, offset, number_ios) and the times that a job takes (runtime, ramp_time, startdelay),
-    not the lengths of requests. InputError when a job does not fit the drive.
+    not the lengths of requests. On a drive with `namespaces` each job lies in the one that its `filename` names.
+    InputError when a job does not fit the drive.
     """
     jobs: list[dict[str, Any]] = []
     notes: list[str] = []
     stage = 0
-    files = files_of(job_file, user_bytes, seed, scale)
+    files = files_of(job_file, user_bytes, seed, scale, namespaces)
     exits_all = any(section.get(EXITALL) for section in job_file.sections)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:

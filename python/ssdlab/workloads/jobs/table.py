@@ -96,7 +96,7 @@ OFFSET_ALIGN = Option(
     "offset_align", COUNT, "alignment of an offset in percent, rounded up; default: the minimum length", _A, 0
 )  # fmt: skip
 FILENAME = Option[tuple[str, ...]](
-    "filename", filenames, "the device, represented by the drive; several files are consecutive on the drive", _A, ()
+    "filename", filenames, "the drive, or one of its namespaces; several files are consecutive on the drive", _A, ()
 )  # fmt: skip
 FILESIZE = Option[FileSizes | None](
     "filesize", file_sizes, "size of each file, or a range of sizes; size then sets the amount to transfer", _A, None

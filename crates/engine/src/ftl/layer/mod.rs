@@ -1,17 +1,18 @@
-//! Where a unit lies and how it is read, written and moved. A drive has one of four layers, which is chosen when it is
+//! Where a unit lies and how it is read, written and moved. A drive has one of five layers, which is chosen when it is
 //! built and then is a type: nothing is asked for a unit.
 //!
 //! A layer has its own state and a few steps of the translation layer that go otherwise with it. What is said here is
 //! what a plain drive does: units take a place each, and the whole map is in memory.
 
 mod map_cached;
+mod namespaced;
 pub mod reduced;
 pub mod zoned;
 
 use super::Ftl;
 use super::recovery::FoundUnit;
 use crate::error::{ReadOnly, SpecificationError};
-use crate::ledger::{Cause, Ledger};
+use crate::ledger::{Cause, Ledger, NamespaceLedger};
 use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
 use crate::request::Request;
@@ -20,6 +21,7 @@ use crate::table::TableBytes;
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn, StreamId};
 pub use map_cached::MapCached;
+pub use namespaced::{NamespaceCounts, Namespaced};
 pub use reduced::Reduced;
 use reduced::contents::StoredAs;
 use serde::Serialize;
@@ -37,12 +39,19 @@ pub fn is_map_cached(drive: &Drive) -> bool {
     drive.map_cache.bytes > 0
 }
 
+/// Whether a drive's addresses belong to namespaces.
+pub fn is_namespaced(drive: &Drive) -> bool {
+    !drive.namespaces.is_empty()
+}
+
 pub trait Layer: Sized {
     /// Whether a unit takes as many places as it needs, and is known to be live when it is written; other units take
     /// one place, which counts as live from the opening of its erase unit on.
     const IS_PACKED: bool = false;
     /// Whether the host fills and empties erase units zone by zone, so that nothing is cleaned.
     const IS_ZONED: bool = false;
+    /// Whether what is counted is counted by namespace too.
+    const IS_NAMESPACED: bool = false;
     /// What of it is neither the drive file's nor in a table, for a saved state.
     type Kept: Serialize + DeserializeOwned;
 
@@ -72,6 +81,18 @@ pub trait Layer: Sized {
     fn zones(&self) -> Option<&ZoneTable> {
         None
     }
+
+    /// By namespace, of a drive that counts by it.
+    fn namespaces(&self) -> &[NamespaceCounts] {
+        &[]
+    }
+
+    /// Adds what a request to the namespace of this address has counted, and how many more addresses hold something.
+    fn count(&mut self, _lpn: Lpn, _counted: NamespaceLedger, _mapped_units: i64) {}
+
+    /// Live units were programmed elsewhere.
+    #[inline(always)]
+    fn relocated(&mut self, _units: &[(Lpn, Ppn)], _cause: Cause) {}
 
     /// Places of erase units that were erased before they were programmed.
     fn unprogrammed_places(&self) -> u64 {

@@ -6,6 +6,7 @@
 
 mod flash;
 mod host;
+mod namespaces;
 mod product;
 mod stripe;
 mod translation;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check_microseconds};
 pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
+pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, namespace_ends};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
 pub use stripe::{Stripe, devices_of};
 pub use translation::{
@@ -57,6 +59,10 @@ pub struct Drive {
     pub stripe: Stripe,
     #[serde(default)]
     pub zones: Zones,
+    /// Namespaces, in their order; without any the drive is one device.
+    #[serde(default, rename = "namespace", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("allowed" = "tables, [[namespace]] each"))]
+    pub namespaces: Vec<Namespace>,
 }
 
 impl Drive {
@@ -119,6 +125,7 @@ impl Drive {
             slc_cache: SlcCache::default(),
             stripe: Stripe::default(),
             zones: Zones::default(),
+            namespaces: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! use.
 
 use super::Drive;
+use super::namespaces::namespace_ends;
 use crate::chunks::Chunks;
 use crate::error::SpecificationError;
 use schemars::JsonSchema;
@@ -57,6 +58,7 @@ pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
         return Err(SpecificationError::new("stripe.chunk_bytes", chunk_bytes, allowed));
     }
     check_is_never_idle(drive)?;
+    namespace_ends(drive)?;
     let chunks = Chunks::new(&drive.stripe);
     let device = |index| {
         let mut device = Drive { stripe: Stripe::default(), ..drive.clone() };

@@ -1,0 +1,147 @@
+//! A drive of several namespaces, which share all that it has: units are stored as on a plain drive, and what the
+//! ledger counts is counted for the namespace of the unit's address too.
+//!
+//! Parity, padding and erases belong to no address; the ledger alone has them.
+
+use super::Layer;
+use crate::error::{ReadOnly, SpecificationError};
+use crate::ftl::Ftl;
+use crate::ledger::{Cause, NamespaceLedger};
+use crate::policies::placement::PlacementPolicy;
+use crate::request::Request;
+use crate::specification::drive::{Drive, namespace_ends};
+use crate::timing::Clock;
+use crate::units::{Lpn, Ppn};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a namespace holds, and what was counted for it since the drive was new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamespaceCounts {
+    /// Addresses that the host has written and not trimmed.
+    pub live_units: u64,
+    pub ledger: NamespaceLedger,
+}
+
+pub struct Namespaced {
+    /// The first address behind each namespace, in their order.
+    ends: Vec<Lpn>,
+    counts: Vec<NamespaceCounts>,
+}
+
+impl Namespaced {
+    /// That of an address. Addresses that no namespace has are never used.
+    fn index_of(&self, lpn: Lpn) -> usize {
+        self.ends.partition_point(|&end| end <= lpn)
+    }
+}
+
+impl Layer for Namespaced {
+    const IS_NAMESPACED: bool = true;
+    /// With the boundaries, so that no other namespaces take it up.
+    type Kept = (Vec<u32>, Vec<NamespaceCounts>);
+
+    fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
+        let ends = namespace_ends(drive)?;
+        assert!(!ends.is_empty(), "the drive has namespaces");
+        Ok(Self { counts: vec![NamespaceCounts::default(); ends.len()], ends })
+    }
+
+    fn namespaces(&self) -> &[NamespaceCounts] {
+        &self.counts
+    }
+
+    /// A request across a boundary, which only a run over several namespaces makes, is carried out in parts.
+    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+        let mut rest = *request;
+        loop {
+            let length_bytes = ftl.length_within_namespace(rest.offset_bytes, rest.length_bytes);
+            let part = Request { length_bytes, ..rest };
+            ftl.count_by_namespace(part.offset_bytes, |ftl| ftl.execute_units(&part))?;
+            if length_bytes == rest.length_bytes {
+                return Ok(());
+            }
+            rest.offset_bytes += u64::from(length_bytes);
+            rest.length_bytes -= length_bytes;
+        }
+    }
+
+    /// The part of a window behind the namespace counts for the namespace of its beginning, whose read set it off.
+    fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
+        ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
+    }
+
+    fn count(&mut self, lpn: Lpn, counted: NamespaceLedger, mapped_units: i64) {
+        let index = self.index_of(lpn);
+        let counts = &mut self.counts[index];
+        counts.ledger += counted;
+        counts.live_units = counts.live_units.wrapping_add_signed(mapped_units);
+    }
+
+    fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
+        for &(lpn, _) in units {
+            let index = self.index_of(lpn);
+            self.counts[index].ledger.moved(cause);
+        }
+    }
+
+    fn kept(&self) -> Self::Kept {
+        (self.ends.iter().map(|end| end.0).collect(), self.counts.clone())
+    }
+
+    fn take_up(&mut self, (ends, counts): Self::Kept) -> bool {
+        let is_alike = ends.iter().eq(self.ends.iter().map(|end| &end.0)) && counts.len() == ends.len();
+        self.counts = counts;
+        is_alike
+    }
+}
+
+impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    pub fn namespaces(&self) -> &[NamespaceCounts] {
+        self.layer.namespaces()
+    }
+
+    /// Does what a request asks for; what the ledger counts of it goes to the namespace of an address.
+    #[inline(always)]
+    pub(in crate::ftl) fn count_by_namespace<T>(&mut self, offset_bytes: u64, step: impl FnOnce(&mut Self) -> T) -> T {
+        if !L::IS_NAMESPACED {
+            return step(self);
+        }
+        let (ledger, mapped_units) = (*self.accounts.ledger(), self.accounts.mapped_units());
+        let done = step(self);
+        let counted = NamespaceLedger::of_requests(self.accounts.ledger()) - NamespaceLedger::of_requests(&ledger);
+        let lpn = self.lpn_of(offset_bytes);
+        let mapped_units = self.accounts.mapped_units() as i64 - mapped_units as i64;
+        self.layer.count(lpn, counted, mapped_units);
+        done
+    }
+
+    /// What the namespaces have counted adds up to the ledger.
+    pub(in crate::ftl) fn check_namespaces(&self) -> Result<(), String> {
+        if !L::IS_NAMESPACED {
+            return Ok(());
+        }
+        let mut sum = NamespaceCounts::default();
+        for counts in self.namespaces() {
+            sum.live_units += counts.live_units;
+            sum.ledger += counts.ledger;
+        }
+        let counted = NamespaceLedger::of_all(self.accounts.ledger());
+        if sum.ledger != counted {
+            return Err(format!("all namespaces have counted {:?}, but the drive {counted:?}", sum.ledger));
+        }
+        if sum.live_units != self.accounts.mapped_units() {
+            let mapped_units = self.accounts.mapped_units();
+            return Err(format!("all namespaces hold {} live units, but the drive {mapped_units}", sum.live_units));
+        }
+        Ok(())
+    }
+}
+
+impl<P: PlacementPolicy, C: Clock> Ftl<P, Namespaced, C> {
+    fn length_within_namespace(&self, offset_bytes: u64, length_bytes: u32) -> u32 {
+        let end = self.layer.ends[self.layer.index_of(self.lpn_of(offset_bytes))];
+        let end_bytes = u64::from(end.0) << self.mapping_unit_shift;
+        length_bytes.min(u32::try_from(end_bytes - offset_bytes).unwrap_or(u32::MAX))
+    }
+}

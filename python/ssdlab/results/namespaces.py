@@ -1,0 +1,192 @@
+"""What each namespace of a drive was asked for, what the flash did for it, and how long its requests took.
+
+The engine counts a program for the namespace of the unit's address, whoever's write set it off. Parity and padding
+belong to no address: write amplification counts them in proportion to the data that each namespace had programmed.
+Where every namespace is written to, the mean of theirs, weighted by host writes, is therefore that of the drive; one
+that is not written to has none, though its data may be moved. Erases are shared; a namespace's part of the wear is its
+part of the programs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.drives.namespaces import Namespace, namespaces_of
+from ssdlab.results.latency import Latency, merged
+from ssdlab.results.ledger import Ledger
+
+CAUSES = ("host", "gc", "wear_leveling", "slc_fold")
+"""Why a unit of a namespace was programmed."""
+
+_RANKS = (50, 99, 99.9)
+_BELONG_TO_NONE = ("parity", "padding", "metadata")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counters of a namespace in some time, in bytes."""
+
+    host_written_bytes: int
+    host_read_bytes: int
+    host_trimmed_bytes: int
+    programmed_bytes: Mapping[str, int]
+    """By cause: host, gc, wear_leveling, slc_fold."""
+    overhead: float
+    """All that the drive programmed in that time over what of it was data of a namespace: parity and padding."""
+
+    @property
+    def programmed_bytes_total(self) -> int:
+        """Its own data that was programmed into NAND."""
+        return sum(self.programmed_bytes.values())
+
+    @property
+    def waf(self) -> float | None:
+        """Write amplification, with its part of parity and padding; None when its host wrote nothing."""
+        if not self.host_written_bytes:
+            return None
+        return self.programmed_bytes_total * self.overhead / self.host_written_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `ssdlab.namespaces` of a result."""
+        return {
+            "host": {
+                "written_bytes": self.host_written_bytes,
+                "read_bytes": self.host_read_bytes,
+                "trimmed_bytes": self.host_trimmed_bytes,
+            },
+            "nand": {"programmed_bytes": {**self.programmed_bytes, "total": self.programmed_bytes_total}},
+            "waf": self.waf,
+        }
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The last stage of a namespace's jobs on a drive of its share, which they have to themselves."""
+
+    share: float
+    """Its part, 0 to 1, of the blocks of the drive of all namespaces."""
+    host_written_bytes: int
+    host_read_bytes: int
+    programmed_bytes: Mapping[str, int]
+    """By cause: host, gc, wear_leveling, slc_fold."""
+    waf: float | None
+    """With parity and padding."""
+    read: Latency | None
+    """None without a clock."""
+    write: Latency | None
+
+    @property
+    def programmed_bytes_total(self) -> int:
+        """Its own data that was programmed into NAND."""
+        return sum(self.programmed_bytes.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `ssdlab.namespaces` of a result."""
+        return {
+            "share": self.share,
+            "host": {"written_bytes": self.host_written_bytes, "read_bytes": self.host_read_bytes},
+            "nand": {"programmed_bytes": {**self.programmed_bytes, "total": self.programmed_bytes_total}},
+            "waf": self.waf,
+            "read_ns": _latency(self.read),
+            "write_ns": _latency(self.write),
+        }
+
+
+@dataclass(frozen=True)
+class NamespaceResult:
+    """One namespace in a run."""
+
+    namespace: Namespace
+    live_bytes: int
+    """What the host has written to it and not trimmed, at the end."""
+    whole: Counted
+    """Since the run began, preconditioning included."""
+    last_stage: Counted
+    wear_share: float | None
+    """Its part, 0 to 1, of all data that was programmed since the run began; None when nothing was."""
+    read: Latency | None
+    """Latencies of the last stage; None without a clock."""
+    write: Latency | None
+    alone: Alone | None = None
+    """None unless it was asked for."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in `ssdlab.namespaces` of a result."""
+        return {
+            "namespace": self.namespace.number,
+            "name": self.namespace.name,
+            "size_bytes": self.namespace.size_bytes,
+            "live_bytes": self.live_bytes,
+            **self.whole.to_dict(),
+            "wear_share": self.wear_share,
+            "last_stage": {
+                **self.last_stage.to_dict(),
+                "read_ns": _latency(self.read),
+                "write_ns": _latency(self.write),
+            },
+            **({"alone": self.alone.to_dict()} if self.alone else {}),
+        }
+
+
+def namespace_results(
+    engine: Mapping[str, Any], outcome: Mapping[str, Any], whole: Ledger, last_stage: Ledger
+) -> list[NamespaceResult]:
+    """Reads `namespaces` of the engine's outcome, which are there; `engine` is its specification, `whole` and
+    `last_stage` are the drive's own counters."""
+    namespaces = namespaces_of(engine["drive"])
+    capacity = outcome["capacity"]
+    raw = outcome["namespaces"]
+    found = [
+        (_counted(entry["ledger"], capacity, whole), _counted(entry["last_stage"], capacity, last_stage))
+        for entry in raw
+    ]
+    data_bytes = sum(counted.programmed_bytes_total for counted, _ in found)
+    return [
+        NamespaceResult(
+            namespace,
+            entry["live_units"] * capacity["mapping_unit_bytes"],
+            counted,
+            in_last,
+            counted.programmed_bytes_total / data_bytes if data_bytes else None,
+            _latency_of("read", namespace, engine, outcome),
+            _latency_of("write", namespace, engine, outcome),
+        )
+        for namespace, entry, (counted, in_last) in zip(namespaces, raw, found, strict=True)
+    ]
+
+
+def _counted(raw: Mapping[str, Any], capacity: Mapping[str, Any], drive: Ledger) -> Counted:
+    unit_bytes = capacity["counted_unit_bytes"]
+    total = sum(drive.programmed_units.values())
+    data = total - sum(drive.programmed_units[part] for part in _BELONG_TO_NONE)
+    return Counted(
+        raw["host_written_bytes"],
+        raw["host_read_bytes"],
+        raw["host_trimmed_bytes"],
+        {part: units * unit_bytes for part, units in raw["programmed_units"].items()},
+        total / data if data else 1.0,
+    )
+
+
+def _latency_of(
+    direction: str, namespace: Namespace, engine: Mapping[str, Any], outcome: Mapping[str, Any]
+) -> Latency | None:
+    """Of the jobs of the last stage that work on the namespace."""
+    if outcome.get("timing") is None:
+        return None
+    last = engine["jobs"][-1]["stage"]
+    return merged(
+        [
+            Latency.from_outcome(job["timing"][direction])
+            for specified, job in zip(engine["jobs"], outcome["jobs"], strict=True)
+            if specified["stage"] == last and namespace.holds(specified["offset_bytes"])
+        ]
+    )
+
+
+def _latency(latency: Latency | None) -> dict[str, Any] | None:
+    if latency is None:
+        return None
+    values = latency.percentiles_ns(_RANKS) if latency.count else [None] * len(_RANKS)
+    percentile = {f"{rank:.6f}": value for rank, value in zip(_RANKS, values, strict=True)}
+    return {"mean": latency.mean_ns, "N": latency.count, "percentile": percentile}
