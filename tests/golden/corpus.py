@@ -11,6 +11,7 @@ import cases_policies
 import cases_refused
 import cases_served
 import cases_traces
+import cases_zones
 from case import Case
 
 GROUPS: dict[str, Callable[[], Iterator[tuple[str, Case]]]] = {
@@ -31,6 +32,7 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Case]]]] = {
     "steps": cases_corners.steps,
     "refused": cases_refused.refused,
     "namespaces": cases_namespaces.namespaces,
+    "zones": cases_zones.zoned,
 }
 
 
