@@ -1,4 +1,4 @@
-"""Drives of several namespaces: each feature beside them, policies of placement, saved states, runs in steps."""
+"""Drives of several namespaces: each feature together with them, policies of placement, saved states, runs in steps."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def _places() -> dict[str, dict[str, int]]:
 
 
 def _tenants(share: float) -> list[dict[str, Json]]:
-    """All namespaces are filled; then their tenants write side by side, one skewed, one in order, one in large blocks,
+    """All namespaces are filled; then their tenants write at the same time, one skewed, one in order, one in large blocks,
     which also trims; `share` is what the first asks for of the small drive."""
     places = _places()
     parts = per_direction([{"bytes": 512, "percent": 30.0}, {"bytes": 8 * KIB, "percent": 70.0}])
@@ -48,8 +48,8 @@ def _tenants(share: float) -> list[dict[str, Json]]:
 
 
 def namespaces() -> Iterator[tuple[str, Case]]:
-    besides: dict[str, Changes] = {"none": {}} | FEATURES
-    for name, changes in besides.items():
+    together: dict[str, Changes] = {"none": {}} | FEATURES
+    for name, changes in together.items():
         on = drive(changes | _ON)
         for timed in (True, False):
             clock = "timed" if timed else "untimed"
@@ -57,6 +57,10 @@ def namespaces() -> Iterator[tuple[str, Case]]:
     for placement in ("single", "class-spare"):
         on = drive(_ON | {"ftl.placement": {"name": placement}})
         yield f"untimed/{placement}", Run(specification(_tenants(0.8), on, timed=False))
+    # Read ahead beyond the last namespace, where nothing was ever written.
+    on = drive(FEATURES["read-ahead"] | _ON)
+    last = job(**_places()["backup"], name="reads", stage=1, direction="read", sequential=True, share=0.3, iodepth=1)
+    yield "timed/read-to-the-end", Run(specification([_tenants(0.8)[0], last], on))
     on = drive(_ON)
     after = specification(_tenants(0.4)[1:], on)
     yield "resumed/alike", Resumed(specification(_tenants(0.4), on, timed=False), after)

@@ -47,7 +47,7 @@ def _zoned(zoned: Changes, **changes: Json) -> dict[str, Json]:
 
 def _work(zoned: Changes | None = None) -> list[dict[str, Json]]:
     """Zones are filled in order, then written at random, each reset when its turn comes again; then reads of what is
-    there, beside writes of two jobs with zones of their own, and resets."""
+    there, together with writes of two jobs with zones of their own, and resets."""
     how = zoned or {}
     half = _ZONES // 2 * 2 * MIB
     return [

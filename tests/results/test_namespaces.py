@@ -26,8 +26,8 @@ app.command()(run_command)
 
 KIB = 1024
 MIB = 1024 * KIB
-SIZES = {"database": 420, "log": 164, "archive": 280}
-"""In MiB; the drive leaves some of its 894 MiB to no namespace."""
+SIZES = {"database": 580, "log": 220, "archive": 380}
+"""In MiB; the drive leaves some of its 1192 MiB to no namespace."""
 
 TENANTS = """
 [fill-database]
@@ -70,8 +70,8 @@ def drive_file(folder: Path, sizes: dict[str, object], more: str = "", base: str
 
 
 def small(folder: Path) -> ResolvedDrive:
-    """The full drive's namespaces are so large that those of 1/512 have the sizes above."""
-    return ssdlab.drive(drive_file(folder, {name: f"{size * 512}MiB" for name, size in SIZES.items()}), scale="1/512")
+    """The full drive's namespaces are so large that those at a scale of 1/384 have the sizes above."""
+    return ssdlab.drive(drive_file(folder, {name: f"{size * 384}MiB" for name, size in SIZES.items()}), scale="1/384")
 
 
 def run(text: str, on: ResolvedDrive, *, timed: bool = False, alone: bool = False) -> "Result":
@@ -155,7 +155,7 @@ def test_sums_are_those_of_the_drive(tmp_path: Path, timed: bool) -> None:
     assert database.last_stage.programmed_bytes["gc"] > 0
     assert log.last_stage.host_written_bytes == 8 * (log.namespace.size_bytes // (16 * KIB) * 16 * KIB)
     assert (archive.last_stage.host_written_bytes, archive.last_stage.waf) == (0, None)
-    assert archive.last_stage.programmed_bytes["gc"] > 0, "what lies still is moved with what is written beside it"
+    assert archive.last_stage.programmed_bytes["gc"] > 0, "what lies still is moved with what is written next to it"
     assert (
         archive.last_stage.host_read_bytes
         == archive.live_bytes
@@ -180,23 +180,23 @@ def test_the_only_namespace_of_a_drive_has_what_it_has_alone(tmp_path: Path) -> 
         "[fill]\nfilename=all\nrw=write\nbs=64k\n[a]\nstonewall\nfilename=all\nrw=randwrite\nbs=4k\nloops=2\niodepth=4"
     )
     path = drive_file(tmp_path, {"all": ssdlab.drive("generic-tlc-480").file.ftl.user_bytes})
-    result = run(jobs, ssdlab.drive(path, scale="1/512"), timed=True, alone=True)
+    result = run(jobs, ssdlab.drive(path, scale="1/384"), timed=True, alone=True)
     assert result.namespaces is not None
     (only,) = result.namespaces
     assert only.alone is not None and only.last_stage.waf is not None and only.last_stage.waf > 1.5
     assert (only.alone.share, only.alone.waf) == (1, only.last_stage.waf)
     assert only.alone.programmed_bytes == only.last_stage.programmed_bytes
     assert only.alone.write == only.write
-    plain = run(jobs.replace("filename=all", ""), ssdlab.drive("generic-tlc-480", scale="1/512"), timed=True)
+    plain = run(jobs.replace("filename=all", ""), ssdlab.drive("generic-tlc-480", scale="1/384"), timed=True)
     assert plain.namespaces is None
     assert plain.last_stage_ledger == result.last_stage_ledger
 
 
 @pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
 def test_a_quiet_tenant_is_disturbed_by_a_busy_one(tmp_path: Path) -> None:
-    """Alone, writes in order over the namespace are never moved; beside random writes in the same erase units they are.
+    """Alone, writes in order over the namespace are never moved; with random writes in the same erase units they are.
     A tenant that writes at random gains the spare area of one that does not."""
-    on = ssdlab.drive(drive_file(tmp_path, {"busy": "240 GB", "quiet": "240 GB"}), scale="1/512")
+    on = ssdlab.drive(drive_file(tmp_path, {"busy": "240 GB", "quiet": "240 GB"}), scale="1/384")
     text = "[global]\nbs=4k\niodepth=4\n[b]\nfilename=busy\nrw=randwrite\nnorandommap\nloops=6\n"
     result = run(text + "[q]\nfilename=quiet\nrw=write\nloops=2\n", on, alone=True)
     assert result.namespaces is not None
@@ -209,7 +209,7 @@ def test_a_quiet_tenant_is_disturbed_by_a_busy_one(tmp_path: Path) -> None:
 
 def test_a_share_too_small_for_a_drive_is_left_out_with_a_note(tmp_path: Path) -> None:
     text = "[b]\nfilename=most\nrw=write\nbs=64k\n[q]\nfilename=least\nrw=write\nbs=64k\n"
-    on = ssdlab.drive(drive_file(tmp_path, {"most": "460 GB", "least": "5 GB"}), scale="1/512")
+    on = ssdlab.drive(drive_file(tmp_path, {"most": "460 GB", "least": "5 GB"}), scale="1/384")
     said = "leaves out namespace 'least', whose share is too small for a drive: .* spare area"
     with pytest.warns(Note, match=said):
         result = run(text, on, alone=True)
@@ -226,16 +226,24 @@ def test_what_cannot_be_run_alone_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
+def test_a_trace_is_refused(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("128166372003061629,hm,0,Write,383496192,32768,1\n")
+    with pytest.raises(InputError, match=r"has 2 \[\[namespace\]\], which only jobs of a fio job file choose"):
+        ssdlab.replay(str(trace), drive_file(tmp_path, {"a": "100 GB", "b": "100 GB"}))
+
+
+@pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
 def test_the_page_has_a_row_for_each_and_for_each_alone(tmp_path: Path) -> None:
     job = tmp_path / "tenants.fio"
     job.write_text(TENANTS)
-    path = drive_file(tmp_path, {name: size * 512 * MIB for name, size in SIZES.items()})
+    path = drive_file(tmp_path, {name: size * 384 * MIB for name, size in SIZES.items()})
     out = tmp_path / "out"
-    command = [str(job), "--drive", path, "--scale", "1/512", "--alone", "--output", str(out)]
+    command = [str(job), "--drive", path, "--scale", "1/384", "--alone", "--output", str(out)]
     assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
     html = (out / "report.html").read_text()
     for name in SIZES:
         assert f'<th scope="row">{name}</th>' in html and f'<th scope="row">{name}, alone</th>' in html
-    assert "<td>225\u00a0GB</td>" in html, "420 MiB at a scale of 1/512"
+    assert "<td>234\u00a0GB</td>" in html, "580 MiB at a scale of 1/384"
     kept = json.loads((out / "result.json").read_text())["ssdlab"]["namespaces"]
     assert {entry["name"] for entry in kept if entry["alone"]["share"] > 0} == set(SIZES)

@@ -14,7 +14,7 @@ use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Namespace, PolicyChoice, SlcCache, WhenFull};
 use ssdlab_engine::specification::job::{BlockSize, Direction, PerDirection};
 use ssdlab_engine::specification::{Job, Specification, Until};
-use ssdlab_engine::timing::drive::{Idle, TimedDrive};
+use ssdlab_engine::timing::drive::Idle;
 use ssdlab_engine::timing::recorder::{Decision, Recorder};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -103,7 +103,10 @@ impl Twin {
                     self.of(unit).programmed_units.host += 1;
                     self.places.insert(to.0, unit);
                 }
-                Decision::Program(_, Cause::Parity | Cause::Padding | Cause::Metadata) => {}
+                Decision::Program(_, Cause::Parity | Cause::Padding | Cause::Metadata)
+                | Decision::ReadFromMemory(..)
+                | Decision::Erase(_)
+                | Decision::Open(..) => {}
                 Decision::Program(to, cause) => {
                     let unit = read.take().unwrap();
                     let programs = &mut self.of(unit).programmed_units;
@@ -114,7 +117,6 @@ impl Twin {
                     }
                     self.places.insert(to.0, unit);
                 }
-                Decision::ReadFromMemory(..) | Decision::Erase(_) | Decision::Open(..) => {}
             }
         }
     }
@@ -263,9 +265,9 @@ fn outcome(drive: &Drive, jobs: Vec<Job>, timed: bool) -> Outcome {
 fn jobs(sizes: [u64; 2]) -> Vec<Job> {
     let [first, second] = sizes;
     vec![
-        job("fill", 0, 0, first + second, 1),
+        Job { sequential: true, ..job("fill", 0, 0, first + second, 1) },
         job("first", 1, 0, first, 12),
-        Job { distribution: job("", 0, 0, 1, 1).distribution, ..job("second", 1, first, second, 4) },
+        job("second", 1, first, second, 4),
     ]
 }
 
@@ -291,15 +293,15 @@ fn namespaces_change_nothing_but_the_counting() {
 
 /// The spare area is shared: a tenant whose neighbour writes nothing has the neighbour's place too.
 #[test]
-fn a_tenant_beside_an_empty_namespace_has_a_drive_to_itself() {
+fn a_tenant_next_to_an_empty_namespace_has_a_drive_to_itself() {
     let sizes = [300, 400];
     let mut alone = Drive { namespaces: Vec::new(), ..drive(&sizes) };
     alone.ftl.user_bytes = 300 * UNIT;
     let jobs = || vec![job("fill", 0, 0, 300, 1), job("first", 1, 0, 300, 20)];
-    let beside = outcome(&drive(&sizes), jobs(), false);
-    assert_eq!(beside.ledger, outcome(&alone, jobs(), false).ledger);
-    let [first, second] = beside.namespaces.unwrap()[..] else { panic!("two namespaces") };
-    assert_eq!(first.ledger, NamespaceLedger::of_all(&beside.ledger));
+    let shared = outcome(&drive(&sizes), jobs(), false);
+    assert_eq!(shared.ledger, outcome(&alone, jobs(), false).ledger);
+    let [first, second] = shared.namespaces.unwrap()[..] else { panic!("two namespaces") };
+    assert_eq!(first.ledger, NamespaceLedger::of_all(&shared.ledger));
     assert_eq!((second.ledger, second.live_units), (NamespaceLedger::default(), 0));
 }
 

@@ -95,12 +95,20 @@ def specify(
 
 def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[dict[str, Any]]:
     """The engine's jobs; only those of a job file can choose a namespace."""
-    user_bytes, namespaces = drive.capacity.user_bytes, drive.file.namespaces
-    if not namespaces:
-        return jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
-    if not isinstance(jobs, JobFile):
-        raise InputError(f"drive {drive.name!r} has namespaces, which only the jobs of a fio job file can choose")
-    return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=namespaces)
+    user_bytes = drive.capacity.user_bytes
+    if isinstance(jobs, JobFile):
+        return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
+    check_without_namespaces(drive)
+    return jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+
+
+def check_without_namespaces(drive: "ResolvedDrive") -> None:
+    """InputError for a drive that only the jobs of a fio job file can use."""
+    if count := len(drive.file.namespaces):
+        raise InputError(
+            f"drive {drive.name!r} has {count} [[namespace]], which only jobs of a fio job file choose, by filename; "
+            "allowed is a drive without any"
+        )
 
 
 def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:

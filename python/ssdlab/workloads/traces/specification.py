@@ -92,9 +92,10 @@ def specify(
 
     `held` are the requests of just this volume, where they are in memory.
 
-    Raises InputError when the trace reaches past the end of the drive and the map is strict, or when it is to be
-    repeated and writes nothing.
+    Raises InputError when the trace reaches past the end of the drive and the map is strict, when it is to be repeated
+    and writes nothing, or when the drive has namespaces.
     """
+    specifying.check_without_namespaces(drive)
     user_bytes = drive.capacity.user_bytes
     volumes = recording.survey.volumes if volume is None else [recording.volume(volume)]
     end_bytes_max = max(each.end_bytes_max for each in volumes)

@@ -30,9 +30,10 @@ pub struct Namespaced {
 }
 
 impl Namespaced {
-    /// That of an address. Addresses that no namespace has are never used.
+    /// That of an address. No job has addresses behind the last namespace; what is read ahead there, where nothing was
+    /// ever written, is the last one's.
     fn index_of(&self, lpn: Lpn) -> usize {
-        self.ends.partition_point(|&end| end <= lpn)
+        self.ends.partition_point(|&end| end <= lpn).min(self.ends.len() - 1)
     }
 }
 
@@ -66,7 +67,7 @@ impl Layer for Namespaced {
         }
     }
 
-    /// The part of a window behind the namespace counts for the namespace of its beginning, whose read set it off.
+    /// The part of a read-ahead segment behind a namespace counts for the namespace in which the segment begins.
     fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
         ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
     }
