@@ -23,8 +23,8 @@ def _places() -> dict[str, dict[str, int]]:
 
 
 def _tenants(share: float) -> list[dict[str, Json]]:
-    """All namespaces are filled; then their tenants write at the same time, one skewed, one in order, one in large blocks,
-    which also trims; `share` is what the first asks for of the small drive."""
+    """All namespaces are filled; then their tenants write at the same time, one skewed, one in order, one in large
+    blocks, which also trims; `share` is what the first asks for of the small drive."""
     places = _places()
     parts = per_direction([{"bytes": 512, "percent": 30.0}, {"bytes": 8 * KIB, "percent": 70.0}])
     return [
