@@ -191,13 +191,13 @@ def comparison_page(
         after.append(page.Section("Notes", page.definition_list(_grouped(notes, len(variants)))))
     if command_line is not None:
         after.append(page.Section("How to reproduce", page.command(command_line)))
-    specified = [(variant.label, variant.specification) for variant in variants if variant.specification is not None]
+    specified = {
+        variant.label: json.dumps(variant.specification, indent=2, ensure_ascii=False)
+        for variant in variants
+        if variant.specification is not None
+    }
     if specified:
-        blocks = (
-            page.details(label, json.dumps(specification, indent=2, ensure_ascii=False))
-            for label, specification in specified
-        )
-        after.append(page.Section("Full specification", "\n".join(blocks)))
+        after.append(page.specification(specified))
     return page.Page(
         title=title,
         subtitle=subtitle,

@@ -5,7 +5,7 @@ A content security policy in the page itself forbids every request, so "offline"
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -112,6 +112,14 @@ def made_by(html: str) -> str | None:
 def details(summary: str, text: str) -> str:
     """HTML of a long text that opens on demand."""
     return f"<details><summary>{escape(summary)}</summary><pre><code>{escape(text)}</code></pre></details>"
+
+
+def specification(texts: Mapping[str, str]) -> Section:
+    """What each run was, by its label; those of several runs in one fold."""
+    blocks = "\n".join(details(label, text) for label, text in texts.items())
+    if len(texts) > 1:
+        blocks = f"<details><summary>{len(texts)} runs</summary>\n{blocks}\n</details>"
+    return Section("Full specification", blocks)
 
 
 def _with_options(text: str) -> str:

@@ -27,8 +27,7 @@ def study_page(
         after.append(page.Section("Notes", notes))
     after.append(page.Section("Source", f"<p>{escape(study.source)}</p>"))
     after.append(page.Section("Run it again", page.command(command_line)))
-    blocks = (page.details(label, _json(specification)) for label, specification in specifications.items())
-    after.append(page.Section("Full specification of every run", "\n".join(blocks)))
+    after.append(page.specification({label: _json(specified) for label, specified in specifications.items()}))
     title, summary = wording.headline(result.finding)
     return page.Page(
         title=unbroken(title),
