@@ -4,7 +4,7 @@
 
 /** @returns {Socket} */
 export function openSocket() {
-  for (const id of ["share", "report"]) document.getElementById(id)?.setAttribute("hidden", "");
+  for (const id of ["share", "report", "drop-hint"]) document.getElementById(id)?.setAttribute("hidden", "");
   const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
   /** @type {Socket} */
   const socket = {
