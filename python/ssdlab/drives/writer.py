@@ -3,8 +3,10 @@
 Reading is in `loader.py`.
 """
 
-import json
+from collections.abc import Mapping
 from typing import Any
+
+import tomlkit
 
 from ssdlab.drives.namespaces import KEY as NAMESPACE
 from ssdlab.drives.own_file import BASED_ON
@@ -56,16 +58,9 @@ def _with_unit(size: int) -> int | str:
 
 
 def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            # JSON's escapes are a subset of TOML's but for DEL, which TOML wants escaped.
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case list():
-            return f"[{', '.join(_value(item) for item in value)}]"
-        case dict():
-            return f"{{ {', '.join(f'{key} = {_value(item)}' for key, item in value.items())} }}"
-    raise TypeError(f"no TOML form for {value!r}")
+    """As TOML has it; a table stands in its line."""
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        table.update(value)
+        return table.as_string()
+    return tomlkit.item(value).as_string()
