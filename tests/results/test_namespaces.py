@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import ssdlab
+from in_process import call
 from ssdlab import workloads
-from ssdlab.cli.run import run as run_command
 from ssdlab.drives import ResolvedDrive
 from ssdlab.drives.writer import to_toml
 from ssdlab.errors import InputError, Note
@@ -20,9 +18,6 @@ from ssdlab.targets import running
 
 if TYPE_CHECKING:
     from ssdlab.results import Result
-
-app = typer.Typer()
-app.command()(run_command)
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -239,8 +234,7 @@ def test_the_page_has_a_row_for_each_and_for_each_alone(tmp_path: Path) -> None:
     job.write_text(TENANTS)
     path = drive_file(tmp_path, {name: size * 384 * MIB for name, size in SIZES.items()})
     out = tmp_path / "out"
-    command = [str(job), "--drive", path, "--scale", "1/384", "--alone", "--output", str(out)]
-    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    call("run", job, *f"--drive {path} --scale 1/384 --alone --output {out}".split())
     html = (out / "report.html").read_text()
     for name in SIZES:
         assert f'<th scope="row">{name}</th>' in html and f'<th scope="row">{name}, alone</th>' in html
