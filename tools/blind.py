@@ -4,8 +4,8 @@
     tools/blind.py 20 --seed 1 --output out/blind.json
 
 Drives are drawn over what is built: dies, channels, planes, pages, times, links, buffers, caches, spare area, policies.
-A host's noise is added to all times. Prints a row for each value: how many were told, how far off they are, how many of
-the 90 % intervals hold the truth.
+A host's noise is added to all times. Prints a row for each value: how many were determined, how far off they are, how
+many of the 90 % intervals hold the truth.
 """
 
 import argparse
@@ -312,7 +312,7 @@ class Judged:
 
     @property
     def error(self) -> float | None:
-        """As a share, or absolute for over-provisioning; 0 or 1 for words. None where nothing was told."""
+        """As a share, or absolute for over-provisioning; 0 or 1 for words. None where nothing was determined."""
         if self.value is None:
             return None
         if isinstance(self.truth, str | bool) or isinstance(self.value, str | bool):
@@ -331,7 +331,7 @@ class Judged:
 
 
 def judged(seed: int, truth: dict[str, Any], found: Found) -> list[Judged]:
-    """Every value that the drive has, whether it was told or not; and what was told although it has none."""
+    """Every value that the drive has, determined or not; and what was determined although the drive has none."""
     rows = []
     for key, true in truth.items():
         each = found.inferred.get(key)

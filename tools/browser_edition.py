@@ -76,7 +76,7 @@ def _drive(name: str) -> Mapping[str, Any]:
 
 
 def shipped_job(job: catalogue.ShippedJob) -> dict[str, Any]:
-    """A shipped job file: the engine's jobs, and beside each what its sizes follow from (`site/live/job_file.js`)."""
+    """A shipped job file: the engine's jobs, and for each what its sizes follow from (`site/live/job_file.js`)."""
     file = parse(job.text, f"{job.name}.fio")
     engine_jobs: Sequence[dict[str, Any]] = file.resolve(_ANY_BYTES, seed=1)
     places = {section.name: place for place, section in enumerate(file.sections)}

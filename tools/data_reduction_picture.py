@@ -1,4 +1,4 @@
-"""Draws docs/pictures/data-reduction-*.svg from runs: write amplification against how far the data compresses, beside
+"""Draws docs/pictures/data-reduction-*.svg from runs: write amplification against how far the data compresses, next to
 the closed form. usage: data_reduction_picture.py FOLDER
 """
 

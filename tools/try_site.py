@@ -152,7 +152,7 @@ _RATE = """async ([specification, seconds]) => {
 
 
 def _specification(number_ios: int | None) -> str:
-    """The drive of the catalogue that the page begins with, under random writes, as the engine is told."""
+    """The drive of the catalogue that the page begins with, under random writes, as the engine receives it."""
     from ssdlab.live.bench import resolve_to_watch
     from ssdlab.live.choices import DriveChoice
     from ssdlab.workloads.controls import Controls

@@ -164,12 +164,12 @@ def _determined_by(shares: Sequence[float], points: Sequence[Point]) -> str:
     if not any(shares):
         return "no point"
     ranked = sorted(range(len(points)), key=lambda index: -shares[index])
-    told, total = [], 0.0
+    largest, total = [], 0.0
     while total < _DETERMINING_SHARE:
-        told.append(ranked.pop(0))
-        total += shares[told[-1]]
-    numbers = ", ".join(f"{index + 1} ({100 * shares[index]:.0f} %)" for index in told[:3])
-    return numbers + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+        largest.append(ranked.pop(0))
+        total += shares[largest[-1]]
+    numbers = ", ".join(f"{index + 1} ({100 * shares[index]:.0f} %)" for index in largest[:3])
+    return numbers + (f" and {len(largest) - 3} more" if len(largest) > 3 else "")
 
 
 def _print_choices(combinations: Sequence[Combination]) -> None:
@@ -216,8 +216,8 @@ def warnings(fitted: Fitted) -> list[str]:
 def _next_free(suggestions: Sequence[Suggestion]) -> str:
     if not suggestions:
         return "No other number of the drive file explains what is left: widen the bound, or free a choice."
-    told = ", ".join(
+    ranked_keys = ", ".join(
         f"{each.key} ({100 * each.share:.0f} % of the squared deviations, at about {each.factor:.2g} times its value)"
         for each in suggestions[:3]
     )
-    return f"If the bound is real, free what explains most of the rest, to first order: {told}."
+    return f"If the bound is real, free what explains most of the rest, to first order: {ranked_keys}."

@@ -84,7 +84,7 @@ def choose(found: Found) -> Outcome:
 
 
 def nearest(found: Found) -> dict[str, str]:
-    """The policies that came nearest, told or not, for a drive file; none where nothing was simulated."""
+    """The policies that came nearest, determined or not, for a drive file; none where nothing was simulated."""
     return dict(found.facts.get(NAME, {}).get("nearest", {}))
 
 

@@ -73,7 +73,7 @@ class Reading:
     signs: Signs
     temperature_c: int | None
     temperature_max_c: int | None
-    """The drive's own limit: NVMe's critical composite temperature, SATA's recommended maximum; None if untold."""
+    """The drive's own limit: NVMe's critical composite temperature, SATA's recommended maximum; None: not reported."""
     reason: str | None
     """Why NAND writes are not available."""
     protocol: str = "ATA"

@@ -137,7 +137,7 @@ def scale_notice(specifications: Iterable[Specification]) -> list[str]:
 def _with_spread(row: Row) -> str:
     if row.spread is None:
         return wording.simulated(row)
-    least, most = (wording.beside(row, value) for value in row.spread)
+    least, most = (wording.as_precise(row, value) for value in row.spread)
     return f"{wording.simulated(row)} ({least} to {most})"
 
 

@@ -47,7 +47,7 @@ def _table(group: str, rows: Sequence[Row]) -> Table:
             wording.deviation(row),
         ]
         if fitted:
-            cells += [wording.fitted(row), wording.beside(row, row.unfitted)]
+            cells += [wording.fitted(row), wording.as_precise(row, row.unfitted)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 

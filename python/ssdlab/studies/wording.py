@@ -32,11 +32,11 @@ def published(row: Row) -> str:
 
 
 def simulated(row: Row) -> str:
-    return beside(row, row.simulated)
+    return as_precise(row, row.simulated)
 
 
-def beside(row: Row, value: float | None) -> str:
-    """A number next to the published one, with at least as many decimals: 1.0159 beside 1.01587 -> "1.01590"."""
+def as_precise(row: Row, value: float | None) -> str:
+    """A number next to the published one, with at least as many decimals: 1.0159 next to 1.01587 -> "1.01590"."""
     said = number(value)
     decimals = max((_decimals(figure) for figure in re.findall(r"[\d.,]+", published(row))), default=0)
     return said if value is None or _decimals(said) >= decimals else f"{value:,.{decimals}f}"
@@ -93,7 +93,7 @@ def unfitted(row: Row) -> str:
     if row.unfitted is None:
         return MISSING
     apart = row.deviation_of(row.unfitted)
-    return beside(row, row.unfitted) + ("" if apart is None else f" ({_deviation(row, apart)})")
+    return as_precise(row, row.unfitted) + ("" if apart is None else f" ({_deviation(row, apart)})")
 
 
 def _deviation(row: Row, value: float | None) -> str:

@@ -1,5 +1,5 @@
 // One chart over time on a canvas: lines, or areas one on the other. Hand-made because eight of them are drawn ten times a
-// second beside the picture; a chart library takes as long for one as this for all.
+// second next to the picture; a chart library takes as long for one as this for all.
 
 import { themeColour } from "./palette.js";
 

@@ -83,7 +83,7 @@ const REAL = "The drive has really lost power. Unflushed data is lost.";
 
 /** Plays one recovery after the other, each once. */
 export class RecoveryView {
-  /** @param {() => void} over told when one has been shown */
+  /** @param {() => void} over called when one has been shown */
   constructor(over) {
     this.over = over;
     this.element = byId("recovery", HTMLElement);

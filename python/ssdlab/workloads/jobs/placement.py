@@ -58,8 +58,8 @@ OPTIONS: tuple[Option[Any], ...] = (FDP, DATAPLACEMENT, PLIDS, SELECT, SCHEME)
 
 
 def placement(section: "Section", source: str, files: int, scale: Fraction, complain: Complain) -> dict[str, Any]:
-    """The engine job's `stream_id`, or `identifiers` where the job has several. `source` is the job file's path, beside
-    which a scheme may lie."""
+    """The engine job's `stream_id`, or `identifiers` where the job has several. `source` is the job file's path, in
+    whose folder a scheme may lie."""
     if not (section.get(FDP) or section.get(DATAPLACEMENT) != "none"):
         return {}
     given, chosen = section.get(PLIDS), section.get(SELECT)
