@@ -66,8 +66,8 @@ def run(
         typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue (ssdlab drives) or a .toml file."),
     ],
     changes: options.Changes,
-    clock: Clock,
     states: States,
+    clock: Clock,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
