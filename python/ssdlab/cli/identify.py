@@ -84,7 +84,7 @@ class Effort:
     ] = 2.0
     minutes: Annotated[
         float | None,
-        typer.Option(metavar="N", min=0.01, help="Begin no experiment after this many minutes of the drive's time."),
+        typer.Option(metavar="N", min=0.0001, help="Begin no experiment after this many minutes of the drive's time."),
     ] = None
     read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing; reads existing data.")] = False
     resume: Annotated[
