@@ -80,7 +80,7 @@ fn zones_of(
 
 /// The places within one file, or the one range of a plain job.
 ///
-/// A random map needs the same grid in both job_classes; without it, and with any distribution but the uniform one, it
+/// A random map needs the same grid in both job classes; without it, and with any distribution but the uniform one, it
 /// has no effect. Scattering follows the seed, so that a job that starts over keeps its hot blocks.
 fn places_of(
     job: &Job,

@@ -165,7 +165,7 @@ impl Place for Composed {
 }
 
 impl File {
-    /// Where the job_class's last request ended, or the start; `None` if no size fits there any more.
+    /// Where the job class's last request ended, or the start; `None` if no size fits there any more.
     fn behind_last<S: Sizes>(&self, job_class: usize, sizes: &S) -> Option<u64> {
         let at = self.last[job_class].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
         (at + u64::from(sizes.least(job_class + JOB_CLASSES)) <= self.end_bytes).then_some(at)

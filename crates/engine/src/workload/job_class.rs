@@ -53,7 +53,7 @@ impl JobClass {
         self.following.as_ref().unwrap_or(&self.sizes)
     }
 
-    /// The most that any request of the job_class has.
+    /// The most that any request of the job class has.
     pub fn length_bytes_max(&self) -> u32 {
         self.following_sizes().iter().map(|&(bytes, _)| bytes).fold(self.bytes_max, u32::max)
     }

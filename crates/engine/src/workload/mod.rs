@@ -60,7 +60,7 @@ enum Lengths {
     Several(SeveralSizes),
 }
 
-/// What the requests do, and so the job_class of each.
+/// What the requests do, and so the job class of each.
 #[derive(Clone, Copy, Debug)]
 enum Kinds {
     All(Operation),

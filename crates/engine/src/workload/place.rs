@@ -3,7 +3,7 @@
 use super::sizes::Sizes;
 use crate::random::Random;
 
-/// A job of one direction works in job_class 0; a mixed job reads in job_class 0 and writes in job_class 1.
+/// A job of one direction works in job class 0; a mixed job reads in job class 0 and writes in job class 1.
 pub const JOB_CLASSES: usize = 2;
 
 /// A byte range of the drive.
@@ -13,14 +13,14 @@ pub struct Extent {
     pub length_bytes: u32,
 }
 
-/// Decides where the next request of a job_class falls and how long it is.
+/// Decides where the next request of a job class falls and how long it is.
 pub trait Place {
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent;
 
     /// The job starts over (a loop has ended).
     fn start_over(&mut self, random: &mut Random);
 
-    /// Whether the request just made in this job_class was the last that visits something new. False for what never
+    /// Whether the request just made in this job class was the last that visits something new. False for what never
     /// ends.
     fn pass_is_over(&self, _job_class: usize) -> bool {
         false
@@ -41,9 +41,9 @@ impl<P: Place> Place for Box<P> {
     }
 }
 
-/// Draws a block of a job_class's grid.
+/// Draws a block of a job class's grid.
 pub trait Blocks {
-    /// A number below the count of blocks that the job_class was made with.
+    /// A number below the count of blocks that the job class was made with.
     fn block(&mut self, job_class: usize, random: &mut Random) -> u64;
 
     /// The job starts over. Only what remembers its earlier draws has anything to do.
@@ -55,8 +55,8 @@ pub trait Blocks {
     }
 }
 
-/// The places where random requests of a job_class may start: every multiple of the alignment, counted from the start
-/// of the job's part, from which the smallest size of the job_class still fits.
+/// The places where random requests of a job class may start: every multiple of the alignment, counted from the start
+/// of the job's part, from which the smallest size of the job class still fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub align_bytes: u64,

@@ -4,21 +4,21 @@ use super::chances::Chances;
 use super::place::JOB_CLASSES;
 use crate::random::Random;
 
-/// A table of sizes for each job_class, and behind these one for each job_class's requests that follow on in a random
+/// A table of sizes for each job class, and behind these one for each job class's requests that follow on in a random
 /// job.
 pub const TABLES: usize = 2 * JOB_CLASSES;
 
-/// Where a job_class is asked for, a following request's table is `job_class + JOB_CLASSES`.
+/// Where a job class is asked for, a following request's table is `job_class + JOB_CLASSES`.
 pub trait Sizes {
-    /// Whether a job_class has more than one size, so that a draw may not fit where the smallest does.
+    /// Whether a job class has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
 
     fn draw(&self, job_class: usize, random: &mut Random) -> u32;
 
-    /// The job_class's smallest size.
+    /// The job class's smallest size.
     fn least(&self, job_class: usize) -> u32;
 
-    /// A size of at most `room_bytes`, which is no less than the job_class's smallest.
+    /// A size of at most `room_bytes`, which is no less than the job class's smallest.
     fn draw_within(&self, job_class: usize, room_bytes: u64, random: &mut Random) -> u32;
 }
 

@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::workload::place::{Extent, JOB_CLASSES, Place};
 use crate::workload::sizes::Sizes;
 
-/// Each request starts `skip_bytes` after the end of the job_class's last one, so 4 KiB requests with -8 KiB go
+/// Each request starts `skip_bytes` after the end of the job class's last one, so 4 KiB requests with -8 KiB go
 /// backwards one by one. The first stands at the start. A request that would not fit goes to the start, or backwards to
 /// the end.
 #[derive(Clone, Debug)]

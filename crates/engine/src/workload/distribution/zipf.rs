@@ -38,7 +38,7 @@ pub struct CoarseZipf {
 }
 
 impl CoarseZipf {
-    /// The ranks of each job_class, `ranks_per_block` times its count, are 2^62 at most.
+    /// The ranks of each job class, `ranks_per_block` times its count, are 2^62 at most.
     pub fn new(
         theta: f64,
         center: Option<f64>,

@@ -19,7 +19,7 @@ struct Span {
 }
 
 impl Zoned {
-    /// Percentages of accesses and spans each add up to 100 in each job_class, and one zone at least is accessed.
+    /// Percentages of accesses and spans each add up to 100 in each job class, and one zone at least is accessed.
     pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES]) -> Zoned {
         let job_class = |zones: &[Zone], count| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
@@ -28,7 +28,7 @@ impl Zoned {
         Zoned { job_classes: [job_class(zones[0], counts[0]), job_class(zones[1], counts[1])] }
     }
 
-    /// Percentages of accesses add up to 100 in each job_class, and the zones' bytes to no more than the part has.
+    /// Percentages of accesses add up to 100 in each job class, and the zones' bytes to no more than the part has.
     pub fn absolute(zones: [&[AbsoluteZone]; JOB_CLASSES], grids: [Grid; JOB_CLASSES]) -> Zoned {
         let job_class = |zones: &[AbsoluteZone], grid: Grid| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
