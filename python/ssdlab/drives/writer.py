@@ -63,4 +63,5 @@ def _value(value: Any) -> str:
         table = tomlkit.inline_table()
         table.update(value)
         return table.as_string()
-    return tomlkit.item(value).as_string()
+    text: str = tomlkit.item(value).as_string()
+    return text
