@@ -400,7 +400,7 @@ def _choices(chosen: Chosen) -> "list[Figure]":
         _choice(
             chosen,
             "burst",
-            "Longer bursts use up the pool, and the smaller spare area falls behind",
+            "Longer bursts make the smaller spare area fall behind",
             "the requests that come without a pause",
             "requests a burst",
             {float(burst): Choice(burst=burst) for burst in BURSTS},
