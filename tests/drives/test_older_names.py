@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ssdlab.advice import fit_drive
 from ssdlab.drives import load, resolve
 from ssdlab.drives.older_names import with_current_keys
 from ssdlab.errors import InputError, Note
@@ -58,3 +59,9 @@ def test_a_key_given_by_both_names_is_refused(tmp_path: Path) -> None:
 def test_what_has_no_older_name_stays_as_it_is() -> None:
     content = {"name": "x", "ftl": {"victim": "fifo"}, "nand": 3, "sources": {"ftl.*": {}}}
     assert with_current_keys(content, "x.toml") == content
+
+
+def test_a_fit_frees_a_key_by_its_older_name() -> None:
+    with pytest.warns(Note, match="housekeeping is now called background"):
+        freed = fit_drive.parameter("housekeeping.idle_after_ms=1..100", load("generic-sata-tlc-500"))
+    assert freed.name == "background.idle_after_ms"

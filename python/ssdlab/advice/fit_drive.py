@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from ssdlab.advice.fit import Model, Parameter
 from ssdlab.drives import DriveFile, resolve
 from ssdlab.drives import settings as drive_settings
+from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import keys
 from ssdlab.errors import InputError, RunFailed, near
 from ssdlab.quantities import parse_bytes
@@ -217,6 +218,7 @@ def parameter(text: str, drive: DriveFile) -> Parameter:
     low_text, dots, high_text = bounds.partition("..")
     if not equals or not dots:
         raise InputError(f"--free {text}: write table.key=low..high, such as --free nand.read_us=20..200")
+    key = current_key(key, f"--free {text}")
     known = [key for key in keys() if "." in key]
     if key not in known:
         raise InputError(f"--free {text}: unknown key {key!r}{near(key, known)}")

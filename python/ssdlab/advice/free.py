@@ -11,6 +11,7 @@ from ssdlab.advice.fit import Parameter
 from ssdlab.advice.fit_choices import Choice, Chosen
 from ssdlab.drives import DriveFile
 from ssdlab.drives import settings as drive_settings
+from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import keys
 from ssdlab.errors import InputError, near
 
@@ -78,6 +79,7 @@ def _choice(text: str, prefix: str, key: str, values: str, drives: Mapping[str, 
     possible = tuple(part.strip() for part in values.split(","))
     if not all(possible) or len(set(possible)) < len(possible):
         raise InputError(f"--free {text}: each possible value should be there once, with commas between them")
+    key = current_key(key, f"--free {text}")
     known = [each for each in keys() if "." in each]
     # A parameter of a policy (ftl.victim.d) has one dot more than a key of the drive file.
     if key not in known and key.rpartition(".")[0] not in known:

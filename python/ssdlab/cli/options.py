@@ -191,7 +191,7 @@ class Permitted:
 
 @dataclass(frozen=True)
 class RealDrive(Permitted):
-    """A real drive, whose health may be read from a file. How it is named says each command."""
+    """A real drive, whose health may be read from a file. Each command has its own option that names it."""
 
     smart: SmartFile = None
 
