@@ -19,6 +19,20 @@ _FIGURES = (
 )
 
 
+_AXES = {
+    "job": "workload",
+    "op": "over-provisioning",
+    "ftl_victim": "victim policy",
+    "ftl_placement": "placement policy",
+    "wear_levelling_policy": "wear levelling",
+}
+
+
+def axis(name: str) -> str:
+    """The name of an axis, a column of the rows, in words."""
+    return _AXES.get(name) or name.replace("_", " ")
+
+
 def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> str:
     """HTML: the axes that vary, how many runs, the mean of each measured figure, and minimum to maximum over seeds."""
     varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
@@ -31,7 +45,7 @@ def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> str:
         lines.append(
             f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
         )
-    names = [*(varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
+    names = [*(axis(name) for name in varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     more = len(lines) - _ROWS_MAX
     note = f"<p>{more:,} more rows are in this folder's Parquet files.</p>" if more > 0 else ""
@@ -41,14 +55,14 @@ def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> str:
     )
 
 
-def said(axis: str, value: object) -> str:
+def said(name: str, value: object) -> str:
     """The value of an axis in words: a job or drive file by its name alone, a share in per cent."""
     text = str(value)
     if isinstance(value, float):
-        text = wording.share(value) if axis == "op" else f"{value:.6g}"
+        text = wording.share(value) if name == "op" else f"{value:.6g}"
     elif text.endswith((".fio", ".toml")):
         return Path(text).stem
-    return text if axis == "op" or not text[-1:].isdigit() or isinstance(value, str) else f"{axis} {text}"
+    return text if name == "op" or not text[-1:].isdigit() or isinstance(value, str) else f"{axis(name)} {text}"
 
 
 def _spread(values: pl.Series, unit: float) -> str:
