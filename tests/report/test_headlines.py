@@ -78,7 +78,8 @@ def test_a_sweep_finds_the_policy_that_matters_under_one_workload_alone() -> Non
     )
     # The geometric means over both spare areas.
     assert headlines.of_sweep(cells, "WAF") == (
-        "WAF 20.0 with fifo against 5.00 with greedy under zipf, alike under uniform, averaged over all values of over-provisioning"
+        "WAF 20.0 with fifo against 5.00 with greedy under zipf, alike under uniform, "
+        "averaged over all values of over-provisioning"
     )
 
 

@@ -36,7 +36,9 @@ class Extra:
     """What the page and `result.json` contain in addition to the protocol's own: a study's rows."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
-    title: str | None = None
+    question: str | None = None
+    """What the study asks; None for a protocol by itself."""
+    finding: str | None = None
     figures: "Sequence[Figure]" = ()
     sections: "Sequence[Section]" = ()
 
@@ -87,11 +89,12 @@ def protocol_page(
     after.append(page.Section("How to reproduce", page.command(command_line)))
     commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
     after.append(page.Section("Commands to repeat it manually", "\n".join(commands)))
-    found = protocol.conclude(figures) or (drawn[0].title if drawn else None)
-    asked = f"{protocol.title}. " if found and not extra.title else ""
+    question = extra.question or f"{protocol.title}."
+    found = extra.finding or protocol.conclude(figures) or (drawn[0].title if drawn else None)
+    of = f"{'Study' if extra.question else 'Protocol'} {protocol.name} on {target}"
     return page.Page(
-        title=extra.title or found or protocol.title,
-        subtitle=f"{asked}{'Study' if extra.title else 'Protocol'} {protocol.name} on {target}",
+        title=found or question.removesuffix("."),
+        subtitle=f"{question} {of}" if found else of,
         summary="The steps were run one by one; the command lines below repeat them manually.",
         notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
         figures=[*extra.figures, *drawn],
