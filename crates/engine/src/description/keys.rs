@@ -80,8 +80,17 @@ fn keys_of(path: &str) -> String {
     if path.is_empty() { "top-level keys and tables".into() } else { format!("keys of [{path}]") }
 }
 
+/// The keys of a table: those that a description always has, then those that are left out of it where they are empty.
 fn names(node: &Value) -> Vec<String> {
-    node["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    let required = node["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names: Vec<String> = required.map(str::to_owned).collect();
+    let optional = node["properties"].as_object().into_iter().flat_map(Map::keys);
+    names.extend(
+        optional
+            .filter(|name| !node["required"].as_array().is_some_and(|keys| keys.iter().any(|key| key == *name)))
+            .cloned(),
+    );
+    names
 }
 
 /// Whether a value that is no table is of this type and within its bounds.
