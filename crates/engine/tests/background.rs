@@ -219,7 +219,7 @@ fn what_is_read_too_often_is_moved() {
     let (batches, _) = drive.idle(2);
     assert_eq!(batches.iter().sum::<usize>() as u64, ERASE_UNIT);
     assert_eq!(drive.ledger().programmed_units.wear_leveling, ERASE_UNIT);
-    // It begins anew where it lies now.
+    // It starts again where it lies now.
     (0..999).for_each(|_| drive.read(0, 8));
     assert_eq!(drive.idle(3).0, Vec::<usize>::new());
 }

@@ -45,10 +45,10 @@ def print_table(found: Found, console: "Console") -> None:
     for each in _ordered(found):
         table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)
-    if found.untold:
+    if found.undetermined:
         console.print("\nnot determined:", highlight=False)
-    for untold in found.untold:
-        console.print(f"  {untold.key}: {untold.reason}", highlight=False, markup=False, soft_wrap=True)
+    for undetermined in found.undetermined:
+        console.print(f"  {undetermined.key}: {undetermined.reason}", highlight=False, markup=False, soft_wrap=True)
 
 
 def shown(value: object) -> str:
@@ -79,14 +79,14 @@ def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -
         "written_bytes": found.written_bytes,
         "seconds": found.seconds,
         "inferred": [asdict(each) for each in _ordered(found)],
-        "not_told": [asdict(each) for each in found.untold],
+        "undetermined": [asdict(each) for each in found.undetermined],
         "assumed": list(model.assumed),
         "drive": model.file.specification,
     }
 
 
 def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequence[Figure], line: str) -> page.Page:
-    determined, missed = len(found.inferred), len(found.untold)
+    determined, missed = len(found.inferred), len(found.undetermined)
     written = found.written_bytes / found.capacity_bytes
     return page.Page(
         title=f"What {target['name']} looks like from outside",
@@ -98,7 +98,7 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
         before=[page.Section("Inferred values", _table(found))],
         figures=figures,
         after=[
-            page.Section("What could not be determined", _untold(found)),
+            page.Section("What could not be determined", _undetermined(found)),
             page.Section("How intervals are made", f"<p>{escape(_INTERVALS)}</p>"),
             page.Section("How to use the drive", page.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
             page.Section("How to reproduce", page.command(line)),
@@ -129,10 +129,10 @@ def _table(found: Found) -> str:
     )
 
 
-def _untold(found: Found) -> str:
-    if not found.untold:
+def _undetermined(found: Found) -> str:
+    if not found.undetermined:
         return "<p>Every value that the experiments look for was determined.</p>"
-    return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.untold)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.undetermined)}</ul>"
 
 
 def _figure(picture: Picture) -> Figure:

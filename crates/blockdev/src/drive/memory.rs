@@ -10,7 +10,7 @@ use ssdlab_engine::specification::drive::devices_of;
 
 /// Of a place for a mapping unit: how often its frame is held, and the list of those that nobody holds.
 const FRAME_BYTES: u64 = 8;
-/// Beside the data, in a file where the contents lie in one: the spare bytes, and which frame it is.
+/// Kept with the data, in the file of the contents where there is one: the spare bytes, and which frame it is.
 const SPARE_DATA_BYTES: u64 = 20;
 /// Of a place for packed data: what begins there.
 const DIRECTORY_ENTRY_BYTES: u64 = 16;

@@ -109,7 +109,7 @@ impl Refresh {
         (self.erase_unit_of(page).0 * self.blocks_per_erase_unit + block) as usize
     }
 
-    /// The host's next request reads anew.
+    /// The host's next request reads again.
     pub fn end_request(&mut self) {
         self.last_page = u32::MAX;
     }

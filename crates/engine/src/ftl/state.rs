@@ -154,7 +154,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// What is written in addition to the map; nothing for a drive that keeps only the map. The error names what cannot
-    /// be kept: times run by a clock that begins anew.
+    /// be kept: times run by a clock that starts again.
     fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
             return Err(StateError::Unsaved("background.retention_days, .read_disturb_reads or .defragment"));

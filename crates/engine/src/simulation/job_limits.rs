@@ -83,7 +83,7 @@ impl LimitedJob {
     }
 
     /// The same limits, of a job that begins now.
-    pub fn anew(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self::new(self.limits)
     }
 

@@ -93,7 +93,7 @@ impl JobLog {
     }
 
     /// An empty one of the same plan.
-    pub fn anew(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self::new(self.plan)
     }
 

@@ -64,7 +64,7 @@ impl JobRounds {
     }
 
     /// The same rule, for a job that begins now.
-    pub fn anew(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self::new(self.rule)
     }
 

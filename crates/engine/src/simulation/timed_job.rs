@@ -144,9 +144,9 @@ impl RunningJob {
         let latencies = std::mem::take(&mut self.latencies);
         self.before = Some(Box::new(Counted { latencies, ios: [read.ios, write.ios, trim.ios] }));
         self.breakdowns = Default::default();
-        self.log = self.log.take().map(|log| Box::new(log.anew()));
-        self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.anew()));
-        self.limits = self.limits.take().map(|limits| Box::new(limits.anew()));
+        self.log = self.log.take().map(|log| Box::new(log.restarted()));
+        self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.restarted()));
+        self.limits = self.limits.take().map(|limits| Box::new(limits.restarted()));
     }
 
     pub fn failure(&self) -> Option<JobFailure> {

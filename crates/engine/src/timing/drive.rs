@@ -40,7 +40,7 @@ pub trait TimedDrive {
     /// reads nothing from flash that is still there.
     fn exchange_memory(&mut self, _memory: &mut InMemory) {}
     /// Whether all units of a write are in the controller's memory and can be replaced there, which is then done and
-    /// counted: nothing is decided, and nothing programmed for it. A drive that keeps contents writes anew.
+    /// counted: nothing is decided, and nothing programmed for it. A drive that stores contents writes again.
     fn replace(&mut self, _request: &Request, _memory: &InMemory) -> bool {
         false
     }

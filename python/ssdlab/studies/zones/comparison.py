@@ -201,7 +201,7 @@ def _over_spare_area(found: Mapping[str, float]) -> "Figure":
         title=f"A host that cleans its zones itself writes {few:.1f} times its user's bytes with {least} % of spare "
         f"zones, {many:.1f} times with {most} %",
         caption="Bytes written for each byte of the user, uniform overwrites: marks simulated, lines closed forms. "
-        f"FIFO lies upon greedy: the closed forms are at most {100 * apart:.1f} % apart.",
+        f"FIFO and greedy coincide: the closed forms are at most {100 * apart:.1f} % apart.",
         lines=lines,
         marks=marks,
         x_title="spare zones, %",
