@@ -92,7 +92,7 @@ mod tests {
     proptest! {
         /// Compared with a layout that places each byte separately.
         #[test]
-        fn every_byte_goes_to_its_place(devices in 1u32..5, chunk in 1u64..5, offset in 0u64..50, length in 1u32..40) {
+        fn every_byte_goes_to_its_slot(devices in 1u32..5, chunk in 1u64..5, offset in 0u64..50, length in 1u32..40) {
             let chunks = Chunks::new(&Stripe { devices, chunk_bytes: chunk });
             let place = |byte: u64| {
                 let number = byte / chunk;

@@ -72,7 +72,7 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
     fn read_from_memory(&mut self, lpn: u64, units: u64) {
         let mut flash =
             Flash::new(&drive(BackgroundOperations::default()).nand, UNIT as u32, EraseUnitKind::Superblock);
-        let places = (lpn..lpn + units).map(|lpn| self.place_of(Lpn(lpn as u32)).expect("the drive is full"));
+        let places = (lpn..lpn + units).map(|lpn| self.slot_of(Lpn(lpn as u32)).expect("the drive is full"));
         for place in places.collect::<Vec<_>>() {
             flash.carry_out(0, &[Decision::Program(place, Cause::Host)], 0);
         }

@@ -86,8 +86,8 @@ impl Arriving {
 
     /// Takes what is now decided on.
     pub fn take(&mut self, tag_of_part: u32) -> Option<Arrival> {
-        let place = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
-        self.arrivals.remove(place)
+        let slot = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
+        self.arrivals.remove(slot)
     }
 
     /// A request was decided on; where it failed, its data stay here if the host relies on them.
@@ -104,7 +104,7 @@ impl Arriving {
     /// What came of a request that was decided on.
     pub fn outcome(&mut self, tag: u32) -> Result<(), DeviceError> {
         match self.failed.iter().position(|&(failed, _)| failed == tag) {
-            Some(place) => Err(self.failed.swap_remove(place).1),
+            Some(slot) => Err(self.failed.swap_remove(slot).1),
             None => Ok(()),
         }
     }

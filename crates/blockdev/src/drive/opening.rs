@@ -172,7 +172,7 @@ fn shape_of(drive: &Drive, ftl: &dyn TimedSimulatedDrive) -> Result<Shape, Speci
         group_units_in_slc_mode: groups.units_in_slc_mode(),
         units_per_stripe: drive.parity.units_per_stripe,
         dies: drive.nand.channels * drive.nand.dies_per_channel,
-        places_per_unit: ftl.places_per_unit(),
+        slots_per_unit: ftl.slots_per_unit(),
     })
 }
 
@@ -203,7 +203,7 @@ impl Stored {
             array: None,
             erased_in_slc_mode: 0,
             host_units: saved.host_units,
-            places_left_in_begun_units: 0,
+            slots_left_in_begun_units: 0,
         };
         self.counters = Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles };
         Back { found, recovery, lasting }

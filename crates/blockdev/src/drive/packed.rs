@@ -15,12 +15,12 @@ impl Stored {
         self.make_room_for_shares(request)?;
         let mut answer = Ok(());
         for unit in self.units_of(request.offset_bytes, u64::from(request.length_bytes)) {
-            let old_place = self.ftl.place_of(Lpn(unit)).map(|place| place.0);
-            let (prepared, completed) = self.nand.prepare_unit(unit, old_place, transfer);
+            let old_slot = self.ftl.slot_of(Lpn(unit)).map(|slot| slot.0);
+            let (prepared, completed) = self.nand.prepare_unit(unit, old_slot, transfer);
             // What there is no room to note is stored once more.
             let same_at = prepared.same_at.filter(|_| self.nand.shares_left() > 0);
-            let owner = same_at.and_then(|place| self.ftl.owner_of(Ppn(place)));
-            let stored = owner.map_or(StoredAs::Places(prepared.places), StoredAs::SameAs);
+            let owner = same_at.and_then(|slot| self.ftl.owner_of(Ppn(slot)));
+            let stored = owner.map_or(StoredAs::Places(prepared.slots), StoredAs::SameAs);
             let executed = self.ftl.write_as(&self.part_of(request, unit), stored);
             let done = self.carry_out_decisions(&Transfer::Nothing);
             answer = answer.and(completed).and(done);
@@ -63,9 +63,9 @@ impl Stored {
     fn spoil_packed_map(&mut self) {
         let Some(mut left) = self.forgets_after.take() else { return };
         for &(_, packed) in &self.packed {
-            let Packed::Moved { lpn, from, place, .. } = packed else { continue };
+            let Packed::Moved { lpn, from, slot, .. } = packed else { continue };
             left = left.saturating_sub(1);
-            if left == 0 && self.ftl.place_of(lpn) == Some(place) {
+            if left == 0 && self.ftl.slot_of(lpn) == Some(slot) {
                 self.ftl.misplace(lpn, from);
                 return;
             }

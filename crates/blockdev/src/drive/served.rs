@@ -54,9 +54,9 @@ impl Served {
     /// How long the request took, once it is complete; nothing of one that nobody has waited for since the power came
     /// back: it is over.
     pub fn collect(&mut self, tag: u32) -> Option<u64> {
-        let Some(place) = self.awaited.iter().position(|&(awaited, _)| awaited == tag) else { return Some(0) };
-        let latency_ns = self.awaited[place].1?;
-        self.awaited.swap_remove(place);
+        let Some(slot) = self.awaited.iter().position(|&(awaited, _)| awaited == tag) else { return Some(0) };
+        let latency_ns = self.awaited[slot].1?;
+        self.awaited.swap_remove(slot);
         Some(latency_ns)
     }
 

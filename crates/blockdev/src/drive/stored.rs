@@ -182,11 +182,11 @@ impl Stored {
         let mut transfer = Transfer::Read { offset_bytes, into };
         let mut answer = Ok(());
         for unit in units {
-            let Some(place) = self.ftl.place_of(Lpn(unit)) else { continue };
+            let Some(slot) = self.ftl.slot_of(Lpn(unit)) else { continue };
             let done = if self.nand.is_packed() {
-                self.nand.read_packed(unit, place.0, &mut transfer)
+                self.nand.read_packed(unit, slot.0, &mut transfer)
             } else {
-                self.nand.read_for_host(place.0, &mut transfer)
+                self.nand.read_for_host(slot.0, &mut transfer)
             };
             answer = answer.and(done);
         }
@@ -213,7 +213,7 @@ impl Stored {
     /// Whether nothing is stored for a range, which lies within a mapping unit.
     pub(super) fn is_hole(&self, range: &Range<u64>) -> bool {
         let mut units = self.units_of(range.start, range.end - range.start);
-        units.all(|unit| self.ftl.place_of(Lpn(unit)).is_none()) && !self.arriving.holds(range)
+        units.all(|unit| self.ftl.slot_of(Lpn(unit)).is_none()) && !self.arriving.holds(range)
     }
 
     /// Why the drive takes no more writes, if it does not.
@@ -324,7 +324,7 @@ impl Stored {
             self.program_all()?;
         }
         let ftl = &self.ftl;
-        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.place_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
+        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.slot_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
         self.save_counters();
         Ok(())
     }
@@ -336,7 +336,7 @@ impl Stored {
             left -= 1;
             if left == 0 {
                 let lpn = Lpn(self.nand.medium().spare(to.0).lpn);
-                if self.ftl.place_of(lpn) == Some(to) {
+                if self.ftl.slot_of(lpn) == Some(to) {
                     self.ftl.misplace(lpn, from);
                     return;
                 }

@@ -14,13 +14,13 @@ pub struct Frames {
 }
 
 impl Frames {
-    pub fn new(places: u32) -> Self {
-        Self { holders: vec![0; places as usize + 1], spare: Vec::new(), fresh: ZEROES + 1 }
+    pub fn new(slots: u32) -> Self {
+        Self { holders: vec![0; slots as usize + 1], spare: Vec::new(), fresh: ZEROES + 1 }
     }
 
     /// Those that places hold already, of a medium that is opened again.
-    pub fn of_places(places: u32, held: impl Iterator<Item = u32>) -> Self {
-        let mut frames = Self::new(places);
+    pub fn of_slots(slots: u32, held: impl Iterator<Item = u32>) -> Self {
+        let mut frames = Self::new(slots);
         for frame in held {
             frames.share(frame);
             frames.fresh = frames.fresh.max(frame + 1);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn those_of_a_medium_that_is_opened_again_are_found_by_who_holds_them() {
-        let mut frames = Frames::of_places(6, [4, ZEROES, 2, 4].into_iter());
+        let mut frames = Frames::of_slots(6, [4, ZEROES, 2, 4].into_iter());
         assert!(frames.is_own(2) && !frames.is_own(4));
         assert_eq!((frames.take(), frames.take(), frames.take()), (1, 3, 5));
     }

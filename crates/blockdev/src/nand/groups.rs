@@ -35,12 +35,12 @@ impl Groups {
     /// its group.
     pub fn touch(&mut self, ppn: u32, group: Places, program: u64) -> bool {
         let open_before = self.open.len();
-        self.place_of(ppn, &group, program);
+        self.slot_of(ppn, &group, program);
         self.open.len() > open_before
     }
 
     /// Where the group of a unit stands in `open`; opened if it is not yet.
-    fn place_of(&mut self, ppn: u32, group: &Places, program: u64) -> usize {
+    fn slot_of(&mut self, ppn: u32, group: &Places, program: u64) -> usize {
         self.open.iter().position(|open| open.group == *group).unwrap_or_else(|| {
             self.open.push(Open { group: group.clone(), taken: ppn - group.start, since: program });
             self.open.len() - 1
@@ -49,7 +49,7 @@ impl Groups {
 
     /// Counts a unit of a group, the drive's `program`-th. Returns whether the group is full.
     pub fn take(&mut self, ppn: u32, group: Places, program: u64) -> bool {
-        let position = self.place_of(ppn, &group, program);
+        let position = self.slot_of(ppn, &group, program);
         self.open[position].taken += 1;
         if self.open[position].taken < group.len() as u32 {
             return false;

@@ -28,7 +28,7 @@ pub struct Share {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub epoch: u32,
-    pub places: u32,
+    pub slots: u32,
 }
 
 // Bytes from the beginning of the system blocks.
@@ -61,7 +61,7 @@ impl Journal {
             trims_max,
             logical_units: shape.logical_units as usize,
             erase_units: shape.erase_units as usize,
-            is_packed: shape.places_per_unit > 0,
+            is_packed: shape.slots_per_unit > 0,
         }
     }
 
@@ -168,7 +168,7 @@ impl Journal {
         let (mark_bytes, contents_bytes) = bytes[8 + 4 * self.logical_units..].split_at_mut(8 * self.erase_units);
         for (entry, mark) in mark_bytes.chunks_exact_mut(8).zip(marks) {
             entry[..4].copy_from_slice(&mark.epoch.to_le_bytes());
-            entry[4..].copy_from_slice(&mark.places.to_le_bytes());
+            entry[4..].copy_from_slice(&mark.slots.to_le_bytes());
         }
         for (entry, contents) in contents_bytes.chunks_exact_mut(8).zip(contents) {
             entry.copy_from_slice(&contents.to_le_bytes());
@@ -197,7 +197,7 @@ impl Journal {
 
     pub fn checkpoint_mark(&self, medium: &Medium, erase_unit: u32) -> Mark {
         let at = self.active(medium) + 8 + 4 * self.logical_units + 8 * erase_unit as usize;
-        Mark { epoch: u32_at(medium.system(), at), places: u32_at(medium.system(), at + 4) }
+        Mark { epoch: u32_at(medium.system(), at), slots: u32_at(medium.system(), at + 4) }
     }
 
     fn active(&self, medium: &Medium) -> usize {

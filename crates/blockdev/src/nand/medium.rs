@@ -36,7 +36,7 @@ pub struct Shape {
     /// Programs that may be under way at once.
     pub dies: u32,
     /// Parts of a unit that reduced data is packed in; 0: a unit at each place.
-    pub places_per_unit: u32,
+    pub slots_per_unit: u32,
 }
 
 impl Shape {
@@ -197,8 +197,8 @@ impl Medium {
         let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
         let frame_of_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
         let directory_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
-        let places = shape.physical_units() as usize * shape.places_per_unit as usize;
-        let system_at = directory_at + (places * ENTRY_BYTES).next_multiple_of(4096);
+        let slots = shape.physical_units() as usize * shape.slots_per_unit as usize;
+        let system_at = directory_at + (slots * ENTRY_BYTES).next_multiple_of(4096);
         let system = system_at..system_at + system_bytes.next_multiple_of(4096);
         let memory = MmapMut::map_anon(1).expect("the system gives a page");
         let frames = Frames::new(shape.physical_units());
@@ -399,7 +399,7 @@ pub(in crate::nand) mod tests {
         group_units_in_slc_mode: 4,
         units_per_stripe: 0,
         dies: 1,
-        places_per_unit: 0,
+        slots_per_unit: 0,
     };
 
     #[test]

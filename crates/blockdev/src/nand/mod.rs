@@ -234,7 +234,7 @@ impl Nand {
         }
         // Only now: until its erase is carried out it may hold something in the other mode.
         let opened_in_slc_mode = self.opened_in_slc_mode.iter().position(|&opened| opened == erase_unit);
-        let is_slc = opened_in_slc_mode.map(|place| self.opened_in_slc_mode.swap_remove(place)).is_some();
+        let is_slc = opened_in_slc_mode.map(|slot| self.opened_in_slc_mode.swap_remove(slot)).is_some();
         let record = self.medium.record(erase_unit);
         self.medium.set_record(erase_unit, EraseUnitRecord { is_slc, ..record });
         self.opened.push(erase_unit);

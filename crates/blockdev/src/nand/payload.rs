@@ -12,13 +12,13 @@ const FRAMES_RESERVED: u32 = 256;
 impl Medium {
     /// Who holds which frame, after another process. One that was killed may have left frames with erased places.
     pub(super) fn find_frames(&mut self) {
-        let places = self.shape.physical_units();
-        for ppn in 0..places {
+        let slots = self.shape.physical_units();
+        for ppn in 0..slots {
             if self.spare(ppn).state == PageState::Erased {
                 self.set_frame(ppn, ZEROES);
             }
         }
-        self.frames = Frames::of_places(places, (0..places).map(|ppn| self.frame_of(ppn)));
+        self.frames = Frames::of_slots(slots, (0..slots).map(|ppn| self.frame_of(ppn)));
         self.frames_reserved = self.frames.fresh();
     }
 

@@ -138,7 +138,7 @@ impl Nand {
         let placed = (0..).map(Lpn).zip(&winners).filter(|(_, winner)| winner.ppn != u32::MAX);
         let found = Found {
             units: placed
-                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), places: 1, version: winner.version })
+                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), slots: 1, version: winner.version })
                 .collect(),
             erase_units,
             padding_units: std::mem::take(&mut self.padding_units),
@@ -154,27 +154,27 @@ impl Nand {
         mut consider: impl FnMut(&Medium, u32, &Spare),
     ) -> Vec<FoundEraseUnit> {
         let shape = *self.medium.shape();
-        let places_per_unit = shape.places_per_unit.max(1);
+        let slots_per_unit = shape.slots_per_unit.max(1);
         let mut erase_units = Vec::with_capacity(shape.erase_units as usize);
         for erase_unit in 0..shape.erase_units {
             let record = self.medium.record(erase_unit);
             self.programs = self.programs.max(record.programmed_at);
             let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
-            let known = if mark.epoch == record.epoch { mark.places } else { 0 };
-            let places = self.scan(erase_unit, known, &mut consider, recovery);
-            if places < shape.units_per_erase_unit {
-                let next = erase_unit * shape.units_per_erase_unit + places;
+            let known = if mark.epoch == record.epoch { mark.slots } else { 0 };
+            let slots = self.scan(erase_unit, known, &mut consider, recovery);
+            if slots < shape.units_per_erase_unit {
+                let next = erase_unit * shape.units_per_erase_unit + slots;
                 let group = self.group_of(next);
                 if next > group.start {
                     self.groups.go_on_behind_early(group);
                 }
             }
-            let contents = match places {
+            let contents = match slots {
                 _ if record.is_retired => FoundContents::Retired,
                 0 => FoundContents::Erased,
-                places => FoundContents::Written {
+                slots => FoundContents::Written {
                     stream: StreamId(record.stream as u8),
-                    places: places * places_per_unit,
+                    slots: slots * slots_per_unit,
                     order: record.programmed_at,
                     opened_at: record.opened_at,
                     is_slc: record.is_slc,
@@ -199,20 +199,20 @@ impl Nand {
         // A unit of packed data may have gone on since.
         let known = if self.is_packed() { known.saturating_sub(1) } else { known };
         let first = erase_unit * units_per_erase_unit;
-        let mut place = known;
-        while place < units_per_erase_unit {
-            let ppn = first + place;
+        let mut slot = known;
+        while slot < units_per_erase_unit {
+            let ppn = first + slot;
             let spare = self.medium.spare(ppn);
             if spare.state == PageState::Erased {
                 break;
             }
             consider(&self.medium, ppn, &spare);
-            place += 1;
+            slot += 1;
         }
         let units_per_page = self.units_per_page.max(1);
         // One page at least, to see that nothing was programmed since.
-        recovery.scanned_pages += u64::from((place - known).div_ceil(units_per_page)).max(1);
-        place
+        recovery.scanned_pages += u64::from((slot - known).div_ceil(units_per_page)).max(1);
+        slot
     }
 
     /// What was left of an erase unit is padding from now on.
@@ -234,7 +234,7 @@ impl Nand {
         let marks: Vec<Mark> = (0..shape.erase_units)
             .map(|erase_unit| {
                 let EraseUnitRecord { epoch, .. } = self.medium.record(erase_unit);
-                Mark { epoch, places: self.places(erase_unit) }
+                Mark { epoch, slots: self.slots(erase_unit) }
             })
             .collect();
         let contents = self.packing.as_ref().map_or(&[][..], |packing| packing.contents());
@@ -243,7 +243,7 @@ impl Nand {
     }
 
     /// How many places of an erase unit are written: they are filled in order.
-    fn places(&self, erase_unit: u32) -> u32 {
+    fn slots(&self, erase_unit: u32) -> u32 {
         let units = self.medium.shape().units_per_erase_unit;
         let first = erase_unit * units;
         let (mut low, mut high) = (0, units);

@@ -60,11 +60,11 @@ impl<P: PlacementPolicy> Accounts<P> {
 
     /// A unit of the host is programmed, which takes so many places.
     #[inline(always)]
-    pub fn host(&mut self, stream: StreamId, places: u32) {
-        self.ledger.programmed_units.host += u64::from(places);
+    pub fn host(&mut self, stream: StreamId, slots: u32) {
+        self.ledger.programmed_units.host += u64::from(slots);
         if P::POOLED {
             let pool = &mut self.pools[stream.index()];
-            pool.live_units += u64::from(places);
+            pool.live_units += u64::from(slots);
             pool.recent_units += 1;
         }
     }
@@ -83,9 +83,9 @@ impl<P: PlacementPolicy> Accounts<P> {
 
     /// What was written to the stream has become stale. The stream is not looked up where nobody asks for it.
     #[inline(always)]
-    pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, places: u32) {
+    pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, slots: u32) {
         if P::POOLED {
-            self.pools[stream().index()].live_units -= u64::from(places);
+            self.pools[stream().index()].live_units -= u64::from(slots);
         }
     }
 
@@ -125,17 +125,17 @@ impl<P: PlacementPolicy> Accounts<P> {
         self.ledger.read_modify_write_units += 1;
     }
 
-    pub fn parity(&mut self, places: u32) {
-        self.ledger.programmed_units.parity += u64::from(places);
+    pub fn parity(&mut self, slots: u32) {
+        self.ledger.programmed_units.parity += u64::from(slots);
     }
 
-    pub fn padded(&mut self, places: u64) {
-        self.ledger.programmed_units.padding += places;
+    pub fn padded(&mut self, slots: u64) {
+        self.ledger.programmed_units.padding += slots;
     }
 
     /// What the drive keeps for itself is programmed, and is never live.
-    pub fn index(&mut self, places: u32) {
-        self.ledger.programmed_units.metadata += u64::from(places);
+    pub fn index(&mut self, slots: u32) {
+        self.ledger.programmed_units.metadata += u64::from(slots);
     }
 
     /// A map page is programmed, which is live as the host's units are.
@@ -186,9 +186,9 @@ impl<P: PlacementPolicy> Accounts<P> {
     }
 
     /// Live places of a stream.
-    pub fn found(&mut self, stream: StreamId, places: u32) {
+    pub fn found(&mut self, stream: StreamId, slots: u32) {
         if P::POOLED {
-            self.pools[stream.index()].live_units += u64::from(places);
+            self.pools[stream.index()].live_units += u64::from(slots);
         }
     }
 

@@ -127,7 +127,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let Some((victim, cause)) = self.idle_victim() else { return self.put_in_order(units) };
             self.start_gc(victim, cause)?;
         }
-        self.go_on_with_gc(units * u64::from(self.space.layout.places_per_unit()))?;
+        self.go_on_with_gc(units * u64::from(self.space.layout.slots_per_unit()))?;
         Ok(true)
     }
 
@@ -186,7 +186,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.space.array.geometry().units_per_page,
             |erase_unit| match space.occupancy.state(erase_unit) {
                 State::Free | State::Retired => 0,
-                State::Open if victim != Some(erase_unit) => space.written_places(erase_unit),
+                State::Open if victim != Some(erase_unit) => space.written_slots(erase_unit),
                 State::Open | State::Closed => space.layout.units_per_erase_unit(),
             },
         );

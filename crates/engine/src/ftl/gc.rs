@@ -37,7 +37,7 @@ pub struct Move {
     pub stream: StreamId,
     born_at: u64,
     /// Slots of the victim that have been examined.
-    place: u32,
+    slot: u32,
     /// Live units found there, and how many of them have been moved.
     pub gathered: Vec<(Lpn, Ppn)>,
     done: usize,
@@ -77,7 +77,7 @@ impl Move {
     ) -> Self {
         list.clear();
         let gained_units = gained_units.max(1);
-        Self { victim, cause, stream, born_at, place: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
+        Self { victim, cause, stream, born_at, slot: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
     }
 
     /// Units to move for one more unit written by the host.
@@ -97,7 +97,7 @@ impl Move {
     pub fn is_within(&self, space: &Space, units: u32) -> bool {
         let is_of_victim = |&(lpn, ppn): &(Lpn, Ppn)| lpn.0 < units && space.layout.erase_unit_of(ppn) == self.victim;
         self.gained_units > 0
-            && self.place <= space.layout.units_per_erase_unit()
+            && self.slot <= space.layout.units_per_erase_unit()
             && self.stream.index() < space.frontiers.len()
             && self.done <= self.gathered.len()
             && self.gathered.iter().all(is_of_victim)
@@ -184,7 +184,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let mut is_fresh = false;
         loop {
             if under_way.done == under_way.gathered.len() {
-                if under_way.place == self.space.layout.units_per_erase_unit() {
+                if under_way.slot == self.space.layout.units_per_erase_unit() {
                     return Ok(true);
                 }
                 self.gather(under_way, budget);
@@ -196,7 +196,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             }
             if L::IS_PACKED || self.slc_cache.is_some() {
                 match self.advance_by_one(under_way, budget)? {
-                    Some(places) => budget -= places,
+                    Some(slots) => budget -= slots,
                     None => return Ok(false),
                 }
                 continue;
@@ -217,7 +217,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         under_way.gathered.clear();
         under_way.done = 0;
         let most = if budget < GATHERED_AT_ONCE as u64 { GATHERED_IN_STEPS } else { GATHERED_AT_ONCE };
-        under_way.place = self.map.gather_live(under_way.victim, under_way.place, most, &mut under_way.gathered);
+        under_way.slot = self.map.gather_live(under_way.victim, under_way.slot, most, &mut under_way.gathered);
     }
 
     /// The same for one unit: where units have different sizes, or where folding and garbage collection may need each
@@ -229,25 +229,25 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.find_room_for(stream)?;
         }
         let (lpn, from) = under_way.gathered[under_way.done];
-        let Some((lpn, places)) = L::still_at(self, lpn, from) else {
+        let Some((lpn, slots)) = L::still_at(self, lpn, from) else {
             under_way.done += 1;
             return Ok(Some(0));
         };
-        if budget < u64::from(places) {
+        if budget < u64::from(slots) {
             // The budget accumulates.
             under_way.debt += budget * under_way.gained_units;
             return Ok(None);
         }
         under_way.done += 1;
-        self.relocate(under_way.victim, &[(lpn, from)], places, stream, under_way.born_at, under_way.cause);
-        Ok(Some(u64::from(places)))
+        self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
+        Ok(Some(u64::from(slots)))
     }
 
     /// Moves the units that are still live since they were gathered to the front of the list.
     fn keep_live(&self, gathered: &mut [(Lpn, Ppn)]) -> usize {
         let mut live_units = 0;
-        for place in 0..gathered.len() {
-            let (lpn, from) = gathered[place];
+        for slot in 0..gathered.len() {
+            let (lpn, from) = gathered[slot];
             gathered[live_units] = (lpn, from);
             live_units += usize::from(self.map.physical(lpn) == from);
         }
@@ -260,7 +260,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         &mut self,
         erase_unit: EraseUnit,
         units: &[(Lpn, Ppn)],
-        places: u32,
+        slots: u32,
         stream: StreamId,
         born_at: u64,
         cause: Cause,
@@ -268,10 +268,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let (Some(&(_, first)), Some(&(_, last))) = (units.first(), units.last()) else { return };
         L::move_units(self, units, stream, born_at, cause);
         self.map.mark_range_stale(first, last);
-        self.space.occupancy.lose(erase_unit, places);
+        self.space.occupancy.lose(erase_unit, slots);
         // Reads of reduced data are counted as they are found.
-        let read_units = if L::IS_PACKED { 0 } else { u64::from(places) };
-        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
+        let read_units = if L::IS_PACKED { 0 } else { u64::from(slots) };
+        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(slots), read_units);
         self.layer.relocated(units, cause);
     }
 
@@ -436,7 +436,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Throttled collection: called for each unit that the host writes, which occupies `places` slots.
     #[inline]
-    pub(super) fn pace_gc(&mut self, places: u32) -> Result<(), ReadOnly> {
+    pub(super) fn pace_gc(&mut self, slots: u32) -> Result<(), ReadOnly> {
         if self.slc_cache.is_some() {
             self.pace_folding()?;
         }
@@ -454,7 +454,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             floor_erase_units: floor,
             live_units: under_way.live_units,
             gained_units: under_way.gained_units,
-            written_units: u64::from(places),
+            written_units: u64::from(slots),
         };
         match self.gc.gc_throttling.pace(&view) {
             Pace::Parts(parts) => {

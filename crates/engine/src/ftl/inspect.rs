@@ -85,7 +85,7 @@ impl Wear {
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     pub fn capacity(&self) -> Capacity {
         let layout = &self.space.layout;
-        let places_per_unit = layout.places_per_unit();
+        let slots_per_unit = layout.slots_per_unit();
         Capacity {
             mapping_unit_bytes: 1 << self.mapping_unit_shift,
             physical_units: self.space.array.geometry().physical_units()
@@ -93,9 +93,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                     * u64::from(self.space.layout.units_per_erase_unit()),
             user_units: u64::from(self.layer.usable_units(self.map.user_units())),
             erase_units: self.space.wear.erase_units_left,
-            units_per_erase_unit: self.space.layout.units_per_erase_unit() / places_per_unit,
-            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / places_per_unit,
-            counted_unit_bytes: (1 << self.mapping_unit_shift) / places_per_unit,
+            units_per_erase_unit: self.space.layout.units_per_erase_unit() / slots_per_unit,
+            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / slots_per_unit,
+            counted_unit_bytes: (1 << self.mapping_unit_shift) / slots_per_unit,
             live_units: self.accounts.mapped_units(),
             effective_over_provisioning: self.effective_over_provisioning(),
         }
@@ -130,10 +130,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
         if margins.spare_area == SpareArea::Static {
             let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
-            usable -= empty * f64::from(self.space.layout.places_per_unit());
+            usable -= empty * f64::from(self.space.layout.slots_per_unit());
         }
         usable -= self.layer.map_pages_in_flash() as f64;
-        let live = self.layer.live_places(self.accounts.mapped_units()) as f64;
+        let live = self.layer.live_slots(self.accounts.mapped_units()) as f64;
         let mut in_t = live;
         if let Some(cache) = &self.slc_cache {
             // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
@@ -170,25 +170,25 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// The cheap identities, checked at the end of every run: each is a sum over erase units.
     pub fn check_accounts(&self) -> Result<(), String> {
         let mut live = 0u64;
-        let mut programmed_places = 0u64;
+        let mut programmed_slots = 0u64;
         let units = u64::from(self.space.layout.units_per_erase_unit());
         for erase_unit in self.space.each_erase_unit() {
             match self.space.occupancy.state(erase_unit) {
                 State::Closed => {
-                    programmed_places += units;
+                    programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open if self.gc.victim_under_way() == Some(erase_unit) => {
-                    programmed_places += units;
+                    programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open if self.slc_cache.as_ref().is_some_and(|cache| cache.holds(erase_unit)) => {
-                    programmed_places += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
+                    programmed_slots += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open => {
-                    let written = self.space.written_places(erase_unit);
-                    programmed_places += u64::from(written);
+                    let written = self.space.written_slots(erase_unit);
+                    programmed_slots += u64::from(written);
                     let unwritten = self.space.layout_of(erase_unit).data_units_from(written);
                     live += u64::from(self.space.occupancy.live_units(erase_unit) - unwritten);
                 }
@@ -209,7 +209,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "live units of all erase units",
                 live,
                 "mapped units as they are stored and map pages",
-                self.layer.live_places(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
+                self.layer.live_slots(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
             ),
             (
                 "programs",
@@ -217,8 +217,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "erases x units + places programmed since",
                 (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units
-                    + programmed_places)
-                    .wrapping_sub(self.layer.unprogrammed_places()),
+                    + programmed_slots)
+                    .wrapping_sub(self.layer.unprogrammed_slots()),
             ),
             ("gc programs", programs.gc, "gc reads", gc_reads),
             ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),

@@ -127,14 +127,14 @@ impl Map {
     /// Marks all data places of an erase unit live before any is written: so the bit is set once for a whole erase
     /// unit instead of once for each unit. Places not yet written are known by the frontier.
     /// `places` is where they lie in it.
-    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, places: &Layout) {
+    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, slots: &Layout) {
         let first = self.layout.first(erase_unit);
-        let units = places.units_per_erase_unit();
+        let units = slots.units_per_erase_unit();
         self.write_bits(first, units, true);
-        let mut parity = places.next_parity(0);
+        let mut parity = slots.next_parity(0);
         while parity < units {
             self.mark_stale(Ppn(first + parity));
-            parity = if parity + 1 < units { places.next_parity(parity + 1) } else { units };
+            parity = if parity + 1 < units { slots.next_parity(parity + 1) } else { units };
         }
     }
 
@@ -196,11 +196,11 @@ impl Map {
             }
         };
         let found = &mut found[..bits.count_ones() as usize];
-        for slot in found.iter_mut() {
-            let place = bits.trailing_zeros() % 64;
-            let lpn = Lpn(logical[place as usize]);
+        for unit in found.iter_mut() {
+            let slot = bits.trailing_zeros() % 64;
+            let lpn = Lpn(logical[slot as usize]);
             self.prefetch_physical(lpn);
-            *slot = (lpn, Ppn(first as u32 + place));
+            *unit = (lpn, Ppn(first as u32 + slot));
             bits &= bits.wrapping_sub(1);
         }
         found

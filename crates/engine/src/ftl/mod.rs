@@ -114,10 +114,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             spare_area: ftl.spare_area,
         };
         // The host may write incompressible data to all addresses, and every unit has an index entry.
-        let places = layer.places_of_all(user_units + map_pages);
-        let needed = space::erase_units_needed(places, &layout, &margins);
+        let slots = layer.slots_of_all(user_units + map_pages);
+        let needed = space::erase_units_needed(slots, &layout, &margins);
         if u64::from(erase_units) < needed {
-            return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, places, map_pages));
+            return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, slots, map_pages));
         }
         margins.in_hand_erase_units = space::in_hand(blocks_open_per_stream, u64::from(erase_units) - needed);
         let gc = Gc::new(ftl, all_erase_units, seed)?;
@@ -452,7 +452,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             SpareArea::Static => {
                 let layout = &self.space.layout;
                 let empty_units = u64::from(self.map.user_units()) - self.accounts.mapped_units();
-                let empty = empty_units * u64::from(layout.places_per_unit());
+                let empty = empty_units * u64::from(layout.slots_per_unit());
                 (empty / u64::from(layout.data_units_per_erase_unit())) as u32
             }
         }
@@ -504,7 +504,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn program_parity(&mut self, unit: Ppn) {
         self.clock.program(unit, Cause::Parity);
-        self.accounts.parity(self.space.layout.places_per_unit());
+        self.accounts.parity(self.space.layout.slots_per_unit());
     }
 
     /// The stream has filled its erase unit, which becomes a candidate for garbage collection or folding.
@@ -666,8 +666,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     fn erase_units_needed(&self) -> u64 {
-        let places = self.layer.places_of_all(self.map.units());
-        space::erase_units_needed(places, &self.space.layout, &self.space.margins)
+        let slots = self.layer.slots_of_all(self.map.units());
+        space::erase_units_needed(slots, &self.space.layout, &self.space.margins)
     }
 }
 
@@ -683,13 +683,13 @@ fn layout_of<L: Layer>(drive: &Drive, geometry: &Geometry) -> Result<Layout, Spe
             format!("0 for none, or from 2 to the {} units of an erase unit", geometry.units_per_erase_unit());
         return Err(SpecificationError::new("parity.units_per_stripe", stripe, allowed));
     }
-    let places_per_unit = L::places_per_unit(drive)?;
-    if geometry.physical_units() * u64::from(places_per_unit) >= u64::from(u32::MAX) {
+    let slots_per_unit = L::slots_per_unit(drive)?;
+    if geometry.physical_units() * u64::from(slots_per_unit) >= u64::from(u32::MAX) {
         let allowed = "so large that all of the flash has fewer than 2^32 of them";
         let value = drive.data_reduction.packing_bytes;
         return Err(SpecificationError::new("data_reduction.packing_bytes", value, allowed));
     }
-    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, places_per_unit))
+    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, slots_per_unit))
 }
 
 /// The good erase units are too few: `needed` of them for `places` and for what the host cannot use.
@@ -699,12 +699,12 @@ fn too_little_space(
     margins: &Margins,
     erase_units: u32,
     needed: u64,
-    places: u64,
+    slots: u64,
     map_pages: u32,
 ) -> SpecificationError {
     let units_max = u64::from(layout.data_units_per_erase_unit())
-        * u64::from(erase_units).saturating_sub(needed - space::data_erase_units(places, layout))
-        / u64::from(layout.places_per_unit());
+        * u64::from(erase_units).saturating_sub(needed - space::data_erase_units(slots, layout))
+        / u64::from(layout.slots_per_unit());
     let allowed = format!(
         "at most {} bytes: {erase_units} good erase units, less the reserve of {} and {} open ones, must hold it all",
         units_max.saturating_sub(u64::from(map_pages)) * u64::from(ftl.mapping_unit_bytes),

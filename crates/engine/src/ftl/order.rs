@@ -52,10 +52,10 @@ impl Order {
             let (erase_unit, from) = self.to_look_at.pop_front().expect("the list has entries");
             let first = layout.first(erase_unit);
             let end = written(erase_unit);
-            for place in from..end {
-                let ppn = Ppn(first + place);
+            for slot in from..end {
+                let ppn = Ppn(first + slot);
                 if map.is_live(ppn) && self.is_out_of_order(map.logical(ppn), layout, map, units_per_page) {
-                    self.to_look_at.push_front((erase_unit, place + 1));
+                    self.to_look_at.push_front((erase_unit, slot + 1));
                     return true;
                 }
             }
@@ -87,8 +87,8 @@ impl Order {
 fn follows(from: Ppn, to: Ppn, layout: &Layout, units_per_page: u32) -> bool {
     let page_of = |ppn: u32| ppn / units_per_page;
     let next_data = |ppn: u32| {
-        let place = ppn - layout.first(layout.erase_unit_of(Ppn(ppn)));
-        ppn + u32::from(layout.is_parity(place))
+        let slot = ppn - layout.first(layout.erase_unit_of(Ppn(ppn)));
+        ppn + u32::from(layout.is_parity(slot))
     };
     let after = next_data(from.0 + 1);
     let page_start = next_data(page_of(to.0) * units_per_page);

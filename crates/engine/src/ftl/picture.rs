@@ -127,7 +127,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
                     (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
                 out.extend(erase_units.map(|unit| {
                     let temperature = if is_less {
-                        let heat = heats[self.valid_places(unit) as usize];
+                        let heat = heats[self.valid_slots(unit) as usize];
                         self.age(unit, scale).map(|age| heat / (AGE_THAT_TELLS + age))
                     } else {
                         self.temperature(unit, scale)
@@ -162,7 +162,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
             state,
             stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
             erase_count: self.space.wear.erase_counts[erase_unit.index()],
-            valid: self.valid_places(erase_unit),
+            valid: self.valid_slots(erase_unit),
             units: self.units_of_erase_unit(erase_unit, holds_data),
             age: (holds_data && state != Standing::Open).then_some(since_filled),
             temperature: self.temperature(erase_unit, scale as f32).map(f64::from),
@@ -191,7 +191,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// What a unit that the host writes is in drive writes of what is live.
     fn drive_writes_per_unit(&self) -> f32 {
-        1.0 / self.layer.live_places(self.accounts.mapped_units()).max(1) as f32
+        1.0 / self.layer.live_slots(self.accounts.mapped_units()).max(1) as f32
     }
 
     fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {
@@ -213,7 +213,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// Places that are written and live: while an erase unit is open, those to come count as live elsewhere.
-    fn valid_places(&self, erase_unit: EraseUnit) -> u32 {
+    fn valid_slots(&self, erase_unit: EraseUnit) -> u32 {
         match self.space.occupancy.state(erase_unit) {
             State::Free | State::Retired => 0,
             State::Closed => self.space.occupancy.live_units(erase_unit),
@@ -229,7 +229,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn valid_share(&self, erase_unit: EraseUnit) -> f32 {
         let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
-        self.valid_places(erase_unit) as f32 / data_units as f32
+        self.valid_slots(erase_unit) as f32 / data_units as f32
     }
 
     /// Nothing while the erase unit is open or free.
@@ -247,21 +247,21 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let age = self.age(erase_unit, scale)?;
         let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
-        Some(heat(self.valid_places(erase_unit), data_units) / (AGE_THAT_TELLS + age))
+        Some(heat(self.valid_slots(erase_unit), data_units) / (AGE_THAT_TELLS + age))
     }
 
     fn units_of_erase_unit(&self, erase_unit: EraseUnit, holds_data: bool) -> String {
-        let places = self.space.layout_of(erase_unit);
-        let units = places.units_per_erase_unit();
+        let slots = self.space.layout_of(erase_unit);
+        let units = slots.units_per_erase_unit();
         let written = match self.frontier_of(erase_unit) {
             _ if !holds_data => 0,
-            Some(_) => self.space.written_places(erase_unit),
+            Some(_) => self.space.written_slots(erase_unit),
             None => units,
         };
         let first = self.space.layout.first(erase_unit);
-        let letter = |place: u32| match Ppn(first + place) {
-            _ if place >= written => '.',
-            _ if places.is_parity(place) => 'p',
+        let letter = |slot: u32| match Ppn(first + slot) {
+            _ if slot >= written => '.',
+            _ if slots.is_parity(slot) => 'p',
             ppn if !self.map.is_live(ppn) => 's',
             ppn if self.map.logical(ppn) >= Lpn(self.map.user_units()) => 'p',
             _ => 'v',
@@ -271,16 +271,16 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         // Only the first of the places that a stored unit takes is marked live.
         let mut left = 0;
-        let places = (0..units).map(|place| {
-            let ppn = Ppn(first + place);
-            if place < written && self.map.is_live(ppn) {
-                left = self.layer.places_of(self.map.logical(ppn));
+        let slots = (0..units).map(|slot| {
+            let ppn = Ppn(first + slot);
+            if slot < written && self.map.is_live(ppn) {
+                left = self.layer.slots_of(self.map.logical(ppn));
             }
             let is_live = left > 0;
             left -= u32::from(is_live);
-            if is_live { 'v' } else { letter(place) }
+            if is_live { 'v' } else { letter(slot) }
         });
-        places.collect()
+        slots.collect()
     }
 
     /// With an SLC cache one more frontier, the last, changes places with the host's.

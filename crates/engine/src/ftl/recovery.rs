@@ -19,7 +19,7 @@ use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 /// request.
 pub trait Recoverable {
     /// Where the map says that a unit lies; nothing if it was never written, or trimmed.
-    fn place_of(&self, lpn: Lpn) -> Option<Ppn>;
+    fn slot_of(&self, lpn: Lpn) -> Option<Ppn>;
     /// Numbers of units that may lie in flash: the host's and, behind them, those of map pages.
     fn logical_units(&self) -> u32;
     /// The map pages that the last request has written back, in their order.
@@ -57,7 +57,7 @@ pub struct Lasting {
     /// What the host had written; the ledger says it of drives that do not reduce data.
     pub host_units: u64,
     /// Places of mapping units that were begun and are not gone on with.
-    pub places_left_in_begun_units: u64,
+    pub slots_left_in_begun_units: u64,
 }
 
 /// What a scan of the flash has found.
@@ -78,7 +78,7 @@ pub struct FoundUnit {
     pub lpn: Lpn,
     pub ppn: Ppn,
     /// That it takes: 1 unless data is reduced.
-    pub places: u32,
+    pub slots: u32,
     /// Grows with the time at which it was written; a move does not change it.
     pub version: u64,
 }
@@ -99,7 +99,7 @@ pub enum FoundContents {
     /// counts the units that the host had written before.
     Written {
         stream: StreamId,
-        places: u32,
+        slots: u32,
         order: u64,
         opened_at: u64,
         is_slc: bool,
@@ -107,7 +107,7 @@ pub enum FoundContents {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
-    fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
+    fn slot_of(&self, lpn: Lpn) -> Option<Ppn> {
         let ppn = self.map.physical(lpn);
         (ppn != Ppn::UNMAPPED).then_some(ppn)
     }
@@ -157,14 +157,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
             array: Some(self.space.array.take()),
             erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
             host_units: self.now(),
-            places_left_in_begun_units: L::places_left_in_begun_units(self),
+            slots_left_in_begun_units: L::slots_left_in_begun_units(self),
         }
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit> {
         assert_eq!(*self.accounts.ledger(), Ledger::default(), "only a new translation layer can be restored");
         self.accounts.take_up_ledger(lasting.ledger);
-        self.accounts.padded(found.padding_units + lasting.places_left_in_begun_units);
+        self.accounts.padded(found.padding_units + lasting.slots_left_in_begun_units);
         self.layer.take_up_host_units(lasting.host_units);
         let is_same_array = lasting.array.is_some();
         match lasting.array {
@@ -219,8 +219,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let Some(stream) = self.space.bring_to_front(erase_unit) else { return };
         // A full group ends no turn here.
         while self.space.frontier(stream).erase_unit == Some(erase_unit) && self.go_on_in_block(stream) {
-            let places = self.space.frontier(stream).run_length();
-            L::pad(self, stream, places);
+            let slots = self.space.frontier(stream).run_length();
+            L::pad(self, stream, slots);
         }
     }
 
@@ -278,30 +278,30 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             .map(EraseUnit)
             .zip(&found.erase_units)
             .filter_map(|(erase_unit, unit)| match unit.contents {
-                FoundContents::Written { stream, places, order, opened_at, .. } => {
-                    Some((order, erase_unit, stream, places, opened_at))
+                FoundContents::Written { stream, slots, order, opened_at, .. } => {
+                    Some((order, erase_unit, stream, slots, opened_at))
                 }
                 _ => None,
             })
             .collect();
         written.sort_unstable();
-        for (_, erase_unit, stream, places, opened_at) in written {
+        for (_, erase_unit, stream, slots, opened_at) in written {
             // A ledger that lags behind its flash must not be younger than what it counts.
             let opened_at = opened_at.min(self.now());
             let first = self.space.layout.first(erase_unit);
             let layout = *self.space.layout_of(erase_unit);
             let units = layout.units_per_erase_unit();
-            if places < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
+            if slots < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
                 if !L::IS_PACKED {
-                    let ahead = (first + places..first + units).map(Ppn);
+                    let ahead = (first + slots..first + units).map(Ppn);
                     ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).for_each(|ppn| self.map.mark_live(ppn));
                 }
-                self.space.occupancy.gain(erase_unit, layout.data_units_from(places));
-                *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + places), opened_at);
+                self.space.occupancy.gain(erase_unit, layout.data_units_from(slots));
+                *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + slots), opened_at);
                 continue;
             }
-            if places < units {
-                self.accounts.padded(u64::from(units - places));
+            if slots < units {
+                self.accounts.padded(u64::from(units - slots));
                 filled_up.push(erase_unit);
             }
             if let Some(cache) = self.slc_cache.as_mut().filter(|_| self.space.is_slc(erase_unit)) {
@@ -317,14 +317,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// The ledger of a process that was killed may lag behind its flash: what it does not know of is set apart.
     fn explain_programs(&mut self, found: &Found) {
         let units = u64::from(self.space.layout.units_per_erase_unit());
-        let places_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
-            FoundContents::Written { places, .. } => {
+        let slots_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
+            FoundContents::Written { slots, .. } => {
                 let is_open = self.space.frontier_at(erase_unit).is_some();
-                u64::from(if is_open { places } else { self.space.layout_of(erase_unit).units_per_erase_unit() })
+                u64::from(if is_open { slots } else { self.space.layout_of(erase_unit).units_per_erase_unit() })
             }
             _ => 0,
         };
-        let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(places_of).sum();
+        let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(slots_of).sum();
         self.accounts.explain(self.accounts.ledger().erased_erase_units * units + written);
     }
 }

@@ -116,8 +116,8 @@ impl Refresh {
 
     /// An erase unit to refresh now. What is still being written waits until it is closed.
     pub fn due(&mut self, is_closed: impl Fn(EraseUnit) -> bool) -> Option<EraseUnit> {
-        if let Some(place) = self.disturbed.iter().position(|&disturbed| is_closed(disturbed)) {
-            return Some(self.disturbed.remove(place));
+        if let Some(slot) = self.disturbed.iter().position(|&disturbed| is_closed(disturbed)) {
+            return Some(self.disturbed.remove(slot));
         }
         if self.now_ns < self.next_due_ns {
             return None;

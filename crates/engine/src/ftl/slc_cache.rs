@@ -238,15 +238,15 @@ impl SlcCache {
     /// Takes the next to fold: one that holds nothing, or the one that has been full longest.
     fn take_next(&mut self, space: &Space, only_dynamic: bool) -> Option<EraseUnit> {
         let candidates = self.full.iter().enumerate().filter(|(_, full)| !only_dynamic || full.0 < self.static_first);
-        let next = candidates.min_by_key(|&(place, &full)| (space.occupancy.live_units(full) > 0, place));
-        let place = next.map(|(place, _)| place)?;
-        self.full.remove(place)
+        let next = candidates.min_by_key(|&(slot, &full)| (space.occupancy.live_units(full) > 0, slot));
+        let slot = next.map(|(slot, _)| slot)?;
+        self.full.remove(slot)
     }
 
     /// Takes one that holds nothing any more.
     fn take_dead(&mut self, space: &Space) -> Option<EraseUnit> {
-        let place = self.full.iter().position(|&full| space.occupancy.live_units(full) == 0)?;
-        self.full.remove(place)
+        let slot = self.full.iter().position(|&full| space.occupancy.live_units(full) == 0)?;
+        self.full.remove(slot)
     }
 
     /// Takes an erased one of the cache's own.
@@ -450,7 +450,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Places for data that are left in the frontier past the cache.
     fn room_past_cache(&self) -> u64 {
-        u64::from(self.space.places_left(self.frontier_past_cache()))
+        u64::from(self.space.slots_left(self.frontier_past_cache()))
     }
 
     /// For each unit that the host writes.

@@ -108,7 +108,7 @@ fn damaged(what: &str) -> StateError {
 
 /// Where things lie on the drive that was saved, whose erase units may be smaller.
 fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
-    let units = header.units_per_erase_unit / own.places_per_unit();
+    let units = header.units_per_erase_unit / own.slots_per_unit();
     own.of_units(units).ok_or_else(|| damaged("the size of an erase unit"))
 }
 
@@ -222,7 +222,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             None => self.take_up_alone(input, &header, &states, times)?,
         }
         self.check_times()?;
-        self.check_places().map_err(StateError::Damaged)?;
+        self.check_slots().map_err(StateError::Damaged)?;
         self.check_map().map_err(StateError::Damaged)?;
         self.check_accounts().map_err(StateError::Damaged)?;
         self.come_to_rest();
@@ -316,8 +316,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// ended earlier: what lies between has parity on the larger one alone.
     fn count_parity_of_open(&mut self, header: &Header, smaller: &Layout, times: u64) {
         let parity = |layout: &Layout, erase_unit: EraseUnit, frontier: &Frontier| {
-            let place = frontier.next().0 - layout.first(erase_unit);
-            u64::from(place - layout.data_units_before(place))
+            let slot = frontier.next().0 - layout.first(erase_unit);
+            u64::from(slot - layout.data_units_before(slot))
         };
         let parked = header.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
         let of_smaller: u64 = (header.frontiers.iter().chain(parked))
@@ -395,7 +395,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         for lpns in (0..header.user_units).step_by(AT_ONCE) {
             let count = (header.user_units - lpns).min(AT_ONCE as u32) as usize;
             input.read_exact(&mut bytes[..4 * count])?;
-            for (place, four) in bytes[..4 * count].chunks_exact(4).enumerate() {
+            for (slot, four) in bytes[..4 * count].chunks_exact(4).enumerate() {
                 let ppn = u32::from_le_bytes(four.try_into().expect("four bytes"));
                 if Ppn(ppn) == Ppn::UNMAPPED {
                     continue;
@@ -410,9 +410,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 }
                 // A place of the smaller drive is so many neighbours of the larger one.
                 let number = smaller.data_units_before(within) * times as u32;
-                let first = (u64::from(lpns) + place as u64) * times;
+                let first = (u64::from(lpns) + slot as u64) * times;
                 for part in 0..times.min(user_units.saturating_sub(first)) {
-                    let to = Ppn(own.first(erase_unit) + own.place_of_data(number + part as u32));
+                    let to = Ppn(own.first(erase_unit) + own.slot_of_data(number + part as u32));
                     if self.map.is_live(to) {
                         return Err(StateError::Damaged(format!("its map names place {ppn} twice")));
                     }
@@ -444,12 +444,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let layout = self.space.layout;
         let first = layout.first(erase_unit);
         let mut count = 0;
-        for place in self.space.written_places(erase_unit)..layout.units_per_erase_unit() {
-            let ppn = Ppn(first + place);
+        for slot in self.space.written_slots(erase_unit)..layout.units_per_erase_unit() {
+            let ppn = Ppn(first + slot);
             if self.map.is_live(ppn) {
                 return Err(StateError::Damaged(format!("its map names place {}, which is not yet written", ppn.0)));
             }
-            if !layout.is_parity(place) {
+            if !layout.is_parity(slot) {
                 self.map.mark_live(ppn);
                 count += 1;
             }
@@ -467,7 +467,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     ) -> Result<(), StateError> {
         let (units, erase_units) = (self.map.units(), self.space.erase_units());
         let units_per_erase_unit = self.space.layout.units_per_erase_unit();
-        let places = u64::from(erase_units) * u64::from(units_per_erase_unit);
+        let slots = u64::from(erase_units) * u64::from(units_per_erase_unit);
         let slc_length = extra_state.is_slc.as_ref().map(Vec::len);
         let is_alike = extra_state.slc_cache.is_some() == self.slc_cache.is_some()
             && slc_length == self.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
@@ -479,7 +479,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if !self.layer.take_up(layer) {
             return Err(extra_state_mismatch());
         }
-        self.read_tables(input, units, places)?;
+        self.read_tables(input, units, slots)?;
         if extra_state.live_units.iter().any(|&live_units| live_units > units_per_erase_unit) {
             return Err(damaged("its number of live units"));
         }
@@ -514,10 +514,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    fn read_tables(&mut self, input: &mut dyn Read, units: u32, places: u64) -> Result<(), StateError> {
+    fn read_tables(&mut self, input: &mut dyn Read, units: u32, slots: u64) -> Result<(), StateError> {
         let wild = || StateError::Damaged("a table names what is not there".into());
         let (physical, logical, live) = self.map.tables();
-        let is_possible = physical.read(input, places - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
+        let is_possible = physical.read(input, slots - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
             && logical.read(input, u64::from(units) - 1, None)?
             && live.read(input, u64::MAX, None)?;
         if !is_possible {
@@ -542,11 +542,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Every live place against the address that it holds, and their numbers against what each erase unit and each
     /// stream is known to hold.
-    fn check_places(&self) -> Result<(), String> {
+    fn check_slots(&self) -> Result<(), String> {
         let space = &self.space;
         let mut pools = vec![PoolState::default(); self.accounts.pools().len()];
         for erase_unit in space.each_erase_unit() {
-            let live = self.check_places_of(erase_unit)?;
+            let live = self.check_slots_of(erase_unit)?;
             if !matches!(space.occupancy.state(erase_unit), State::Free | State::Retired) {
                 let pool = &mut pools[space.stream_of(erase_unit).index()];
                 pool.erase_units += 1;
@@ -570,24 +570,24 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// Returns the live places of an erase unit that are written.
-    fn check_places_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
+    fn check_slots_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
         let space = &self.space;
-        let places = space.layout_of(erase_unit);
+        let slots = space.layout_of(erase_unit);
         let first = space.layout.first(erase_unit);
         let (written, unwritten_data) = match space.frontier_at(erase_unit) {
-            Some(frontier) => (frontier.next().0 - first, places.data_units_from(frontier.next().0 - first)),
+            Some(frontier) => (frontier.next().0 - first, slots.data_units_from(frontier.next().0 - first)),
             None => (space.layout.units_per_erase_unit(), 0),
         };
         let mut live = 0;
-        for place in (0..written).filter(|&place| self.map.is_live(Ppn(first + place))) {
-            let lpn = self.map.logical(Ppn(first + place));
-            let taken = self.layer.places_of(lpn);
-            let is_there = self.map.physical(lpn) == Ppn(first + place)
-                && place < places.units_per_erase_unit()
-                && !places.is_parity(place)
-                && (1..=written - place).contains(&taken);
+        for slot in (0..written).filter(|&slot| self.map.is_live(Ppn(first + slot))) {
+            let lpn = self.map.logical(Ppn(first + slot));
+            let taken = self.layer.slots_of(lpn);
+            let is_there = self.map.physical(lpn) == Ppn(first + slot)
+                && slot < slots.units_per_erase_unit()
+                && !slots.is_parity(slot)
+                && (1..=written - slot).contains(&taken);
             if !is_there {
-                return Err(format!("place {} holds {lpn:?}, which lies elsewhere", first + place));
+                return Err(format!("place {} holds {lpn:?}, which lies elsewhere", first + slot));
             }
             live += taken;
         }

@@ -239,8 +239,8 @@ fn least_of<T>(words: &[T], range: Range<usize>, value: impl Fn(&T) -> u32) -> (
     let start = range.start;
     let members = &words[range];
     let least = members.iter().map(&value).min().expect("a group has members");
-    let place = members.iter().position(|word| value(word) == least).expect("the least is a member");
-    (start + place, least)
+    let slot = members.iter().position(|word| value(word) == least).expect("the least is a member");
+    (start + slot, least)
 }
 
 #[cfg(test)]

@@ -65,10 +65,10 @@ impl Memory {
         let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
         let user_units = ftl.user_bytes / u64::from(ftl.mapping_unit_bytes);
         let reduction = &drive.data_reduction;
-        let places_per_unit =
+        let slots_per_unit =
             if reduction.is_on() { ftl.mapping_unit_bytes / reduction.packing_bytes.max(1) } else { 1 };
         let held_out_units = ftl.reserved_bytes / u64::from(ftl.mapping_unit_bytes);
-        let places = geometry.physical_units().saturating_sub(held_out_units) * u64::from(places_per_unit);
+        let places = geometry.physical_units().saturating_sub(held_out_units) * u64::from(slots_per_unit);
         let map_pages = map_pages(drive, user_units);
 
         self.of_units_bytes += MAP_ENTRY_BYTES * (user_units + map_pages + places) + places / 8;

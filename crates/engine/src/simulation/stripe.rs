@@ -152,7 +152,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
     }
 
     /// Which device an erase unit of the whole lies on, and its number there: those of the first come first.
-    fn place_of(&self, erase_unit: u32) -> Option<(usize, u32)> {
+    fn slot_of(&self, erase_unit: u32) -> Option<(usize, u32)> {
         let firsts = self.first_erase_units().enumerate().take_while(|&(_, first)| first <= erase_unit);
         firsts.last().map(|(index, first)| (index, erase_unit - first))
     }
@@ -290,7 +290,7 @@ impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     }
 
     fn close_up(&self, erase_unit: u32) -> Option<Close> {
-        let (index, own) = self.place_of(erase_unit)?;
+        let (index, own) = self.slot_of(erase_unit)?;
         self.devices[index].layer().close_up(own)
     }
 

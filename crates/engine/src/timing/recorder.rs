@@ -22,19 +22,19 @@ pub enum Decision {
 pub enum Packed {
     Written {
         lpn: Lpn,
-        place: Ppn,
-        places: u32,
+        slot: Ppn,
+        slots: u32,
     },
     Moved {
         lpn: Lpn,
         from: Ppn,
-        place: Ppn,
-        places: u32,
+        slot: Ppn,
+        slots: u32,
     },
     /// Padding, or what the drive keeps for itself.
     Nothing {
-        place: Ppn,
-        places: u32,
+        slot: Ppn,
+        slots: u32,
     },
     /// Stored already, for another address.
     Shared {

@@ -24,8 +24,8 @@ pub struct Entry {
 impl Medium {
     /// What begins at a place of a mapping unit that has been begun.
     #[inline]
-    pub fn entry(&self, place: u32) -> Option<Entry> {
-        let at = self.directory_at + place as usize * ENTRY_BYTES;
+    pub fn entry(&self, slot: u32) -> Option<Entry> {
+        let at = self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = &self.memory[at..at + ENTRY_BYTES];
         let (lpn, length) = (u32_at(bytes, 0), u32_at(bytes, 4));
         (lpn != NO_LPN).then(|| Entry {
@@ -36,8 +36,8 @@ impl Medium {
         })
     }
 
-    pub fn set_entry(&mut self, place: u32, entry: Entry) {
-        let at = self.directory_at + place as usize * ENTRY_BYTES;
+    pub fn set_entry(&mut self, slot: u32, entry: Entry) {
+        let at = self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = &mut self.memory[at..at + ENTRY_BYTES];
         let length = entry.length_bytes | if entry.is_lost { LOST } else { 0 };
         bytes[4..8].copy_from_slice(&length.to_le_bytes());
@@ -47,9 +47,9 @@ impl Medium {
         bytes[..4].copy_from_slice(&entry.lpn.to_le_bytes());
     }
 
-    pub fn clear_entries(&mut self, places: std::ops::Range<u32>) {
-        let at = |place: u32| self.directory_at + place as usize * ENTRY_BYTES;
-        let bytes = at(places.start)..at(places.end);
+    pub fn clear_entries(&mut self, slots: std::ops::Range<u32>) {
+        let at = |slot: u32| self.directory_at + slot as usize * ENTRY_BYTES;
+        let bytes = at(slots.start)..at(slots.end);
         self.memory[bytes].fill(0xff);
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use crate::nand::medium::Shape;
     use crate::nand::medium::tests::SHAPE as PLAIN;
 
-    const SHAPE: Shape = Shape { places_per_unit: 8, ..PLAIN };
+    const SHAPE: Shape = Shape { slots_per_unit: 8, ..PLAIN };
 
     #[test]
     fn an_entry_is_read_as_it_was_written_until_it_is_cleared() {

@@ -17,9 +17,9 @@ use ssdlab_engine::units::{Lpn, Ppn};
 struct Copy {
     version: u64,
     is_lost: bool,
-    place: u32,
+    slot: u32,
     lpn: u32,
-    places: u32,
+    slots: u32,
 }
 
 /// What says what an address holds: the data of a write, or nothing (0).
@@ -37,22 +37,22 @@ impl Nand {
         let mut claims = vec![Claim::default(); shape.logical_units as usize];
         let mut copies = Vec::new();
         let checkpoint = self.journal.checkpoint_map(&self.medium).zip(self.journal.checkpoint_contents(&self.medium));
-        for (claim, (place, contents)) in claims.iter_mut().zip(checkpoint) {
+        for (claim, (slot, contents)) in claims.iter_mut().zip(checkpoint) {
             claim.version = checkpoint_version;
-            if place < shape.physical_units() * shape.places_per_unit {
+            if slot < shape.physical_units() * shape.slots_per_unit {
                 recovery.checkpoint_units += 1;
                 claim.contents = contents;
-                copies.extend(self.copy_at(place).filter(|copy| copy.version == contents));
+                copies.extend(self.copy_at(slot).filter(|copy| copy.version == contents));
             }
         }
         let mut begun_units = Vec::new();
         let erase_units = self.scan_all(undone, &mut recovery, |_, unit, _| begun_units.push(unit));
         let mut version = checkpoint_version;
         for unit in begun_units {
-            for place in unit * shape.places_per_unit..(unit + 1) * shape.places_per_unit {
+            for slot in unit * shape.slots_per_unit..(unit + 1) * shape.slots_per_unit {
                 // Numbers of what was torn are not given again: a repetition may name them.
-                version = version.max(self.medium.entry(place).map_or(0, |entry| entry.version));
-                copies.extend(self.copy_at(place));
+                version = version.max(self.medium.entry(slot).map_or(0, |entry| entry.version));
+                copies.extend(self.copy_at(slot));
             }
         }
         copies.sort_unstable();
@@ -80,31 +80,26 @@ impl Nand {
             .map(Lpn)
             .zip(&claims)
             .filter_map(|(lpn, claim)| copy_of(claim.contents).map(|copy| (lpn, claim, copy)))
-            .map(|(lpn, claim, copy)| FoundUnit {
-                lpn,
-                ppn: Ppn(copy.place),
-                places: copy.places,
-                version: claim.version,
-            })
+            .map(|(lpn, claim, copy)| FoundUnit { lpn, ppn: Ppn(copy.slot), slots: copy.slots, version: claim.version })
             .collect();
         self.version = version;
         self.take_up_contents(&claims, &units);
-        let padding_units = std::mem::take(&mut self.padding_units) * u64::from(shape.places_per_unit);
+        let padding_units = std::mem::take(&mut self.padding_units) * u64::from(shape.slots_per_unit);
         (Found { units, erase_units, padding_units }, recovery)
     }
 
     /// What begins at a place, if all of it was brought to flash.
-    fn copy_at(&self, place: u32) -> Option<Copy> {
-        let entry = self.medium.entry(place)?;
-        let state = self.medium.spare(place / self.medium.shape().places_per_unit).state;
-        if matches!(state, PageState::Erased | PageState::Torn) || !self.is_there(place, &entry) {
+    fn copy_at(&self, slot: u32) -> Option<Copy> {
+        let entry = self.medium.entry(slot)?;
+        let state = self.medium.spare(slot / self.medium.shape().slots_per_unit).state;
+        if matches!(state, PageState::Erased | PageState::Torn) || !self.is_there(slot, &entry) {
             return None;
         }
         let Entry { lpn, length_bytes, version, .. } = entry;
         let is_lost = entry.is_lost
-            || self.pieces(place, length_bytes).any(|(unit, _)| self.medium.spare(unit).state == PageState::Lost);
-        let places = self.packing.as_ref()?.codec.places(length_bytes as usize);
-        Some(Copy { version, is_lost, place, lpn, places })
+            || self.pieces(slot, length_bytes).any(|(unit, _)| self.medium.spare(unit).state == PageState::Lost);
+        let slots = self.packing.as_ref()?.codec.slots(length_bytes as usize);
+        Some(Copy { version, is_lost, slot, lpn, slots })
     }
 
     /// What the drive's memory knew of the contents before.
@@ -123,9 +118,9 @@ impl Nand {
     }
 
     /// The bytes at a place as they are.
-    fn stored_at(&self, place: u32) -> Option<Vec<u8>> {
-        let entry = self.medium.entry(place).filter(|entry| !entry.is_lost)?;
-        let pieces = self.pieces(place, entry.length_bytes);
+    fn stored_at(&self, slot: u32) -> Option<Vec<u8>> {
+        let entry = self.medium.entry(slot).filter(|entry| !entry.is_lost)?;
+        let pieces = self.pieces(slot, entry.length_bytes);
         Some(pieces.flat_map(|(unit, bytes)| self.medium.data(unit)[bytes].iter().copied()).collect())
     }
 }

@@ -58,7 +58,7 @@ pub trait Layer: Sized {
     /// Errors name the key of the drive file.
     fn new(drive: &Drive, user_units: u32, streams: u8, seed: u64) -> Result<Self, SpecificationError>;
     /// Places in a mapping unit of such a drive.
-    fn places_per_unit(_drive: &Drive) -> Result<u32, SpecificationError> {
+    fn slots_per_unit(_drive: &Drive) -> Result<u32, SpecificationError> {
         Ok(1)
     }
 
@@ -69,7 +69,7 @@ pub trait Layer: Sized {
     }
 
     /// What so many units, the map pages among them, take at most.
-    fn places_of_all(&self, units: u32) -> u64 {
+    fn slots_of_all(&self, units: u32) -> u64 {
         u64::from(units)
     }
 
@@ -95,17 +95,17 @@ pub trait Layer: Sized {
     fn relocated(&mut self, _units: &[(Lpn, Ppn)], _cause: Cause) {}
 
     /// Places of erase units that were erased before they were programmed.
-    fn unprogrammed_places(&self) -> u64 {
+    fn unprogrammed_slots(&self) -> u64 {
         0
     }
 
     /// What so many units of the host take now.
-    fn live_places(&self, mapped_units: u64) -> u64 {
+    fn live_slots(&self, mapped_units: u64) -> u64 {
         mapped_units
     }
 
     /// Places that a mapped unit takes.
-    fn places_of(&self, _lpn: Lpn) -> u32 {
+    fn slots_of(&self, _lpn: Lpn) -> u32 {
         1
     }
 
@@ -168,8 +168,8 @@ pub trait Layer: Sized {
     }
 
     /// Whether so many live places of a victim can be moved with what is open and free.
-    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, places: u64) -> bool {
-        ftl.space.free.len() > 0 || places <= u64::from(ftl.space.places_left(stream))
+    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, slots: u64) -> bool {
+        ftl.space.free.len() > 0 || slots <= u64::from(ftl.space.slots_left(stream))
     }
 
     /// Places that moving so many may take beyond them.
@@ -178,9 +178,9 @@ pub trait Layer: Sized {
     }
 
     /// Writes padding to so many places, which the frontier has before its next stop.
-    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, places: u32) {
+    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, slots: u32) {
         let erase_unit = ftl.space.frontier(stream).erase_unit.expect("the frontier is open");
-        for _ in 0..places {
+        for _ in 0..slots {
             let ppn = ftl.space.frontier(stream).take();
             ftl.map.mark_stale(ppn);
             ftl.space.occupancy.lose_one(erase_unit);
@@ -203,7 +203,7 @@ pub trait Layer: Sized {
     fn take_up_host_units(&mut self, _host_units: u64) {}
 
     /// Places that are left in mapping units that have been begun.
-    fn places_left_in_begun_units<P: PlacementPolicy, C: Clock>(_ftl: &Ftl<P, Self, C>) -> u64 {
+    fn slots_left_in_begun_units<P: PlacementPolicy, C: Clock>(_ftl: &Ftl<P, Self, C>) -> u64 {
         0
     }
 
@@ -261,8 +261,8 @@ fn count_live_units<P: PlacementPolicy, L: Layer, C: Clock>(ftl: &mut Ftl<P, L, 
         }
         let layout = *ftl.space.layout_of(erase_unit);
         let first = ftl.space.layout.first(erase_unit);
-        let places = first..first + layout.units_per_erase_unit();
-        for ppn in places.map(Ppn).filter(|ppn| !layout.is_parity(ppn.0 - first)) {
+        let slots = first..first + layout.units_per_erase_unit();
+        for ppn in slots.map(Ppn).filter(|ppn| !layout.is_parity(ppn.0 - first)) {
             let lpn = ftl.map.logical(ppn);
             let is_live = lpn.0 < ftl.map.units() && ftl.map.physical(lpn) == ppn;
             if is_live {

@@ -46,10 +46,10 @@ impl Frontier {
     }
 
     /// Places in a row, all before the next stop.
-    pub fn take_many(&mut self, places: u32) -> Ppn {
-        debug_assert!(places <= self.run_length());
+    pub fn take_many(&mut self, slots: u32) -> Ppn {
+        debug_assert!(slots <= self.run_length());
         let ppn = Ppn(self.next);
-        self.next += places;
+        self.next += slots;
         ppn
     }
 
@@ -72,8 +72,8 @@ impl Frontier {
         self.stop = stop.0;
     }
 
-    pub fn skip_parity(&mut self, places: u32) {
-        self.next += places;
+    pub fn skip_parity(&mut self, slots: u32) {
+        self.next += slots;
         self.stop = self.next;
     }
 
@@ -88,9 +88,9 @@ impl Frontier {
         if times == 1 {
             return Some(*self);
         }
-        let place = |place: u32| larger.magnified(smaller, place - from, times as u32);
-        let next = place(self.next);
-        let stop = place(self.stop).min(larger.next_parity(next)).max(next);
+        let slot = |slot: u32| larger.magnified(smaller, slot - from, times as u32);
+        let next = slot(self.next);
+        let stop = slot(self.stop).min(larger.next_parity(next)).max(next);
         Some(Self {
             erase_unit: self.erase_unit,
             next: first + next,

@@ -168,24 +168,24 @@ impl Space {
         if frontier.run_length() > 0 {
             return Step::Room;
         }
-        let places = *self.layout_of(erase_unit);
+        let slots = *self.layout_of(erase_unit);
         let (first, next) = (self.layout.first(erase_unit), frontier.next().0);
-        let place = next - first;
-        let end = places.units_per_erase_unit();
-        if place == end {
+        let slot = next - first;
+        let end = slots.units_per_erase_unit();
+        if slot == end {
             return Step::Full(erase_unit);
         }
         let group_units = self.open_blocks.as_ref().map_or(end, |open_blocks| open_blocks.group_units());
-        if !has_turn_begun && place.is_multiple_of(group_units) && place > 0 {
+        if !has_turn_begun && slot.is_multiple_of(group_units) && slot > 0 {
             return Step::TurnOver;
         }
-        if places.is_parity(place) {
-            let places_per_unit = places.places_per_unit();
-            self.frontier(stream).skip_parity(places_per_unit);
-            return Step::Parity(Ppn(next / places_per_unit));
+        if slots.is_parity(slot) {
+            let slots_per_unit = slots.slots_per_unit();
+            self.frontier(stream).skip_parity(slots_per_unit);
+            return Step::Parity(Ppn(next / slots_per_unit));
         }
-        let group_end = (place / group_units + 1) * group_units;
-        self.frontier(stream).run_to(Ppn(first + places.next_parity(place).min(group_end)));
+        let group_end = (slot / group_units + 1) * group_units;
+        self.frontier(stream).run_to(Ppn(first + slots.next_parity(slot).min(group_end)));
         Step::Room
     }
 
@@ -242,7 +242,7 @@ impl Space {
     }
 
     /// Places for data that are left in what a stream has open.
-    pub fn places_left(&self, stream: StreamId) -> u32 {
+    pub fn slots_left(&self, stream: StreamId) -> u32 {
         let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked_of(stream));
         let open = parked.iter().chain([&self.frontiers[stream.index()]]);
         open.filter_map(|frontier| {
@@ -256,7 +256,7 @@ impl Space {
     pub fn open_frontiers(&self) -> impl Iterator<Item = (StreamId, EraseUnit, &Frontier)> {
         let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
         let dies = self.open_blocks.as_ref().map_or(1, |open_blocks| open_blocks.dies() as usize);
-        let parked = parked.iter().enumerate().map(move |(place, frontier)| (place / dies, frontier));
+        let parked = parked.iter().enumerate().map(move |(slot, frontier)| (slot / dies, frontier));
         let all = self.frontiers.iter().enumerate().chain(parked);
         all.filter_map(|(stream, frontier)| Some((StreamId(stream as u8), frontier.erase_unit?, frontier)))
     }
@@ -267,13 +267,13 @@ impl Space {
     }
 
     /// Places of an open erase unit that are written.
-    pub fn written_places(&self, open: EraseUnit) -> u32 {
+    pub fn written_slots(&self, open: EraseUnit) -> u32 {
         self.frontier_at(open).map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
     }
 
     /// Places of an erase unit for data that is yet to come, which count as live.
     pub fn unwritten_data_units(&self, open: EraseUnit) -> u32 {
-        self.layout_of(open).data_units_from(self.written_places(open))
+        self.layout_of(open).data_units_from(self.written_slots(open))
     }
 
     /// Whether the next place of the stream's frontier lies inside one of the groups of mapping units, not at its
@@ -284,8 +284,8 @@ impl Space {
 
     /// The same of any open erase unit.
     fn is_within(&self, frontier: &Frontier, groups: &[Range<u32>]) -> bool {
-        let (next, places) = (frontier.next().0, self.layout.places_per_unit());
-        let is_within = |group: &Range<u32>| next > group.start * places && next < group.end * places;
+        let (next, slots) = (frontier.next().0, self.layout.slots_per_unit());
+        let is_within = |group: &Range<u32>| next > group.start * slots && next < group.end * slots;
         frontier.erase_unit.is_some() && groups.iter().any(is_within)
     }
 
@@ -295,14 +295,14 @@ impl Space {
 }
 
 /// Erase units that so many places of data fill.
-pub fn data_erase_units(user_places: u64, layout: &Layout) -> u64 {
-    user_places.div_ceil(u64::from(layout.data_units_per_erase_unit()))
+pub fn data_erase_units(user_slots: u64, layout: &Layout) -> u64 {
+    user_slots.div_ceil(u64::from(layout.data_units_per_erase_unit()))
 }
 
 /// Erase units without which a drive whose every address is live cannot collect garbage: the data, the reserve, the
 /// open ones.
-pub fn erase_units_needed(user_places: u64, layout: &Layout, margins: &Margins) -> u64 {
-    data_erase_units(user_places, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
+pub fn erase_units_needed(user_slots: u64, layout: &Layout, margins: &Margins) -> u64 {
+    data_erase_units(user_slots, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
 }
 
 /// Erase units in hand beyond the reserve below which garbage is collected: one for each block that a stream has open,

@@ -125,7 +125,7 @@ impl OpenBlocks {
     }
 
     pub fn parked_of(&self, stream: StreamId) -> &[Frontier] {
-        &self.parked[self.places_of(stream)]
+        &self.parked[self.slots_of(stream)]
     }
 
     pub fn uses_load(&self) -> bool {
@@ -165,21 +165,21 @@ impl OpenBlocks {
         Ok(())
     }
 
-    fn place_of(&self, stream: StreamId, die: u32) -> usize {
+    fn slot_of(&self, stream: StreamId, die: u32) -> usize {
         stream.index() * self.dies as usize + die as usize
     }
 
     /// Those of a stream on all dies.
-    fn places_of(&self, stream: StreamId) -> Range<usize> {
-        self.place_of(stream, 0)..self.place_of(stream, self.dies)
+    fn slots_of(&self, stream: StreamId) -> Range<usize> {
+        self.slot_of(stream, 0)..self.slot_of(stream, self.dies)
     }
 
     /// The parked block of a stream on the die of `erase_unit`, for a drive that takes up what a scan has found.
     pub fn parked_open_block(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let holds = |units: &Vec<EraseUnit>| units.binary_search(&erase_unit).is_ok();
         let die = self.erase_units.iter().position(holds).expect("every erase unit lies on a die");
-        let place = self.place_of(stream, die as u32);
-        &mut self.parked[place]
+        let slot = self.slot_of(stream, die as u32);
+        &mut self.parked[slot]
     }
 }
 
@@ -188,8 +188,8 @@ impl Space {
     pub fn take_up_turns(&mut self) {
         let Some(open_blocks) = &mut self.open_blocks else { return };
         for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
-            let place = open_blocks.place_of(StreamId(stream as u8), open_blocks.active[stream]);
-            *frontier = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
+            let slot = open_blocks.slot_of(StreamId(stream as u8), open_blocks.active[stream]);
+            *frontier = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
         }
     }
 
@@ -197,14 +197,14 @@ impl Space {
     pub fn bring_to_front(&mut self, open: EraseUnit) -> Option<StreamId> {
         let is_it = |frontier: &Frontier| frontier.erase_unit == Some(open);
         if let Some(open_blocks) = &mut self.open_blocks
-            && let Some(place) = open_blocks.parked.iter().position(is_it)
+            && let Some(slot) = open_blocks.parked.iter().position(is_it)
         {
-            let (stream, die) = (place / open_blocks.dies as usize, place as u32 % open_blocks.dies);
+            let (stream, die) = (slot / open_blocks.dies as usize, slot as u32 % open_blocks.dies);
             let left = std::mem::replace(&mut open_blocks.active[stream], die);
-            let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[place]);
-            open_blocks.parked[place] = Frontier::shut();
-            let place = stream * open_blocks.dies as usize + left as usize;
-            open_blocks.parked[place] = front;
+            let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[slot]);
+            open_blocks.parked[slot] = Frontier::shut();
+            let slot = stream * open_blocks.dies as usize + left as usize;
+            open_blocks.parked[slot] = front;
         }
         self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
     }
@@ -226,7 +226,7 @@ impl Space {
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
         let last = open_blocks.active[stream.index()];
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         parked[last as usize] = *frontier;
@@ -254,18 +254,18 @@ impl Space {
         };
         let (group_units, units) = (open_blocks.group_units, self.layout.units_per_erase_unit());
         // Of a block that has places left and stands between two groups.
-        let place_between_groups = |frontier: &Frontier| {
-            let place = frontier.next().0 - self.layout.first(frontier.erase_unit?);
-            (frontier.is_stopped() && place < units && group_units.remainder(place) == 0).then_some(place)
+        let slot_between_groups = |frontier: &Frontier| {
+            let slot = frontier.next().0 - self.layout.first(frontier.erase_unit?);
+            (frontier.is_stopped() && slot < units && group_units.remainder(slot) == 0).then_some(slot)
         };
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         let active = &mut open_blocks.active[stream.index()];
         let next = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
         // A block that was just opened is written to before the turn ends.
-        let has_begun = place_between_groups(frontier).is_some_and(|place| place > 0);
-        if !has_begun || place_between_groups(&parked[next as usize]).is_none() {
+        let has_begun = slot_between_groups(frontier).is_some_and(|slot| slot > 0);
+        if !has_begun || slot_between_groups(&parked[next as usize]).is_none() {
             return false;
         }
         parked[*active as usize] = std::mem::replace(frontier, parked[next as usize]);
@@ -282,23 +282,23 @@ impl Space {
         let takes_turns_by_unit =
             |open_blocks: &&mut Box<OpenBlocks>| open_blocks.goes_round && open_blocks.group_units.get() == 1;
         let Some(open_blocks) = self.open_blocks.as_mut().filter(takes_turns_by_unit) else { return 0 };
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         let active = &mut open_blocks.active[stream.index()];
-        let place = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
+        let slot = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
         // A block that was just opened is written to before the turn ends.
-        if place(frontier).is_none_or(|place| place == 0) {
+        if slot(frontier).is_none_or(|slot| slot == 0) {
             return 0;
         }
         parked[*active as usize] = *frontier;
-        let places_left = |frontier: &Frontier| match place(frontier) {
-            Some(place) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - place) as usize,
+        let slots_left = |frontier: &Frontier| match slot(frontier) {
+            Some(slot) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - slot) as usize,
             _ => 0,
         };
         // A die whose block is full goes on in another, so that its turn comes twice.
         let (last, dies) = (*active as usize, open_blocks.dies as usize);
-        let full_after = |(die, frontier): (usize, &Frontier)| match places_left(frontier) {
+        let full_after = |(die, frontier): (usize, &Frontier)| match slots_left(frontier) {
             0 => 0,
             left => (if die > last { die - last } else { die + dies - last }) + (left - 1) * dies,
         };
@@ -322,12 +322,12 @@ impl Space {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
         let last = open_blocks.active[stream.index()];
         let usable = (0..open_blocks.dies).map(|step| (last + step) % open_blocks.dies).find(|&die| {
-            open_blocks.parked[open_blocks.place_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0
+            open_blocks.parked[open_blocks.slot_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0
         });
         let Some(die) = usable else { return false };
-        let place = open_blocks.place_of(stream, die);
+        let slot = open_blocks.slot_of(stream, die);
         open_blocks.active[stream.index()] = die;
-        self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
+        self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
         true
     }
 

@@ -52,19 +52,19 @@ impl ClosedQueue {
     pub fn remove(&mut self, erase_unit: EraseUnit, stream: StreamId) {
         let closing = self.last_closing[erase_unit.index()];
         let Some(queue) = self.queues.get_mut(stream.index()) else { return };
-        if let Ok(place) = queue.binary_search_by_key(&closing, |entry| entry.closing) {
-            queue.remove(place);
+        if let Ok(slot) = queue.binary_search_by_key(&closing, |entry| entry.closing) {
+            queue.remove(slot);
         }
     }
 
     pub fn oldest(&self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
-        let (queue, place) = self.place_of_oldest(view, pool)?;
-        Some(self.queues[queue][place].erase_unit)
+        let (queue, slot) = self.slot_of_oldest(view, pool)?;
+        Some(self.queues[queue][slot].erase_unit)
     }
 
     /// Of the oldest `window` entries of one queue, the one with the fewest live units.
     pub fn least_of_oldest(&self, view: &View<'_>, pool: Pool, window: usize) -> Option<EraseUnit> {
-        let (queue, first) = self.place_of_oldest(view, pool)?;
+        let (queue, first) = self.slot_of_oldest(view, pool)?;
         self.queues[queue]
             .iter()
             .skip(first)
@@ -75,7 +75,7 @@ impl ClosedQueue {
     }
 
     /// The queue of the pool with the oldest entry that may be collected, and the entry's place in it.
-    fn place_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
+    fn slot_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
         let in_pool = |stream: usize| match pool {
             Pool::All => true,
             Pool::Only(only) => only.index() == stream,
@@ -83,9 +83,9 @@ impl ClosedQueue {
         let queues = self.queues.iter().enumerate().filter(|&(stream, _)| in_pool(stream));
         let oldest = queues.filter_map(|(stream, queue)| {
             // Unless a die is asked for, this is the first.
-            let place = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
-            Some((queue[place].closing, stream, place))
+            let slot = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
+            Some((queue[slot].closing, stream, slot))
         });
-        oldest.min().map(|(_, stream, place)| (stream, place))
+        oldest.min().map(|(_, stream, slot)| (stream, slot))
     }
 }

@@ -30,8 +30,8 @@ pub struct PowerLoss {
 impl PowerLoss {
     pub fn of(drive: &Drive, capacity: &Capacity, ledger: &Ledger, units_in_memory: u64) -> Self {
         let nand = &drive.nand;
-        let places_per_unit = u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes);
-        let programmed_units = ledger.programmed_units.total() / places_per_unit;
+        let slots_per_unit = u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes);
+        let programmed_units = ledger.programmed_units.total() / slots_per_unit;
         let interval_units = (capacity.physical_units / CHECKPOINT_PART).max(1);
         let since_units = programmed_units % interval_units;
         let has_checkpoint = programmed_units >= interval_units;

@@ -546,8 +546,8 @@ mod tests {
         let die = &dies.dies[index];
         let duration_ns = |word| dies.costs.duration_ns(Operation::from_word(word));
         // Each read has its reading behind it.
-        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
-        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
+        let reads = (0..die.reads.len()).step_by(2).map(|slot| duration_ns(die.reads.get(slot)));
+        let others = (die.chained..die.others.len()).map(|slot| duration_ns(die.others.get(slot)));
         reads.chain(others).sum()
     }
 

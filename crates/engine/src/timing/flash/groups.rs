@@ -97,13 +97,13 @@ impl Groups {
     /// The places of those groups.
     pub fn waited_for(&self) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.groups[group as usize].waiting > 0);
-        open.map(|&(_, group)| self.places(group)).collect()
+        open.map(|&(_, group)| self.slots(group)).collect()
     }
 
     /// The places of those among them that the slot waits for.
     pub fn waited_for_by(&self, slot: u32) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.waiting(group).contains(&slot));
-        open.map(|&(_, group)| self.places(group)).collect()
+        open.map(|&(_, group)| self.slots(group)).collect()
     }
 
     /// The group of a unit that is about to be programmed; opened if it is the group's first.
@@ -189,7 +189,7 @@ impl Groups {
         }
     }
 
-    fn places(&self, group: GroupId) -> Range<u32> {
+    fn slots(&self, group: GroupId) -> Range<u32> {
         let (first, units) = self.first_and_units::<Any>(self.number(group), self.is_slc::<Any>(group));
         first..first + units
     }
@@ -238,8 +238,8 @@ impl Groups {
         if issued_to.issued == units {
             self.units_waiting -= u64::from(issued_to.waiting);
             if units > 1 {
-                let place = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
-                self.open.swap_remove(place);
+                let slot = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
+                self.open.swap_remove(slot);
             }
         }
     }

@@ -77,28 +77,28 @@ impl InMemory {
     }
 
     #[inline(always)]
-    fn place(&self, number: u32) -> usize {
+    fn slot(&self, number: u32) -> usize {
         number as usize & (self.first.len() - 1)
     }
 
     #[cold]
     pub(super) fn add(&mut self, group: GroupId, number: u32, is_large: bool) {
-        let place = self.place(number);
-        self.groups[group as usize] = Known { number, is_large, is_begun: false, next: self.first[place] };
-        self.first[place] = group;
+        let slot = self.slot(number);
+        self.groups[group as usize] = Known { number, is_large, is_begun: false, next: self.first[slot] };
+        self.first[slot] = group;
         self.count += 1;
     }
 
     #[cold]
     pub(super) fn remove(&mut self, group: GroupId) {
         let Known { number, next, .. } = self.groups[group as usize];
-        let place = self.place(number);
+        let slot = self.slot(number);
         self.count -= 1;
-        if self.first[place] == group {
-            self.first[place] = next;
+        if self.first[slot] == group {
+            self.first[slot] = next;
             return;
         }
-        let before = self.behind(self.first[place]).find(|&(_, before)| before.next == group);
+        let before = self.behind(self.first[slot]).find(|&(_, before)| before.next == group);
         let (before, _) = before.expect("the group was added");
         self.groups[before as usize].next = next;
     }
@@ -135,7 +135,7 @@ impl InMemory {
     }
 
     fn known(&self, number: u32, is_large: bool) -> Option<Known> {
-        let mut known = self.behind(self.first[self.place(number)]).map(|(_, known)| known);
+        let mut known = self.behind(self.first[self.slot(number)]).map(|(_, known)| known);
         known.find(|other| other.number == number && other.is_large == is_large)
     }
 }
@@ -155,9 +155,9 @@ mod tests {
         memory.begin(0);
         let found = |memory: &InMemory, ppn| (memory.holds(Ppn(ppn)), memory.can_replace(Ppn(ppn)));
         for _ in 0..20 {
-            let places = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
+            let slots = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
             let [nothing, programming, waiting] = [(false, false), (true, false), (true, true)];
-            assert_eq!(places, [nothing, programming, programming, waiting, waiting, nothing]);
+            assert_eq!(slots, [nothing, programming, programming, waiting, waiting, nothing]);
             // Also when the table has grown.
             memory.grow();
         }
@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         /// Against a list that is searched through. Groups of two units, or of six.
         #[test]
-        fn groups_are_found_by_their_places(
+        fn groups_are_found_by_their_slots(
             steps in proptest::collection::vec((0u32..3, 0u32..40, any::<bool>()), 1..200),
         ) {
             let numbering = Numbering { units: Divisor::new(2), smaller_per_group: Divisor::new(3) };
@@ -190,7 +190,7 @@ mod tests {
                     obvious[group] = None;
                 }
                 for ppn in 0..84 {
-                    let holds = obvious.iter().flatten().any(|places| places.contains(&ppn));
+                    let holds = obvious.iter().flatten().any(|slots| slots.contains(&ppn));
                     prop_assert_eq!(clever.holds(Ppn(ppn)), holds);
                 }
             }

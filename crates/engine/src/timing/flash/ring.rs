@@ -33,9 +33,9 @@ impl Ring {
 
     /// The word that is `place` behind the first.
     #[inline(always)]
-    pub fn get(&self, place: u32) -> u64 {
-        debug_assert!(place < self.len);
-        self.words[self.head.wrapping_add(place) as usize & (self.words.len() - 1)]
+    pub fn get(&self, slot: u32) -> u64 {
+        debug_assert!(slot < self.len);
+        self.words[self.head.wrapping_add(slot) as usize & (self.words.len() - 1)]
     }
 
     #[inline(always)]
@@ -69,7 +69,7 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let words = (0..self.len).map(|place| self.get(place)).chain(std::iter::repeat_n(0, self.words.len()));
+        let words = (0..self.len).map(|slot| self.get(slot)).chain(std::iter::repeat_n(0, self.words.len()));
         self.words = words.collect();
         self.head = 0;
     }
@@ -101,8 +101,8 @@ mod tests {
                 }
                 prop_assert_eq!(ring.len() as usize, obvious.len());
                 prop_assert_eq!(ring.is_empty(), obvious.is_empty());
-                for (place, &word) in obvious.iter().enumerate() {
-                    prop_assert_eq!(ring.get(place as u32), word);
+                for (slot, &word) in obvious.iter().enumerate() {
+                    prop_assert_eq!(ring.get(slot as u32), word);
                 }
             }
         }

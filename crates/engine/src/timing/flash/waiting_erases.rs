@@ -62,9 +62,9 @@ impl WaitingErases {
 
     /// A marker of an erase has come; that of one that went ahead is of no matter.
     pub fn marker_came(&mut self, number: u32) -> Option<Released> {
-        let place = self.waiting.iter().position(|waiting| waiting.number == number)?;
-        self.waiting[place].markers -= 1;
-        if self.waiting[place].markers == 0 { Some(self.release(place)) } else { None }
+        let slot = self.waiting.iter().position(|waiting| waiting.number == number)?;
+        self.waiting[slot].markers -= 1;
+        if self.waiting[slot].markers == 0 { Some(self.release(slot)) } else { None }
     }
 
     /// Whether an erase waits with its markers out, so that a program into the erase unit is to be held back.
@@ -81,12 +81,12 @@ impl WaitingErases {
 
     /// The erase of this erase unit goes ahead, if one waits.
     pub fn go_ahead(&mut self, erase_unit: u32) -> Option<Released> {
-        let place = self.waiting.iter().position(|waiting| waiting.erase_unit == erase_unit)?;
-        Some(self.release(place))
+        let slot = self.waiting.iter().position(|waiting| waiting.erase_unit == erase_unit)?;
+        Some(self.release(slot))
     }
 
-    fn release(&mut self, place: usize) -> Released {
-        let Waiting { erase_unit, operation, held, .. } = self.waiting.remove(place);
+    fn release(&mut self, slot: usize) -> Released {
+        let Waiting { erase_unit, operation, held, .. } = self.waiting.remove(slot);
         Released { erase_unit, operation, held }
     }
 }

@@ -35,9 +35,9 @@ pub struct MapCached {
     user_units: u32,
     entries_per_page: u32,
     /// By map page: its place in the cache.
-    place_of: Vec<u32>,
+    slot_of: Vec<u32>,
     cached: Vec<Cached>,
-    spare_places: Vec<u32>,
+    spare_slots: Vec<u32>,
     recency: Recency,
     /// By map page: whether garbage collection has moved units of it since it was last written back, or a scan has
     /// found them.
@@ -71,14 +71,14 @@ impl MapCached {
             return Err(SpecificationError::new("map_cache.bytes", keys.bytes, allowed));
         }
         let pages = user_units.div_ceil(keys.entries_per_map_page);
-        let places = (keys.bytes / page_bytes).min(u64::from(pages)) as u32;
+        let slots = (keys.bytes / page_bytes).min(u64::from(pages)) as u32;
         Ok(Self {
             user_units,
             entries_per_page: keys.entries_per_map_page,
-            place_of: vec![NOWHERE; pages as usize],
-            cached: vec![Cached { page: 0, is_dirty: false }; places as usize],
-            spare_places: (0..places).rev().collect(),
-            recency: Recency::new(keys.eviction, places),
+            slot_of: vec![NOWHERE; pages as usize],
+            cached: vec![Cached { page: 0, is_dirty: false }; slots as usize],
+            spare_slots: (0..slots).rev().collect(),
+            recency: Recency::new(keys.eviction, slots),
             is_behind: vec![false; pages as usize],
             extents: (keys.form == MapForm::Extent).then(|| Extents::new(pages)),
             pages_in_flash: 0,
@@ -89,13 +89,13 @@ impl MapCached {
     /// Takes up what another of the same drive has become. False when it is not one of the same drive.
     fn restore(&mut self, saved: Self) -> bool {
         let sizes = |cache: &Self| {
-            (cache.user_units, cache.entries_per_page, cache.place_of.len(), cache.cached.len(), cache.is_behind.len())
+            (cache.user_units, cache.entries_per_page, cache.slot_of.len(), cache.cached.len(), cache.is_behind.len())
         };
-        let places = self.cached.len() as u32;
+        let slots = self.cached.len() as u32;
         let fits = sizes(self) == sizes(&saved)
-            && saved.place_of.iter().all(|&place| place == NOWHERE || place < places)
-            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.place_of.len())
-            && saved.spare_places.iter().all(|&place| place < places)
+            && saved.slot_of.iter().all(|&slot| slot == NOWHERE || slot < slots)
+            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.slot_of.len())
+            && saved.spare_slots.iter().all(|&slot| slot < slots)
             && saved.recency.is_like(&self.recency)
             && saved.extents.as_ref().map(Extents::pages) == self.extents.as_ref().map(Extents::pages);
         if fits {
@@ -106,7 +106,7 @@ impl MapCached {
 
     /// Map pages of the whole drive.
     fn pages(&self) -> u32 {
-        self.place_of.len() as u32
+        self.slot_of.len() as u32
     }
 
     /// The mapping unit that a map page is, behind those of the host.
@@ -115,7 +115,7 @@ impl MapCached {
     }
 
     fn is_cached(&self, page: Page) -> bool {
-        self.place_of[page as usize] != NOWHERE
+        self.slot_of[page as usize] != NOWHERE
     }
 
     /// Whether more is known of a map page than what lies in flash.
@@ -125,12 +125,12 @@ impl MapCached {
 
     /// Uses a map page that may be in the cache. Returns whether it is.
     fn hit(&mut self, page: Page, changes: bool) -> bool {
-        let place = self.place_of[page as usize];
-        if place == NOWHERE {
+        let slot = self.slot_of[page as usize];
+        if slot == NOWHERE {
             return false;
         }
-        self.cached[place as usize].is_dirty |= changes;
-        self.recency.used(place);
+        self.cached[slot as usize].is_dirty |= changes;
+        self.recency.used(slot);
         true
     }
 
@@ -138,26 +138,26 @@ impl MapCached {
     fn insert(&mut self, page: Page, is_dirty: bool) -> Option<Page> {
         debug_assert!(!self.is_cached(page));
         let mut written_back = None;
-        let place = self.spare_places.pop().unwrap_or_else(|| {
-            let place = self.recency.evict();
-            let out = self.cached[place as usize];
-            self.place_of[out.page as usize] = NOWHERE;
+        let slot = self.spare_slots.pop().unwrap_or_else(|| {
+            let slot = self.recency.evict();
+            let out = self.cached[slot as usize];
+            self.slot_of[out.page as usize] = NOWHERE;
             written_back = out.is_dirty.then_some(out.page);
-            place
+            slot
         });
-        self.cached[place as usize] = Cached { page, is_dirty };
-        self.place_of[page as usize] = place;
-        self.recency.inserted(place);
+        self.cached[slot as usize] = Cached { page, is_dirty };
+        self.slot_of[page as usize] = slot;
+        self.recency.inserted(slot);
         written_back
     }
 
     /// Forgets a map page that says nothing any more.
     fn remove(&mut self, page: Page) {
         self.is_behind[page as usize] = false;
-        let place = std::mem::replace(&mut self.place_of[page as usize], NOWHERE);
-        if place != NOWHERE {
-            self.recency.removed(place);
-            self.spare_places.push(place);
+        let slot = std::mem::replace(&mut self.slot_of[page as usize], NOWHERE);
+        if slot != NOWHERE {
+            self.recency.removed(slot);
+            self.spare_slots.push(slot);
         }
     }
 
@@ -172,9 +172,9 @@ impl MapCached {
         if self.extents.as_ref().is_some_and(|extents| !extents.is_broken(page)) {
             return;
         }
-        match self.place_of[page as usize] {
+        match self.slot_of[page as usize] {
             NOWHERE => self.is_behind[page as usize] = true,
-            place => self.cached[place as usize].is_dirty = true,
+            slot => self.cached[slot as usize].is_dirty = true,
         }
     }
 }

@@ -243,10 +243,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         if in_flash != cache.pages_in_flash {
             return Err(format!("{in_flash} map pages are in flash, but {} were counted", cache.pages_in_flash));
         }
-        for (place, cached) in cache.cached.iter().enumerate() {
-            let is_spare = cache.spare_places.contains(&(place as u32));
-            if !is_spare && cache.place_of[cached.page as usize] != place as u32 {
-                return Err(format!("map page {} lies at {place} of the cache, which it does not know", cached.page));
+        for (slot, cached) in cache.cached.iter().enumerate() {
+            let is_spare = cache.spare_slots.contains(&(slot as u32));
+            if !is_spare && cache.slot_of[cached.page as usize] != slot as u32 {
+                return Err(format!("map page {} is in slot {slot} of the cache, which it does not know", cached.page));
             }
         }
         for lpn in (0..cache.user_units).map(Lpn).filter(|&lpn| self.map.physical(lpn) != Ppn::UNMAPPED) {

@@ -25,9 +25,9 @@ pub trait Packs {
     /// A write within one unit, whose contents are known.
     fn write_as(&mut self, request: &Request, stored: StoredAs) -> Result<(), ReadOnly>;
     /// An address that holds what is stored at the place, if any does.
-    fn owner_of(&self, place: Ppn) -> Option<Lpn>;
+    fn owner_of(&self, slot: Ppn) -> Option<Lpn>;
     /// Places in a mapping unit; 0 for a drive that does not reduce data.
-    fn places_per_unit(&self) -> u32;
+    fn slots_per_unit(&self) -> u32;
 }
 
 impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
@@ -44,11 +44,11 @@ impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
         L::write_as(self, request, stored)
     }
 
-    fn owner_of(&self, place: Ppn) -> Option<Lpn> {
-        self.map.is_live(place).then(|| self.map.logical(place))
+    fn owner_of(&self, slot: Ppn) -> Option<Lpn> {
+        self.map.is_live(slot).then(|| self.map.logical(slot))
     }
 
-    fn places_per_unit(&self) -> u32 {
-        if L::IS_PACKED { self.space.layout.places_per_unit() } else { 0 }
+    fn slots_per_unit(&self) -> u32 {
+        if L::IS_PACKED { self.space.layout.slots_per_unit() } else { 0 }
     }
 }

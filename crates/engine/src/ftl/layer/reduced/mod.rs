@@ -32,9 +32,9 @@ const REMEMBERED_MAX: usize = 4096;
 pub struct Reduced {
     settings: DataReduction,
     unit_bytes: u64,
-    places_per_unit_shift: u32,
+    slots_per_unit_shift: u32,
     /// By address: the places that its unit takes, while it is mapped.
-    stored_places: Table<u8>,
+    stored_slots: Table<u8>,
     /// Which addresses have the same data; only with deduplication.
     sharing: Option<Sharing>,
     /// The units of the last request of new data.
@@ -44,7 +44,7 @@ pub struct Reduced {
     index_bytes_waiting: Vec<u64>,
     /// Units that the host has written: the time that ages go by.
     host_units: u64,
-    live_places: u64,
+    live_slots: u64,
     /// The mapping unit of flash that garbage collection has read last and need not read again.
     last_read_to_move: u32,
 }
@@ -56,7 +56,8 @@ pub struct Kept {
     random: Random,
     index_bytes_waiting: Vec<u64>,
     host_units: u64,
-    live_places: u64,
+    #[serde(alias = "live_places")]
+    live_slots: u64,
     last_read_to_move: u32,
 }
 
@@ -67,14 +68,14 @@ impl Reduced {
             random: self.random.clone(),
             index_bytes_waiting: self.index_bytes_waiting.clone(),
             host_units: self.host_units,
-            live_places: self.live_places,
+            live_slots: self.live_slots,
             last_read_to_move: self.last_read_to_move,
         }
     }
 
     /// Goes on from what one of the same drive kept. False when it is not one of the same drive.
     fn take_up(&mut self, kept: Kept) -> bool {
-        let known = |lpn: &Lpn| lpn.index() < self.stored_places.len();
+        let known = |lpn: &Lpn| lpn.index() < self.stored_slots.len();
         if kept.index_bytes_waiting.len() != self.index_bytes_waiting.len() || !kept.last_new.iter().all(known) {
             return false;
         }
@@ -82,7 +83,7 @@ impl Reduced {
         self.random = kept.random;
         self.index_bytes_waiting = kept.index_bytes_waiting;
         self.host_units = kept.host_units;
-        self.live_places = kept.live_places;
+        self.live_slots = kept.live_slots;
         self.last_read_to_move = kept.last_read_to_move;
         true
     }
@@ -91,60 +92,57 @@ impl Reduced {
     fn of(drive: &Drive, user_units: u32, streams: u8, seed: u64) -> Result<Self, SpecificationError> {
         check(drive)?;
         let settings = drive.data_reduction.clone();
-        let places_per_unit = drive.ftl.mapping_unit_bytes / settings.packing_bytes;
+        let slots_per_unit = drive.ftl.mapping_unit_bytes / settings.packing_bytes;
         let tables = Table::zeroed(user_units as usize)
-            .and_then(|places| Ok((places, settings.deduplication.then(|| Sharing::new(user_units)).transpose()?)));
-        let (stored_places, sharing) = tables.map_err(|error| {
+            .and_then(|slots| Ok((slots, settings.deduplication.then(|| Sharing::new(user_units)).transpose()?)));
+        let (stored_slots, sharing) = tables.map_err(|error| {
             SpecificationError::new("ftl.user_bytes", drive.ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
         Ok(Self {
             settings,
             unit_bytes: u64::from(drive.ftl.mapping_unit_bytes),
-            places_per_unit_shift: places_per_unit.trailing_zeros(),
-            stored_places,
+            slots_per_unit_shift: slots_per_unit.trailing_zeros(),
+            stored_slots,
             sharing,
             last_new: Vec::new(),
             random: Random::new(seed ^ 0x6475_7065),
             index_bytes_waiting: vec![0; usize::from(streams)],
             host_units: 0,
-            live_places: 0,
+            live_slots: 0,
             last_read_to_move: u32::MAX,
         })
     }
 
-    fn places_per_unit(&self) -> u32 {
-        1 << self.places_per_unit_shift
+    fn slots_per_unit(&self) -> u32 {
+        1 << self.slots_per_unit_shift
     }
 
     /// What all addresses take when nothing can be reduced.
-    fn places_of_all_units(&self) -> u64 {
-        let units = self.stored_places.len() as u64;
+    fn slots_of_all_units(&self) -> u64 {
+        let units = self.stored_slots.len() as u64;
         let index_bytes = units * u64::from(self.settings.index_bytes_per_unit);
-        (units << self.places_per_unit_shift) + index_bytes.div_ceil(u64::from(self.settings.packing_bytes))
+        (units << self.slots_per_unit_shift) + index_bytes.div_ceil(u64::from(self.settings.packing_bytes))
     }
 
-    fn stored_places_of(&self, lpn: Lpn) -> u32 {
-        u32::from(self.stored_places.get(lpn.index()))
+    fn stored_slots_of(&self, lpn: Lpn) -> u32 {
+        u32::from(self.stored_slots.get(lpn.index()))
     }
 
     /// Places that the index takes for as many stored units as lie in `places`, at most, and padding, at most, when
     /// they are moved through `runs` runs of places. Units of full size always end where a run does.
-    fn overhead_places(&self, places: u64, runs: u64) -> u64 {
-        let unit_places = u64::from(self.places_per_unit());
-        let (units, padding) = if self.settings.compression {
-            (places, (runs + 1) * (unit_places - 1))
-        } else {
-            (places / unit_places, 0)
-        };
+    fn overhead_slots(&self, slots: u64, runs: u64) -> u64 {
+        let unit_slots = u64::from(self.slots_per_unit());
+        let (units, padding) =
+            if self.settings.compression { (slots, (runs + 1) * (unit_slots - 1)) } else { (slots / unit_slots, 0) };
         let index_bytes = units * u64::from(self.settings.index_bytes_per_unit);
         let index_units = index_bytes / self.unit_bytes + u64::from(index_bytes > 0);
-        index_units * unit_places + padding
+        index_units * unit_slots + padding
     }
 
     /// The places that a unit of this content takes; at least one, since even a unit of zeroes has to be found.
-    fn places_for(&self, content: Content) -> u32 {
+    fn slots_for(&self, content: Content) -> u32 {
         if !self.settings.compression {
-            return self.places_per_unit();
+            return self.slots_per_unit();
         }
         let stored_bytes = (self.unit_bytes * u64::from(100 - content.compress_percent.min(100))).div_ceil(100);
         (stored_bytes.div_ceil(u64::from(self.settings.packing_bytes)) as u32).max(1)
@@ -173,9 +171,9 @@ impl Reduced {
         self.last_new.get(nth % self.last_new.len().max(1)).copied()
     }
 
-    fn store(&mut self, lpn: Lpn, places: u32) {
-        self.stored_places.set(lpn.index(), places as u8);
-        self.live_places += u64::from(places);
+    fn store(&mut self, lpn: Lpn, slots: u32) {
+        self.stored_slots.set(lpn.index(), slots as u8);
+        self.live_slots += u64::from(slots);
     }
 
     /// Adds an entry to the stream's index. Returns whether a mapping unit of entries is to be programmed.

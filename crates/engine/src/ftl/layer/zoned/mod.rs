@@ -59,7 +59,7 @@ impl Layer for Zoned {
         })
     }
 
-    fn places_of_all(&self, _units: u32) -> u64 {
+    fn slots_of_all(&self, _units: u32) -> u64 {
         self.places
     }
 
@@ -71,7 +71,7 @@ impl Layer for Zoned {
         Some(&self.table)
     }
 
-    fn unprogrammed_places(&self) -> u64 {
+    fn unprogrammed_slots(&self) -> u64 {
         self.unprogrammed
     }
 
@@ -215,19 +215,19 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
     /// is in it may be waited for.
     fn abandon(&mut self, stream: StreamId) {
         let Some(erase_unit) = self.space.frontier(stream).erase_unit else { return };
-        while !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units)
+        while !self.space.written_slots(erase_unit).is_multiple_of(self.layer.group_units)
             && self.space.frontier(stream).erase_unit.is_some()
         {
             if !self.space.is_stopped(stream) || self.go_on(stream) {
                 // Parity may have filled the group.
-                if !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units) {
+                if !self.space.written_slots(erase_unit).is_multiple_of(self.layer.group_units) {
                     Zoned::pad(self, stream, 1);
                 }
             }
         }
         if self.space.frontier(stream).erase_unit == Some(erase_unit) {
             let units = self.space.layout.units_per_erase_unit();
-            self.layer.unprogrammed += u64::from(units - self.space.written_places(erase_unit));
+            self.layer.unprogrammed += u64::from(units - self.space.written_slots(erase_unit));
             self.space.frontiers[stream.index()] = Frontier::shut();
         }
     }
