@@ -1,4 +1,4 @@
-//! Looking at a drive from outside: capacity, wear, and the identities that must always hold.
+//! Inspection of a drive: capacity, wear, and the identities that must always hold.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -11,26 +11,26 @@ use crate::units::{Lpn, Ppn};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How much there is, in mapping units unless the name says otherwise.
+/// Capacities, in mapping units unless the name says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Capacity {
     pub mapping_unit_bytes: u32,
-    /// T: all of the flash but what is held out of it.
+    /// T: all flash except what is held out of it.
     pub physical_units: u64,
-    /// U: what the host may use.
+    /// U: the units addressable by the host.
     pub user_units: u64,
     pub erase_units: u32,
     pub units_per_erase_unit: u32,
     pub data_units_per_erase_unit: u32,
-    /// What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in.
+    /// The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed.
     pub counted_unit_bytes: u32,
     pub live_units: u64,
-    /// What garbage collection really has, over what is live: spare, trimmed and never-written space less reserve, half
-    /// of each open erase unit, parity and bad blocks. Nothing when nothing is live.
+    /// The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
+    /// space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live.
     pub effective_over_provisioning: Option<f64>,
 }
 
-/// How the erases are spread over the blocks.
+/// The distribution of erases over the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
     pub erase_count: Spread,
@@ -47,7 +47,7 @@ pub struct Spread {
     pub stddev: f64,
 }
 
-/// Blocks whose erase count lies in a range, both ends included.
+/// Blocks with an erase count in a range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WearBin {
     pub erase_count_min: u32,
@@ -58,7 +58,7 @@ pub struct WearBin {
 const WEAR_BINS_MAX: u32 = 40;
 
 impl Wear {
-    /// Of blocks that were erased so often.
+    /// The wear of blocks with these erase counts.
     pub fn of(counts: &[u32], bad_blocks_factory: u32, bad_blocks_grown: u32) -> Self {
         let blocks = counts.len() as f64;
         let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
@@ -101,7 +101,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Retired ones too.
+    /// Including retired ones.
     pub fn erase_units(&self) -> u32 {
         self.space.erase_units()
     }
@@ -115,7 +115,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (live > 0.0).then(|| room / live)
     }
 
-    /// What garbage collection really has, and what is live, in places; 0 for a drive that does not clean.
+    /// The space effective for garbage collection and the live units, in slots; 0 for a drive without garbage
+    /// collection.
     pub fn room_and_live(&self) -> (f64, f64) {
         if L::IS_ZONED {
             return (0.0, 0.0);
@@ -124,7 +125,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let data_units = f64::from(layout.data_units_per_erase_unit());
         let mut held_back = f64::from(margins.reserve_erase_units) + 0.5 * f64::from(margins.open_erase_units);
         if C::PACED {
-            // What is kept in hand, and half of the victim: until it is erased its units stand in two places.
+            // The erase units kept erased, and half of the victim: until its erase its units occupy two slots each.
             held_back += f64::from(margins.in_hand_erase_units) + 0.5;
         }
         let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
@@ -136,7 +137,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let live = self.layer.live_slots(self.accounts.mapped_units()) as f64;
         let mut in_t = live;
         if let Some(cache) = &self.slc_cache {
-            // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
+            // In SLC mode an erase unit of T holds less; data in the cache's own blocks occupies nothing in T.
             let lost = layout.data_units_per_erase_unit() - self.space.data_units_in_slc_mode();
             usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
             in_t -= self.live_units_kept_apart() as f64;
@@ -144,7 +145,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (usable - in_t, live)
     }
 
-    /// Only of a drive that has zones.
+    /// Only for a drive with zones.
     pub fn zones(&self) -> Option<ZoneCounts> {
         self.layer.zones().map(ZoneTable::counts)
     }
@@ -162,7 +163,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.space.array.erase_counts()
     }
 
-    /// Bytes of the tables that grow with the drive.
+    /// Bytes of the tables whose size depends on the capacity.
     pub fn memory_bytes(&self) -> usize {
         self.map.bytes() + self.layer.table_bytes()
     }
@@ -202,7 +203,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let slc_mode = self.space.slc_mode.as_ref();
         let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
         let free = self.space.each_erase_unit().filter(|&unit| self.space.occupancy.state(unit) == State::Free);
-        // Where data is reduced, a mapping unit is read for all or for a part of what it holds.
+        // With data reduction a mapping unit is read for all or for a part of its contents.
         let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
         let identities = [
             (
@@ -237,12 +238,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.check_namespaces()
     }
 
-    /// The dear identities: every entry of the map against its opposite.
+    /// The expensive identities: every map entry against the reverse map.
     pub fn check_map(&self) -> Result<(), String> {
         L::check_map(self)
     }
 
-    /// The map's two directions against each other, where units take a place each.
+    /// The two directions of the map against each other, where each unit occupies one slot.
     pub(super) fn check_links(&self) -> Result<(), String> {
         let mut mapped = 0;
         for lpn in (0..self.map.units()).map(Lpn) {

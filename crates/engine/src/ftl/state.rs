@@ -1,19 +1,19 @@
-//! Saving and restoring the state of a drive at rest: the map, what each erase unit holds, the open ones, the free
-//! ones, wear, counters, and what policies remember.
+//! Saving and restoring the state of a drive at rest: the map, the contents of each erase unit, open and free erase
+//! units, wear, counters, and the state of policies.
 //!
-//! Only the map is large; it follows a header of JSON as plain numbers. What follows from the map (which places are
-//! live, which address a place holds) is not written. The exception are drives with extra state: an SLC cache, cached
-//! map pages, reduced data, a victim that is half emptied, progress of background operations. That does not follow from
-//! the map, so the tables of such a drive are written whole. A state without extra state can be restored on a drive
-//! whose erase units are a whole number of times larger: each address and place then stands for that many.
+//! Only the map is large; it follows a JSON header as plain numbers. What follows from the map (live slots, the address
+//! of each slot) is not written. Drives with extra state are the exception: an SLC cache, cached map pages, reduced
+//! data, a partly collected victim, progress of background operations. That does not follow from the map, so all tables
+//! of such a drive are written. A state without extra state can be restored on a drive whose erase units are larger by
+//! a whole factor: each address and slot then stands for that many.
 //!
-//! A drive with a clock is saved when no request is outstanding. What its flash and its buffer have yet to do is
-//! decided by then and counts as done, so the clock has no state of its own. Units that wait for a program group to
-//! fill count as programmed. The simulated time is not saved, so a drive that remembers times (ages of data, read
+//! A drive with a clock is saved when no request is outstanding. Pending operations of its flash and its buffer have
+//! been decided by then and count as done, so the clock has no state of its own. Units that wait for a full program
+//! group count as programmed. The simulated time is not saved, so a drive that stores times (ages of data, read
 //! disturb) cannot be saved.
 //!
 //! A file may be damaged in any way. Every number in it is checked against the drive before it is used, and every count
-//! against what is counted, so that a damaged file is either refused or harmless.
+//! against a recount, so that a damaged file is either refused or harmless.
 
 use super::Ftl;
 use super::gc::Move;
@@ -34,20 +34,20 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Read, Write};
 
-/// Of the form that is written here.
+/// The version of the format written here.
 const VERSION: u32 = 2;
-/// Numbers of the map that are written or read at a time.
+/// Numbers of the map that are written or read in one step.
 const AT_ONCE: usize = 1 << 14;
 
-/// Why a state cannot be written or taken up.
+/// Why a state cannot be saved or restored.
 #[derive(Debug)]
 pub enum StateError {
     Io(io::Error),
-    /// It is not what its beginning says, or ends too early.
+    /// Not a state file, or one that is damaged or incomplete.
     Damaged(String),
-    /// It does not belong to such a drive.
+    /// The state belongs to another kind of drive.
     OtherDrive(String),
-    /// The drive keeps something that a state does not hold.
+    /// The drive has state that the format does not cover.
     Unsaved(&'static str),
 }
 
@@ -59,7 +59,7 @@ struct Header {
     user_units: u32,
     states: Vec<u8>,
     frontiers: Vec<Frontier>,
-    /// Only of a drive whose streams have a block open on every die.
+    /// Only on a drive whose streams have a block open on every die.
     #[serde(rename = "lanes")]
     open_blocks: Option<OpenBlocksState>,
     /// In the order in which they will be taken.
@@ -68,7 +68,7 @@ struct Header {
     victim: Value,
     random: Random,
     leveled_to: u32,
-    /// Only of a drive that moves units in batches.
+    /// Only on a drive that moves units in batches.
     #[serde(default, skip_serializing_if = "is_zero")]
     owed_units: u64,
     ledger: Ledger,
@@ -84,17 +84,17 @@ struct Header {
     extra_state: Option<Box<ExtraState>>,
 }
 
-/// What some drives keep in addition to the map.
+/// State of some drives in addition to the map.
 #[derive(Serialize, Deserialize)]
 struct ExtraState {
     live_units: Vec<u32>,
     under_way: Option<Move>,
     slc_cache: Option<Holding>,
-    /// By erase unit, whether it is in SLC mode.
+    /// By erase unit: whether it is in SLC mode.
     is_slc: Option<Vec<bool>>,
-    /// The layer's own.
+    /// State of the layer.
     layer: Value,
-    /// Of idle work.
+    /// State of background operations.
     level_at_erases: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ fn damaged(what: &str) -> StateError {
     StateError::Damaged(format!("{what} cannot be"))
 }
 
-/// Where things lie on the drive that was saved, whose erase units may be smaller.
+/// The layout of the saved drive, whose erase units may be smaller.
 fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
     let units = header.units_per_erase_unit / own.slots_per_unit();
     own.of_units(units).ok_or_else(|| damaged("the size of an erase unit"))
@@ -116,9 +116,9 @@ fn extra_state_mismatch() -> StateError {
     StateError::OtherDrive("it keeps other state in addition to its map".into())
 }
 
-/// Writing it out.
+/// Saving.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Writes the state. The drive must be at rest: nothing is asked of it.
+    /// Writes the state. The drive must be at rest, without outstanding requests.
     pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         let extra_state = self.extra_state()?;
         let space = &self.space;
@@ -153,8 +153,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if header.extra_state.is_some() { self.write_tables(out) } else { self.write_map(out) }
     }
 
-    /// What is written in addition to the map; nothing for a drive that keeps only the map. The error names what cannot
-    /// be kept: times run by a clock that starts again.
+    /// The state in addition to the map; None if the map is all. The error names state that cannot be saved, such as
+    /// times, since the restored drive's clock starts at 0.
     fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
             return Err(StateError::Unsaved("background.retention_days, .read_disturb_reads or .defragment"));
@@ -204,10 +204,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// Taking it up.
+/// Restoring.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Takes up a state that was written by a drive like this new one, or by one whose erase units are `times` smaller.
-    /// After an error the drive is of no use.
+    /// Restores a state saved by a drive like this new one, or by one with erase units smaller by the factor `times`.
+    /// After an error the drive must not be used.
     pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         let mut header = read_header(input)?;
         self.check(&header, times)?;
@@ -229,10 +229,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Without a clock a victim is always emptied at once.
+    /// Without a clock a victim is always completed at once.
     fn come_to_rest(&mut self) {
         if !C::PACED && self.read_only.is_none() {
-            // A drive that cannot any more has noted it, and says so at the first request.
+            // A drive without space for it has recorded that, and reports it at the first request.
             let _ = self.finish_gc();
         }
     }
@@ -283,7 +283,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         filled.closed_at = header.closed_at.iter().map(|closed_at| closed_at.wrapping_mul(times)).collect();
     }
 
-    /// The frontiers and what is parked. Each must be an open erase unit of its own, and stand inside it.
+    /// Restores the frontiers and parked blocks. Each must be a different open erase unit, at a position inside it.
     fn take_up_open(&mut self, header: &Header, states: &[State], times: u64) -> Result<(), StateError> {
         let own = self.space.layout;
         let smaller = layout_of(header, &own)?;
@@ -312,8 +312,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// The parity of an open erase unit covers what was written up to its last full stripe, which on the smaller drive
-    /// ended earlier: what lies between has parity on the larger one alone.
+    /// The parity of an open erase unit covers the data up to its last full parity stripe, which on the smaller drive
+    /// ended earlier: stripes in between have parity on the larger drive alone.
     fn count_parity_of_open(&mut self, header: &Header, smaller: &Layout, times: u64) {
         let parity = |layout: &Layout, erase_unit: EraseUnit, frontier: &Frontier| {
             let slot = frontier.next().0 - layout.first(erase_unit);
@@ -362,7 +362,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// A drive of which the map is all.
+    /// Restores a drive whose only state is the map.
     fn take_up_alone(
         &mut self,
         input: &mut dyn Read,
@@ -381,7 +381,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.take_up_occupancy(states, &live)
     }
 
-    /// Links addresses and places, and counts what is live in each erase unit.
+    /// Links addresses and slots, and counts the live units of each erase unit.
     fn take_up_map(&mut self, input: &mut dyn Read, header: &Header, times: u64) -> Result<Vec<u32>, StateError> {
         let mut live = vec![0u32; header.states.len()];
         let (own, smaller) = (self.space.layout, layout_of(header, &self.space.layout)?);
@@ -408,7 +408,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 if smaller.is_parity(within) {
                     return Err(StateError::Damaged(format!("its map names place {ppn}, which holds parity")));
                 }
-                // A place of the smaller drive is so many neighbours of the larger one.
+                // A slot of the smaller drive stands for `times` neighbouring slots of the larger one.
                 let number = smaller.data_units_before(within) * times as u32;
                 let first = (u64::from(lpns) + slot as u64) * times;
                 for part in 0..times.min(user_units.saturating_sub(first)) {
@@ -439,7 +439,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Places of an open erase unit that are not yet written count as live, as `mark_all_live` has it.
+    /// Unwritten slots of an open erase unit count as live, as in `mark_all_live`.
     fn mark_unwritten_live(&mut self, erase_unit: EraseUnit) -> Result<u32, StateError> {
         let layout = self.space.layout;
         let first = layout.first(erase_unit);
@@ -457,7 +457,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(count)
     }
 
-    /// The tables and what was kept in addition to them.
+    /// Restores the tables and the extra state.
     fn restore_extra_state(
         &mut self,
         input: &mut dyn Read,
@@ -531,7 +531,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Nothing is younger than the drive.
+    /// No recorded time is later than the drive's own.
     fn check_times(&self) -> Result<(), StateError> {
         let now = self.now();
         let filled = &self.space.filled;
@@ -540,8 +540,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if times.into_iter().all(|time| time <= now) { Ok(()) } else { Err(damaged("a time after the last write")) }
     }
 
-    /// Every live place against the address that it holds, and their numbers against what each erase unit and each
-    /// stream is known to hold.
+    /// Checks every live slot against its address, and the counts of each erase unit and each stream.
     fn check_slots(&self) -> Result<(), String> {
         let space = &self.space;
         let mut pools = vec![PoolState::default(); self.accounts.pools().len()];
@@ -569,7 +568,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Returns the live places of an erase unit that are written.
+    /// Returns the number of written live slots of an erase unit.
     fn check_slots_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
         let space = &self.space;
         let slots = space.layout_of(erase_unit);

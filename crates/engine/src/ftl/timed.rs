@@ -1,4 +1,4 @@
-//! The translation layer of a drive with a clock, as the host sees it.
+//! The timed translation layer, as the host uses it.
 
 use super::Ftl;
 use super::layer::Layer;

@@ -1,19 +1,19 @@
-//! Where physical numbers lie: erase unit and place of a PPN, and which places hold parity.
+//! The layout of an erase unit: the erase unit and the slot of a PPN, and which slots hold parity.
 
 use crate::divisor::Divisor;
 use crate::units::{EraseUnit, Ppn};
 
-/// All numbers are places. A place holds a mapping unit, or, where data is reduced, a part of one.
+/// All numbers are slots. A slot holds a mapping unit, or with data reduction a part of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     units_per_erase_unit: Divisor,
-    /// In each stripe of so many places the last mapping unit holds parity; 0: none.
+    /// The last mapping unit of each parity stripe of this many slots holds parity; 0: no parity.
     units_per_stripe: u32,
     slots_per_unit: u32,
 }
 
 impl Layout {
-    /// An erase unit and a stripe of so many mapping units.
+    /// The layout for an erase unit and a parity stripe of these numbers of mapping units.
     pub fn new(units_per_erase_unit: u32, units_per_stripe: u32, slots_per_unit: u32) -> Self {
         assert!(units_per_erase_unit > 1, "an erase unit holds at least two mapping units");
         assert!(units_per_stripe != 1, "a stripe of parity alone holds no data");
@@ -28,37 +28,37 @@ impl Layout {
         self.units_per_erase_unit.get()
     }
 
-    /// 1 unless data is reduced.
+    /// 1 without data reduction.
     pub fn slots_per_unit(&self) -> u32 {
         self.slots_per_unit
     }
 
-    /// Runs of data places that parity leaves, at most.
+    /// The largest number of runs of data slots between parity.
     pub fn runs_per_erase_unit(&self) -> u32 {
         (self.parity_units_per_erase_unit() / self.slots_per_unit).max(1)
     }
 
-    /// Places of an erase unit that can hold host data.
+    /// Slots of an erase unit for host data.
     pub fn data_units_per_erase_unit(&self) -> u32 {
         self.units_per_erase_unit() - self.parity_units_per_erase_unit()
     }
 
     pub fn parity_units_per_erase_unit(&self) -> u32 {
-        // A last stripe that is cut short is protected as well: its last place holds parity.
+        // A last stripe that is cut short is protected too: its last unit holds parity.
         match self.units_per_stripe {
             0 => 0,
             stripe => self.units_per_erase_unit().div_ceil(stripe) * self.slots_per_unit,
         }
     }
 
-    /// Places for host data at or after `place`.
+    /// Data slots at or after `slot`.
     pub fn data_units_from(&self, slot: u32) -> u32 {
         let parity_before = slot.checked_div(self.units_per_stripe).unwrap_or(0) * self.slots_per_unit;
         let parity_after = self.parity_units_per_erase_unit() - parity_before;
         (self.units_per_erase_unit() - slot).saturating_sub(parity_after)
     }
 
-    /// Where the first parity unit at or after `place` begins, or the end of the erase unit.
+    /// The start of the first parity unit at or after `slot`, or the end of the erase unit.
     pub fn next_parity(&self, slot: u32) -> u32 {
         match self.units_per_stripe {
             0 => self.units_per_erase_unit(),
@@ -70,17 +70,17 @@ impl Layout {
         self.units_per_stripe != 0 && self.next_parity(slot) == slot
     }
 
-    /// The same in an erase unit of so many mapping units; nothing where none can be.
+    /// The same layout for an erase unit of `units` mapping units; None if there can be none.
     pub fn of_units(&self, units: u32) -> Option<Self> {
         (units > 1).then(|| Self::new(units, self.units_per_stripe / self.slots_per_unit, self.slots_per_unit))
     }
 
-    /// Places for host data before `place`: the number of a data place among them.
+    /// Data slots before `slot`: the index of a data slot among them.
     pub fn data_units_before(&self, slot: u32) -> u32 {
         self.data_units_per_erase_unit() - self.data_units_from(slot)
     }
 
-    /// Where the data place of that number lies, of a drive that does not reduce data.
+    /// The data slot with this index, on a drive without data reduction.
     #[inline]
     pub fn slot_of_data(&self, number: u32) -> u32 {
         match self.units_per_stripe {
@@ -89,8 +89,8 @@ impl Layout {
         }
     }
 
-    /// Where writing goes on that stands at `place` in an erase unit whose data places are so many times fewer: as much
-    /// data lies before it, and the parity that is due there is due here.
+    /// The position that corresponds to `slot` of an erase unit with data slots fewer by the factor `times`: the same
+    /// share of data lies before it, and parity is due at the same point.
     pub fn magnified(&self, smaller: &Self, slot: u32, times: u32) -> u32 {
         let before = smaller.data_units_before(slot) * times;
         if slot == smaller.units_per_erase_unit() {
