@@ -15,7 +15,7 @@ use serde_json::json;
 /// The engine counts the run of a segment with 15 bits.
 const SEGMENT_UNITS_MAX: u32 = (1 << 15) - 1;
 /// It keeps the size of reduced data in a byte.
-const PLACES_PER_UNIT_MAX: u32 = 128;
+const SLOTS_PER_UNIT_MAX: u32 = 128;
 
 pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
     let mut problems = policies::problems(&drive.ftl);
@@ -146,7 +146,7 @@ fn data_reduction(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
         return Vec::new();
     }
     let (unit, packing) = (geometry.mapping_unit_bytes, reduction.packing_bytes);
-    let least = (unit / PLACES_PER_UNIT_MAX).max(1);
+    let least = (unit / SLOTS_PER_UNIT_MAX).max(1);
     let is_packing = packing.is_power_of_two() && (least..=unit).contains(&packing);
     let power = unless(is_packing, || {
         let allowed = format!("a power of two from {least} to ftl.mapping_unit_bytes = {unit}");

@@ -1,9 +1,10 @@
-//! How the flash is built: channels, dies, planes, blocks, pages, and how mapping units and erase units lie on them.
+//! The geometry of the flash: channels, dies, planes, blocks, pages, and the mapping of mapping units and erase units
+//! onto them.
 
 use crate::error::SpecificationError;
 use crate::specification::drive::{EraseUnitKind, Nand};
 
-/// Counts that follow from a drive file. "Unit" without another word is a mapping unit.
+/// Counts derived from a drive file. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     pub planes: u32,
@@ -57,7 +58,7 @@ impl Geometry {
             mapping_unit_bytes,
             erase_unit,
         };
-        // Physical unit numbers are 32 bits wide, and the largest is kept for "not mapped".
+        // Physical unit numbers have 32 bits, and the largest means "not mapped".
         let physical_units = u128::from(geometry.planes)
             * u128::from(geometry.blocks_per_plane)
             * u128::from(geometry.pages_per_block)
@@ -82,7 +83,7 @@ impl Geometry {
         self.planes * self.blocks_per_plane
     }
 
-    /// T: all physical units, spare blocks, parity and reserve among them.
+    /// T: all physical units, including spare blocks, parity and reserve.
     pub fn physical_units(&self) -> u64 {
         u64::from(self.blocks()) * u64::from(self.units_per_block())
     }
@@ -98,7 +99,7 @@ impl Geometry {
         self.blocks_per_erase_unit() * self.units_per_block()
     }
 
-    /// The number of erase units if no block were bad.
+    /// The number of erase units without bad blocks.
     pub fn erase_units_nominal(&self) -> u32 {
         self.blocks() / self.blocks_per_erase_unit()
     }

@@ -1,9 +1,8 @@
-//! Which die a program group of the host or of garbage collection goes to, for drives whose erase units are single
-//! blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
+//! The die that receives the next program group of the host or of garbage collection, for drives whose erase units are
+//! single blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
 //!
-//! The engine calls `choose` for a stream when the group that it last wrote is full. What is returned must be a die
-//! that has room; random numbers come from the engine's generator. A superblock has its order of dies from its stripe,
-//! and nobody is asked.
+//! The engine calls `choose` for a stream when its last group is full. The result must be a die with space; random
+//! numbers come from the engine's generator. A superblock has a fixed order of dies and no such choice.
 
 mod least_loaded;
 mod one_block;
@@ -15,7 +14,7 @@ use crate::error::SpecificationError;
 use crate::random::Random as Generator;
 use crate::specification::drive::PolicyChoice;
 
-/// What a die choice may look at.
+/// What a die choice decides by.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, R> {
     /// The die that took the stream's last group.

@@ -1,11 +1,11 @@
-//! The map pages that a drive keeps in memory when it has no room for its whole map (DFTL: Gupta, Kim and Urgaonkar
-//! 2009). The map itself is complete in the simulator's memory; what is decided here is what the drive would have to
-//! fetch and to write back.
+//! The cache of map pages of a drive whose memory holds only a part of the map (DFTL: Gupta, Kim and Urgaonkar 2009).
+//! The simulator's own map is complete; this cache determines which map pages the drive would fetch and write back.
 //!
-//! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What garbage collection moves
-//! is noted in the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is
-//! changed at once, one in flash is behind, and is merged and dirty when it is next fetched. So garbage collection
-//! fetches no map pages. The same goes for what a scan finds after a loss of power (`found`).
+//! Map pages are stored in flash as mapping units after the host's, and garbage collection moves them like those. Units
+//! moved by garbage collection are recorded in the summary of their new erase unit, as in LazyFTL (Ma, Feng and Li
+//! 2011): a map page in memory is changed at once, one in flash is outdated, and is merged and dirty when it is next
+//! fetched. So garbage collection fetches no map pages. The same applies to what a scan finds after a loss of power
+//! (`found`).
 
 mod extents;
 mod found;
@@ -19,7 +19,7 @@ use extents::Extents;
 use recency::Recency;
 use serde::{Deserialize, Serialize};
 
-/// Number of a map page: the logical numbers `page * entries..` of the host.
+/// The number of a map page, which has the entries of the host's units `page * entries..`.
 pub type Page = u32;
 
 const NOWHERE: u32 = u32::MAX;
@@ -34,7 +34,7 @@ struct Cached {
 pub struct MapCached {
     user_units: u32,
     entries_per_page: u32,
-    /// By map page: its place in the cache.
+    /// By map page: its slot in the cache.
     slot_of: Vec<u32>,
     cached: Vec<Cached>,
     spare_slots: Vec<u32>,
@@ -44,9 +44,9 @@ pub struct MapCached {
     is_behind: Vec<bool>,
     /// Only for a map of extents.
     extents: Option<Extents>,
-    /// Map pages that have a copy in flash.
+    /// Map pages with a copy in flash.
     pages_in_flash: u64,
-    /// Those that the last request has written back, in their order.
+    /// Map pages written back by the last request, in order.
     #[serde(skip)]
     written_back: Vec<Lpn>,
 }
@@ -86,7 +86,7 @@ impl MapCached {
         })
     }
 
-    /// Takes up what another of the same drive has become. False when it is not one of the same drive.
+    /// Restores the saved cache of the same drive. False if it is of another drive.
     fn restore(&mut self, saved: Self) -> bool {
         let sizes = |cache: &Self| {
             (cache.user_units, cache.entries_per_page, cache.slot_of.len(), cache.cached.len(), cache.is_behind.len())
@@ -104,12 +104,12 @@ impl MapCached {
         fits
     }
 
-    /// Map pages of the whole drive.
+    /// The number of map pages of the drive.
     fn pages(&self) -> u32 {
         self.slot_of.len() as u32
     }
 
-    /// The mapping unit that a map page is, behind those of the host.
+    /// The mapping unit of a map page, after those of the host.
     fn lpn_of(&self, page: Page) -> Lpn {
         Lpn(self.user_units + page)
     }
@@ -118,12 +118,12 @@ impl MapCached {
         self.slot_of[page as usize] != NOWHERE
     }
 
-    /// Whether more is known of a map page than what lies in flash.
+    /// Whether memory has changes to a map page that flash lacks.
     fn is_known_in_memory(&self, page: Page) -> bool {
         self.is_cached(page) || self.is_behind[page as usize]
     }
 
-    /// Uses a map page that may be in the cache. Returns whether it is.
+    /// Accesses a map page that may be in the cache. Returns whether it is.
     fn hit(&mut self, page: Page, changes: bool) -> bool {
         let slot = self.slot_of[page as usize];
         if slot == NOWHERE {
@@ -134,7 +134,7 @@ impl MapCached {
         true
     }
 
-    /// Puts a map page that is not there into the cache. Returns the one that must be written back for it, if any.
+    /// Inserts a map page that is not in the cache. Returns the one that must be written back for it, if any.
     fn insert(&mut self, page: Page, is_dirty: bool) -> Option<Page> {
         debug_assert!(!self.is_cached(page));
         let mut written_back = None;
@@ -151,7 +151,7 @@ impl MapCached {
         written_back
     }
 
-    /// Forgets a map page that says nothing any more.
+    /// Removes a map page without mapped entries.
     fn remove(&mut self, page: Page) {
         self.is_behind[page as usize] = false;
         let slot = std::mem::replace(&mut self.slot_of[page as usize], NOWHERE);
@@ -164,11 +164,11 @@ impl MapCached {
     /// Garbage collection has moved a unit.
     fn moved(&mut self, lpn: Lpn) {
         if lpn.0 >= self.user_units {
-            // Where the map pages lie is known in memory.
+            // The locations of map pages are always in memory.
             return;
         }
         let page = lpn.0 / self.entries_per_page;
-        // Garbage collection keeps the order of units, so an extent stays one.
+        // Garbage collection preserves the order of units, so an extent remains one.
         if self.extents.as_ref().is_some_and(|extents| !extents.is_broken(page)) {
             return;
         }

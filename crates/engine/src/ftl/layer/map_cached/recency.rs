@@ -1,12 +1,12 @@
-//! Which cached map page goes when room is needed: the least recently used one, or the clock's approximation of it
-//! (Corbato 1968). Both take constant time: a list through the places, or a hand that goes round them.
+//! The cached map page to evict: the least recently used one, or the clock algorithm's approximation of it (Corbato
+//! 1968). Both take constant time: a linked list of slots, or a hand that moves around them.
 
 use crate::specification::drive::Eviction;
 use serde::{Deserialize, Serialize};
 
 const NONE: u32 = u32::MAX;
 
-/// Order over the places of the cache. A place is inserted once before it is used or removed.
+/// The order of the slots of the cache. A slot is inserted once before it is used or removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Recency {
     Lru(List),

@@ -1,4 +1,4 @@
-//! The steps of the translation layer that go otherwise where data is reduced.
+//! The steps of the translation layer that differ with data reduction.
 
 use super::contents::StoredAs;
 use super::{Kept, Reduced, check};
@@ -104,14 +104,14 @@ impl Layer for Reduced {
     }
 
     fn still_at<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, _lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
-        // Another address may have inherited it.
+        // Another address may share the data and still refer to it.
         ftl.map.is_live(from).then(|| {
             let owner = ftl.map.logical(from);
             (owner, ftl.layer.stored_slots_of(owner))
         })
     }
 
-    /// Packed less tightly than it is now.
+    /// It may be packed less densely than before.
     fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, slots: u64) -> bool {
         let space = &ftl.space;
         let free = u64::from(space.free.len()) * u64::from(space.layout.data_units_per_erase_unit());
@@ -119,7 +119,7 @@ impl Layer for Reduced {
         u64::from(space.slots_left(stream)) + free >= slots + ftl.layer.overhead_slots(slots, runs)
     }
 
-    /// Padding and index.
+    /// For padding and index.
     fn overhead_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, live_slots: u32) -> u64 {
         let runs = u64::from(ftl.space.layout.runs_per_erase_unit());
         ftl.layer.overhead_slots(u64::from(live_slots), runs)
@@ -130,7 +130,7 @@ impl Layer for Reduced {
         ftl.accounts.padded(u64::from(slots));
     }
 
-    /// Addresses that were found at one place share it.
+    /// Addresses found in one slot share it.
     fn take_up_units<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, units: &[FoundUnit]) {
         ftl.link_stored(units);
         ftl.count_live_slots(units);
@@ -186,7 +186,7 @@ impl Layer for Reduced {
     }
 }
 
-/// What the host asks for.
+/// Requests of the host.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     fn write_reduced(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
@@ -223,7 +223,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
         if !self.has_room(stream, slots) {
             self.make_room_for_slots(stream, slots)?;
-            // Garbage collection may have moved the old copy, and with it what the policy goes by.
+            // Garbage collection may have moved the old copy, which the policy decides by.
             stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
             if !self.has_room(stream, slots) {
                 self.make_room_for_slots(stream, slots)?;
@@ -244,8 +244,8 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         if C::PACED { self.pace_gc(slots) } else { Ok(()) }
     }
 
-    /// The data is stored already, at `original`: the address only points at it. Nothing is compared or read: the
-    /// controller is taken to know it by a hash.
+    /// The data is stored already, at `original`: the address is mapped to it. Nothing is compared or read: the
+    /// controller is assumed to recognise duplicates by a hash.
     pub(super) fn share(&mut self, lpn: Lpn, original: Lpn, identifier: u8) -> Result<(), ReadOnly> {
         if let Some(reason) = self.read_only {
             return Err(reason);
@@ -265,7 +265,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         self.note_host_unit(stream)
     }
 
-    /// An address that holds nothing points at what another has stored.
+    /// Maps an unmapped address to the stored unit of another.
     fn point_at(&mut self, lpn: Lpn, original: Lpn) {
         self.map.point(lpn, self.map.physical(original));
         let reduction = &mut self.layer;
@@ -274,7 +274,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         reduction.sharing.as_mut().expect("repetitions are found by deduplication").join(lpn, original);
     }
 
-    /// The address no longer holds what it held at `old`; other addresses that share the data keep it.
+    /// The address no longer maps to `old`; other addresses with the same data still do.
     fn release(&mut self, lpn: Lpn, old: Ppn) {
         let reduction = &mut self.layer;
         if let Some(heir) = reduction.sharing.as_mut().and_then(|sharing| sharing.leave(lpn)) {
@@ -289,7 +289,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         self.accounts.lost(|| self.space.stream_of(erase_unit), slots);
     }
 
-    /// Counts a unit that the host has written, and programs the index when a mapping unit of it is full.
+    /// Counts a unit written by the host, and programs the index when a mapping unit of it is full.
     fn note_host_unit(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
         let reduction = &mut self.layer;
         reduction.host_units += 1;
@@ -308,7 +308,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     }
 
     fn make_room_for_slots(&mut self, stream: StreamId, slots: u32) -> Result<(), ReadOnly> {
-        // Garbage collection into the same frontier may leave a run that is too short again, but not so often.
+        // Garbage collection into the same frontier may leave a run that is too short again, but not this often.
         for _ in 0..=2 * self.space.occupancy.erase_units() {
             self.pad_run(stream);
             self.make_room_for_host(stream)?;
@@ -319,7 +319,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         Err(self.find_nothing_to_reclaim())
     }
 
-    /// Takes places that are there. Mapping units of flash that are full with them are programmed.
+    /// Takes free slots of the frontier. Mapping units of flash that become full are programmed.
     #[inline(always)]
     fn take_slots(&mut self, stream: StreamId, slots: u32, cause: Cause, packed: impl FnOnce(Ppn) -> Packed) -> Ppn {
         let shift = self.layer.slots_per_unit_shift;
@@ -331,14 +331,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         ppn
     }
 
-    /// A mapping unit of index entries. Garbage collection does not move it: moved data gets new entries.
+    /// Takes a mapping unit for index entries. Garbage collection does not move it: moved data gets new entries.
     fn take_index_unit(&mut self, stream: StreamId) {
         let slots = self.layer.slots_per_unit();
         self.take_stale_slots(stream, slots, Cause::Metadata);
         self.accounts.index(slots);
     }
 
-    /// Fills the rest of the run up, so that the next unit does not have to lie on both sides of its end.
+    /// Pads the rest of the run, so that the next unit does not cross its end.
     fn pad_run(&mut self, stream: StreamId) {
         let slots = self.space.frontiers[stream.index()].run_length();
         if slots > 0 {
@@ -363,7 +363,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let mut read_units = 0;
         for lpn in (first.0..=last.0).map(Lpn) {
             let ppn = self.map.physical(lpn);
-            // What was never written reads as zeroes, which takes no flash operation.
+            // Unwritten addresses read as zeroes, without a flash operation.
             if ppn == Ppn::UNMAPPED {
                 continue;
             }
@@ -378,16 +378,17 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         self.accounts.read(Cause::Host, read_units * slots_per_unit);
     }
 
-    /// The mapping units of flash that what is stored at `ppn` touches.
+    /// The mapping units of flash that the unit stored at `ppn` touches.
     fn units_of(&self, ppn: Ppn, lpn: Lpn) -> RangeInclusive<u32> {
         let shift = self.layer.slots_per_unit_shift;
         ppn.0 >> shift..=(ppn.0 + self.layer.stored_slots_of(lpn) - 1) >> shift
     }
 }
 
-/// Moving what is stored at variable size.
+/// Moving units of variable size.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
-    /// Several units may lie in one mapping unit of flash, and one in two: each mapping unit is read once in a row.
+    /// A mapping unit of flash may hold several units, and a unit may span two: consecutive reads of one are counted
+    /// once.
     fn read_to_move(&mut self, lpn: Lpn, from: Ppn, cause: Cause) {
         let slots_per_unit = u64::from(self.layer.slots_per_unit());
         for unit in self.units_of(from, lpn) {
@@ -408,7 +409,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
     }
 
-    /// All addresses with the same data follow it.
+    /// Maps all addresses with the same data to the new slot.
     fn point_sharers(&mut self, lpn: Lpn, to: Ppn) {
         let Some(sharing) = &self.layer.sharing else { return };
         let mut member = sharing.next(lpn);
@@ -418,7 +419,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
     }
 
-    /// Every stored unit is live, belongs to one of the addresses that point at it, and overlaps no other.
+    /// Checks that every stored unit is live, has an address mapped to it, and overlaps no other.
     fn check_stored(&self) -> Result<(), String> {
         let reduction = &self.layer;
         if reduction.sharing.as_ref().is_some_and(|sharing| !sharing.is_closed()) {
@@ -460,7 +461,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
 
 /// After a loss of power.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
-    /// Takes up what a scan has found. Addresses that were found at one place share it.
+    /// Restores the result of a scan. Addresses found in one slot share it.
     fn link_stored(&mut self, units: &[FoundUnit]) {
         self.accounts.take_up_mapped(units.len() as u64);
         for unit in units {
@@ -474,7 +475,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
     }
 
-    /// Counts what is not live off the erase units that hold anything; no place after what is written is.
+    /// Subtracts what is not live from the written erase units; unwritten slots are not live here.
     fn count_live_slots(&mut self, units: &[FoundUnit]) {
         let mut live_slots = vec![0; self.space.erase_units() as usize];
         for unit in units.iter().filter(|unit| self.map.logical(unit.ppn) == unit.lpn) {

@@ -1,5 +1,5 @@
-//! An open erase unit for each active zone of a zoned drive, which says itself where a write goes. Not in the list of
-//! policies: a drive has it if it has zones.
+//! The placement policy of a zoned drive: an open erase unit for each active zone. It is not in the list of policies:
+//! every zoned drive has it.
 
 use crate::error::SpecificationError;
 use crate::policies::placement::{PlacementPolicy, Resident};
