@@ -1,8 +1,8 @@
-//! The limits of one job, on the drive's clock: what it fails by, as fio 3.33 decides it (`backend.c`, `io_u.c`).
+//! The limits of one job, on the drive's clock, under which it fails as in fio 3.33 (`backend.c`, `io_u.c`).
 //!
-//! Two seconds after its start the job's windows begin, one for each direction; with the first request that is complete
-//! after the end of a window its rate is held against the least, and the next begins. A direction of which nothing is
-//! complete is not asked. A request that took too long fails the job at any time, also while it ramps up.
+//! Two seconds after its start the job's windows begin, one for each direction; at the first request that completes
+//! after the end of a window its rate is compared with the minimum, and the next window begins. A direction without
+//! completed requests is not checked. A request that takes too long fails the job at any time, even while it ramps up.
 
 use crate::request::Operation;
 use crate::specification::job::{EndsOthers, JobLimits, PerDirection};
@@ -13,7 +13,7 @@ use serde::Serialize;
 const SETTLING_NS: u64 = 2_000_000_000;
 const DIRECTIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Trim];
 
-/// Which limit a job did not keep to, and by how much.
+/// The limit that a job violated, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFailure {
     pub limit: Limit,
@@ -22,7 +22,7 @@ pub struct JobFailure {
     /// In bytes or requests a second, or nanoseconds.
     pub allowed: u64,
     pub found: u64,
-    /// The request that was complete then.
+    /// The request that completed at that moment.
     pub offset_bytes: u64,
     pub length_bytes: u32,
 }
@@ -52,10 +52,10 @@ pub struct LimitedJob {
     failure: Option<JobFailure>,
 }
 
-/// What is complete of a direction.
+/// Completed requests of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
-    /// Nothing before the first.
+    /// None before the first.
     since_ns: Option<u64>,
     ios: u64,
     bytes: u64,
@@ -87,7 +87,8 @@ impl LimitedJob {
         Self::new(self.limits)
     }
 
-    /// A request of the job is complete; nothing: not yet in the time that counts. Returns whether the job has failed.
+    /// A request of the job has completed; `time_ns` is None before the time that counts. Returns whether the job has
+    /// failed.
     pub fn add(&mut self, completion: &Completion, time_ns: Option<u64>) -> bool {
         let direction = completion.operation as usize;
         if direction >= DIRECTIONS.len() || self.failure.is_some() {

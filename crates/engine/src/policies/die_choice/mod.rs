@@ -20,28 +20,28 @@ pub struct View<'a, R> {
     /// The die that took the stream's last group.
     pub last: u32,
     pub dies: u32,
-    /// Of a die: whether it has a block open for the stream, or one that can be opened. At least one has.
+    /// Whether a die has an open block for the stream, or an erased one to open. At least one die has.
     pub has_room: R,
-    /// By die: when its queued work ends, in nanoseconds; kept only for policies that read it, and 0 without a clock.
+    /// By die: when its queued work ends, in nanoseconds; only for policies that read it, and 0 without a clock.
     pub free_at_ns: &'a [u64],
 }
 
 impl<R: Fn(u32) -> bool> View<'_, R> {
-    /// The dies with room, beginning behind the last.
+    /// The dies with space, starting after the last.
     #[inline(always)]
     pub fn in_turn(&self) -> impl Iterator<Item = u32> + '_ {
         (self.last + 1..self.dies).chain(0..=self.last).filter(|&die| (self.has_room)(die))
     }
 }
 
-/// The contract of a die choice.
+/// The interface of a die choice.
 pub trait DieChoicePolicy: registry::Named + Sized {
-    /// Whether a stream keeps one block open at a time, on whatever die, instead of one on every die; then `choose` is
-    /// never called.
+    /// Whether a stream has one open block at a time, on any die, instead of one on every die; then `choose` is never
+    /// called.
     const KEEPS_ONE_BLOCK: bool = false;
-    /// Whether `choose` looks at what is queued.
+    /// Whether `choose` reads `free_at_ns`.
     const USES_LOAD: bool = false;
-    /// Whether `choose` always returns the next die with room; then it need not be called.
+    /// Whether `choose` always returns the next die with space; then it need not be called.
     const TAKES_TURNS: bool = false;
 
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;

@@ -1,7 +1,7 @@
 //! One open erase unit for everything.
 //!
-//! The textbook's drive. Garbage collection writes to the host's open erase unit, so cold data is mixed with hot again
-//! and again. Costs nothing.
+//! The drive of textbooks. Garbage collection writes to the host's open erase unit, so cold data is mixed with hot data
+//! again and again. Costs nothing.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;

@@ -1,4 +1,4 @@
-//! Closed erase units in the order of their closing, a queue for each stream.
+//! Closed erase units in the order in which they were closed, a queue for each stream.
 
 use super::{Pool, View};
 use crate::units::{EraseUnit, StreamId};
@@ -13,7 +13,7 @@ struct Entry {
 
 #[derive(Default, Serialize, Deserialize)]
 pub struct ClosedQueue {
-    /// By stream, each in the order of the closings.
+    /// By stream, in the order of closing.
     queues: Vec<VecDeque<Entry>>,
     /// By erase unit: the number of its last closing.
     last_closing: Vec<u64>,
@@ -24,7 +24,7 @@ impl ClosedQueue {
         Self { queues: Vec::new(), last_closing: vec![0; erase_units as usize] }
     }
 
-    /// Takes up what another of the same drive has become.
+    /// Restores the saved queue of the same drive.
     pub fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
         let saved: Self = serde_json::from_value(state)?;
         let erase_units = self.last_closing.len();
@@ -48,7 +48,7 @@ impl ClosedQueue {
         self.queues[stream.index()].push_back(Entry { erase_unit, closing });
     }
 
-    /// The erase unit is closed no longer. The oldest goes in constant time, as does the youngest.
+    /// Removes an erase unit that is no longer closed. The oldest and the youngest are removed in constant time.
     pub fn remove(&mut self, erase_unit: EraseUnit, stream: StreamId) {
         let closing = self.last_closing[erase_unit.index()];
         let Some(queue) = self.queues.get_mut(stream.index()) else { return };
@@ -74,7 +74,7 @@ impl ClosedQueue {
             .min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
     }
 
-    /// The queue of the pool with the oldest entry that may be collected, and the entry's place in it.
+    /// The queue of the pool with the oldest entry that may be collected, and the entry's index in it.
     fn slot_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
         let in_pool = |stream: usize| match pool {
             Pool::All => true,
@@ -82,7 +82,7 @@ impl ClosedQueue {
         };
         let queues = self.queues.iter().enumerate().filter(|&(stream, _)| in_pool(stream));
         let oldest = queues.filter_map(|(stream, queue)| {
-            // Unless a die is asked for, this is the first.
+            // If any die is allowed, this is the first.
             let slot = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
             Some((queue[slot].closing, stream, slot))
         });

@@ -1,10 +1,10 @@
-//! Which erase unit garbage collection takes next.
+//! The erase unit that garbage collection takes next.
 //!
 //! The engine calls `closed` when an erase unit has been filled, `choose` when space must be reclaimed, and `taken`
-//! when an erase unit is about to be emptied, no matter what chose it. `choose` must return a closed erase unit of the
-//! pool that is asked for, or nothing if the pool has none. It may return one without any stale unit
-//! (first-in-first-out does); the engine then moves all of it and asks again. `choose` changes nothing: what a policy
-//! must remember it learns from `closed` and `taken`, and random numbers come from the engine's generator.
+//! when an erase unit is about to be collected, for whatever reason. `choose` must return a closed erase unit of the
+//! given pool, or None if the pool has none. It may return one without any stale unit (first-in-first-out does); the
+//! engine then moves all of it and asks again. `choose` changes nothing: `closed` and `taken` maintain the policy's
+//! state, and random numbers come from the engine's generator.
 
 mod closed_queue;
 mod cost_benefit;
@@ -22,14 +22,14 @@ use crate::specification::drive::PolicyChoice;
 use crate::units::{EraseUnit, StreamId};
 use serde_json::Value;
 
-/// What a victim policy may look at.
+/// What a victim policy decides by.
 pub struct View<'a> {
     pub occupancy: &'a Occupancy,
     /// By erase unit: host units written, since the drive was new, when it was closed.
     pub closed_at: &'a [u64],
     /// By erase unit: the stream that filled it.
     pub streams: &'a [StreamId],
-    /// The die that the victim is wanted on, where blocks are opened by die; nothing: any.
+    /// The die from which the victim is to be taken, where blocks are opened by die; None: any.
     pub die: Option<u32>,
     /// Its erase units, in order.
     pub on_die: Option<&'a [EraseUnit]>,
@@ -39,7 +39,7 @@ pub struct View<'a> {
     pub data_units_per_erase_unit: u32,
 }
 
-/// Whose erase units may be cleaned.
+/// The erase units that may be collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
     All,
@@ -47,7 +47,7 @@ pub enum Pool {
 }
 
 impl View<'_> {
-    /// Whether it is closed and in the pool, on whatever die.
+    /// Whether it is closed and in the pool, on any die.
     pub fn is_closed_in(&self, erase_unit: EraseUnit, pool: Pool) -> bool {
         let in_pool = match pool {
             Pool::All => true,
@@ -71,17 +71,17 @@ impl View<'_> {
     }
 }
 
-/// The contract of a victim policy.
+/// The interface of a victim policy.
 pub trait VictimPolicy: registry::Named + Sized {
     fn new(config: Self::Config, erase_units: u32) -> Result<Self, SpecificationError>;
     fn closed(&mut self, _erase_unit: EraseUnit, _stream: StreamId, _closing: u64) {}
     fn taken(&mut self, _erase_unit: EraseUnit, _stream: StreamId) {}
     fn choose(&self, view: &View<'_>, pool: Pool, random: &mut Generator) -> Option<EraseUnit>;
-    /// What the policy remembers, for a state that is written out; null for nothing.
+    /// The policy's state for saving; null for none.
     fn state(&self) -> Value {
         Value::Null
     }
-    /// Takes up what `state` gave.
+    /// Restores what `state` returned.
     fn restore(&mut self, _state: Value) -> Result<(), serde_json::Error> {
         Ok(())
     }
@@ -102,12 +102,12 @@ macro_rules! victim_policies {
                 Err(registry::unknown("victim", choice, &descriptions()))
             }
 
-            /// `closing` counts the closings of the drive, so that two closings of the same erase unit differ.
+            /// `closing` is the number of this closing on the drive, so that two closings of one erase unit differ.
             pub fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
                 match self { $(Self::$policy(policy) => policy.closed(erase_unit, stream, closing)),+ }
             }
 
-            /// An erase unit that the stream filled is about to be emptied.
+            /// An erase unit filled by the stream is about to be collected.
             pub fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
                 match self { $(Self::$policy(policy) => policy.taken(erase_unit, stream)),+ }
             }
