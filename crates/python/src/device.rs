@@ -45,7 +45,7 @@ struct State {
     erase_units_needed: u32,
     erase_units_when_new: u32,
     free_erase_units: u32,
-    /// Nothing at virtual pace.
+    /// None at virtual pace.
     real_pace: Option<Achieved>,
 }
 
@@ -222,7 +222,7 @@ pub struct Server {
 
 #[pymethods]
 impl Server {
-    /// The TCP port; nothing for a unix socket.
+    /// The TCP port; None for a unix socket.
     #[getter]
     fn port(&self) -> Option<u16> {
         match self.server().address() {

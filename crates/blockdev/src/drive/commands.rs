@@ -18,7 +18,7 @@ pub enum Command {
 pub const SYNTAX: &str = "mark NAME, reset, power-cut, idle DURATION (such as 1h, 30min, 10s, 5ms)";
 
 impl Command {
-    /// Nothing if the line is no command.
+    /// None if the line is no command.
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let command = match (words.next()?, words.next()) {

@@ -51,7 +51,7 @@ impl Served {
         self.awaited.push((tag, None));
     }
 
-    /// How long the request took, once it is complete; nothing of one that nobody has waited for since the power came
+    /// How long the request took, once it is complete; None of one that nobody has waited for since the power came
     /// back: it is over.
     pub fn collect(&mut self, tag: u32) -> Option<u64> {
         let Some(slot) = self.awaited.iter().position(|&(awaited, _)| awaited == tag) else { return Some(0) };

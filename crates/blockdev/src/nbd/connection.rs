@@ -53,7 +53,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         Ok(())
     }
 
-    /// Nothing when the client leaves.
+    /// None when the client leaves.
     fn next_request(&mut self) -> io::Result<Option<Request>> {
         // Nothing more has come that could be answered in the same breath.
         if self.reader.buffer().len() < REQUEST_BYTES {

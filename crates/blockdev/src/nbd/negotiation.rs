@@ -23,7 +23,7 @@ pub struct Offer {
     pub many_connections: bool,
 }
 
-/// Nothing when the client does not go on to send requests.
+/// None when the client does not go on to send requests.
 pub fn negotiate(reader: &mut impl Read, writer: &mut impl Write, offer: &Offer) -> io::Result<Option<Agreed>> {
     let mut greeting = Vec::new();
     greeting.extend_from_slice(&protocol::MAGIC.to_be_bytes());

@@ -104,7 +104,7 @@ pub struct Request {
 pub const REQUEST_BYTES: usize = 28;
 
 impl Request {
-    /// Nothing if the bytes are no request.
+    /// None if the bytes are no request.
     pub fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
         let number =
             |from: usize, to: usize| bytes[from..to].iter().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));

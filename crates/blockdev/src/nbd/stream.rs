@@ -26,7 +26,7 @@ impl Stream {
         };
     }
 
-    /// How long one read, or one write, may wait for the other side; nothing for ever.
+    /// How long one read, or one write, may wait for the other side; None for ever.
     pub fn limit(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(read).and_then(|()| stream.set_write_timeout(write)),

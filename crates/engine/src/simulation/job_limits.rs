@@ -171,13 +171,13 @@ mod tests {
     }
 
     fn done(operation: Operation, time_ns: u64, latency_ns: u64) -> Completion {
-        // The job's time begins at a second of the host's.
+        // The job starts at one second of the host's time.
         let completed_ns = SECOND_NS + time_ns;
         let issued_ns = completed_ns - latency_ns;
         Completion { tag: 0, operation, length_bytes: 1000, offset_bytes: 7, issued_ns, completed_ns }
     }
 
-    /// So many requests evenly over each second, and the first of the next one; when it failed, and by what.
+    /// This many requests evenly over each second, and the first of the next; returns when and why the job failed.
     fn failure_of(limits: JobLimits, operation: Operation, each_second: &[u64]) -> Option<(u64, JobFailure)> {
         let mut limited = LimitedJob::new(limits);
         let counted = each_second.iter().enumerate();
@@ -250,7 +250,7 @@ mod tests {
             length_bytes: 1000,
         };
         assert_eq!(limited.failure(), Some(expected));
-        // The first failure is the one that is reported.
+        // The first failure is reported.
         assert!(limited.add(&done(Operation::Trim, 0, 900), None));
         assert_eq!(limited.failure(), Some(expected));
     }

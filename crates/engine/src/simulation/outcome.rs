@@ -1,4 +1,4 @@
-//! What a run has counted.
+//! The results of a run.
 
 use super::depth_search::DepthFound;
 use super::intervals::Interval;
@@ -24,19 +24,19 @@ pub struct Outcome {
     pub ledger: Ledger,
     pub capacity: Capacity,
     pub wear: Wear,
-    /// Nothing for a drive without zones.
+    /// None for a drive without zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneCounts>,
-    /// In their order; nothing for a drive without namespaces.
+    /// In order; None for a drive without namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Vec<NamespaceOutcome>>,
     pub stages: Vec<StageOutcome>,
-    /// Nothing unless the run was to go on until the steady state.
+    /// None unless the run was to continue until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,
     pub series: Columns,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<Timing>,
-    /// Why the drive stopped taking writes, if it did.
+    /// Why the drive refused writes, if it did.
     pub failure: Option<String>,
 }
 
@@ -48,21 +48,21 @@ pub struct JobOutcome {
     pub read: Requests,
     pub write: Requests,
     pub trim: Requests,
-    /// Their bytes are 0.
+    /// Flushes have 0 bytes.
     pub flush: Requests,
-    /// What the drive did while it served this job; garbage collection counts for the job whose write set it off.
+    /// The drive's counters for this job; garbage collection counts for the job whose write triggered it.
     pub ledger: Ledger,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<JobTiming>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Timing {
     pub simulated_ns: u64,
-    /// The share of the time in which the dies were at work, on average.
+    /// The mean share of the time in which the dies were busy.
     pub die_utilization: f64,
     pub series: TimeColumns,
-    /// Nothing unless the run was to count in intervals.
+    /// None unless the run was to report intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Interval>>,
 }
@@ -75,15 +75,15 @@ pub struct JobTiming {
     pub write: Latency,
     pub trim: Latency,
     pub flush: Latency,
-    /// Nothing where requests come from outside.
+    /// None where requests come from outside.
     pub breakdown: Option<JobBreakdown>,
-    /// Nothing unless the job asks for a log.
+    /// None unless the job requests a log.
     pub log: Option<LogColumns>,
-    /// Nothing unless the job is to end in its steady state.
+    /// None unless the job is to end in its steady state.
     pub steady_state: Option<JobSteadyStateOutcome>,
-    /// Nothing where the job kept to its limits, or has none.
+    /// None if the job met its limits, or has none.
     pub failure: Option<JobFailure>,
-    /// Nothing unless the job looks for a depth.
+    /// None unless the job searches for a depth.
     pub depth: Option<DepthFound>,
 }
 
@@ -93,12 +93,12 @@ pub struct NamespaceOutcome {
     pub live_units: u64,
     /// Since the drive was new.
     pub ledger: NamespaceLedger,
-    /// In the stage that the run ended with.
+    /// In the last stage.
     pub last_stage: NamespaceLedger,
 }
 
 impl NamespaceOutcome {
-    /// Of all namespaces, with what they had counted when the last stage began; nothing for a drive without any.
+    /// All namespaces, given their counters at the start of the last stage; None for a drive without any.
     pub fn all(now: &[NamespaceCounts], before: &[NamespaceCounts]) -> Option<Vec<Self>> {
         let outcome = |(now, before): (&NamespaceCounts, &NamespaceCounts)| Self {
             live_units: now.live_units,
@@ -109,7 +109,7 @@ impl NamespaceOutcome {
     }
 }
 
-/// Where the time of the requests went, a row for each bin of the direction's latency.
+/// The parts of the time of the requests, one row for each bin of the direction's latency.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobBreakdown {
     pub read: BreakdownColumns,
@@ -128,7 +128,7 @@ pub struct StageOutcome {
     pub stage: u32,
     pub host_written_bytes_start: u64,
     pub host_written_bytes_end: u64,
-    /// What was read ahead in it; nothing for a drive, or a run, that does not.
+    /// Read-ahead in the window; None for a drive, or a run, without it.
     pub read_ahead: Option<ReadCounts>,
 }
 
@@ -140,16 +140,16 @@ pub struct SteadyStateOutcome {
     pub round_bytes: u64,
     pub range_share: Option<f64>,
     pub slope_share: Option<f64>,
-    /// Write amplification of each round of the last stage; nothing where the host wrote nothing.
+    /// Write amplification of each round of the last stage; None where the host wrote nothing.
     pub round_waf: Vec<f64>,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<SteadyTiming>,
-    /// What the drive did in the last five rounds, or in all of them if they were fewer.
+    /// The drive's counters in the last five rounds, or in all of them if they were fewer.
     pub window: Ledger,
 }
 
 impl JobOutcome {
-    /// One that has done nothing yet.
+    /// A job without any activity yet.
     pub fn new(name: &str, clone: u32, stage: u32) -> Self {
         Self {
             name: name.to_owned(),

@@ -1,5 +1,5 @@
-//! Several translation layers as one drive: the host's requests go to them in parts, what is reported of them is
-//! reported of the whole. Its clock is `timing::front::StripedFront`.
+//! Several translation layers as one drive: the host's requests are divided among them, and their results are combined.
+//! The clock of such a drive is `timing::front::StripedFront`.
 
 #[cfg(test)]
 mod tests;
@@ -17,13 +17,13 @@ use crate::timing::drive::TimedDrive;
 use crate::timing::front::Devices;
 use std::io::{Read, Write};
 
-/// A device of a stripe: a translation layer, or what is built around one.
+/// A device of a stripe: a translation layer, or something built on one.
 pub trait StripeDevice: Send {
     fn layer(&self) -> &dyn SimulatedDrive;
     fn layer_mut(&mut self) -> &mut dyn SimulatedDrive;
 }
 
-/// A device as the front above it sees it.
+/// A device with a clock, as the front end above it uses it.
 pub trait TimedStripeDevice: StripeDevice {
     fn timed(&self) -> &dyn TimedDrive;
     fn timed_mut(&mut self) -> &mut dyn TimedDrive;
@@ -65,7 +65,7 @@ pub struct Stripe<D: ?Sized> {
     ledger: Ledger,
 }
 
-/// Each device has a seed of its own; the first that of the drive, as a single one has it.
+/// Each device has its own seed; the first has that of the drive, as a single one would.
 pub fn seed_of(device: usize, seed: u64) -> u64 {
     seed.wrapping_add(device as u64)
 }
@@ -76,7 +76,7 @@ impl Stripe<dyn SimulatedDrive> {
     }
 }
 
-/// Without a stripe, of the one device that the drive is.
+/// For a drive without a stripe, of its one device.
 impl Stripe<dyn TimedSimulatedDrive> {
     pub fn build_timed(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build_timed(device, seed_of(index, seed)))
@@ -138,7 +138,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
         self.chunks
     }
 
-    /// Some of them have carried out what they were asked for.
+    /// Some devices have executed requests.
     pub fn note(&mut self) {
         self.ledger = sum(&self.devices);
     }

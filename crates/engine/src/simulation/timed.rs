@@ -37,7 +37,7 @@ pub struct TimedSimulation {
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
-    /// Nothing unless the run is to count in intervals.
+    /// None unless the run is to count in intervals.
     intervals: Option<Intervals>,
     /// Until the next look at the drive, which is the same in whatever steps the run is advanced.
     events_to_look: u64,

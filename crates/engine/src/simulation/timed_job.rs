@@ -33,7 +33,7 @@ pub struct RunningJob {
     pub is_ramping: bool,
     /// It issues nothing more, whatever is left: its rate is steady, or it has failed.
     pub is_done: bool,
-    /// From here on the job is counted. Nothing until it begins.
+    /// From here on the job is counted. None until it begins.
     pub start_ns: Option<u64>,
     /// When its runtime is over.
     pub over_ns: u64,

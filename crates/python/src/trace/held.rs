@@ -33,7 +33,7 @@ impl Gathered {
         self.records.iter_mut().for_each(Vec::clear);
     }
 
-    /// Nothing where it was too much.
+    /// None where it was too much.
     pub fn take(&mut self) -> Option<Arc<Vec<Record>>> {
         self.records.take().map(Arc::new)
     }

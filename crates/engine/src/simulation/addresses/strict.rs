@@ -1,4 +1,4 @@
-//! Every address is the drive's own, and none may lie past its end.
+//! Addresses are used unchanged, and must be within the drive.
 
 use super::{AddressError, AddressMap, Extent, Piece};
 

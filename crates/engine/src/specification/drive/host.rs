@@ -162,7 +162,7 @@ const LANES: [u32; 5] = [1, 2, 4, 8, 16];
 const PCIE_DATA_SHARE: f64 = 256.0 / 280.0;
 
 impl HostLink {
-    /// Nothing for a link that takes no time. The error names the key.
+    /// None for a link that takes no time. The error names the key.
     pub fn rate(&self) -> Result<Option<Rate>, SpecificationError> {
         let refuse = |key: &str, value: String, allowed: &str| {
             Err(SpecificationError::new(format!("host_link.{key}"), value, allowed))
@@ -190,7 +190,7 @@ impl HostLink {
         Ok(Some(Rate { mb_s, is_half_duplex, command_us: self.command_us }))
     }
 
-    /// Nothing where the name is unknown; within it, nothing for no link.
+    /// None where the name is unknown; within it, None for no link.
     fn of_interface(&self) -> Option<Option<(f64, Duplex)>> {
         if self.interface == "none" {
             return Some(None);

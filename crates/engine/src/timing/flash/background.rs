@@ -17,7 +17,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Nothing where dies have no work of their own.
+    /// None where dies have no work of their own.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         if nand.background_us == 0.0 || nand.background_per_second == 0.0 {
             return None;

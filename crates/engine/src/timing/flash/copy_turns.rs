@@ -15,7 +15,7 @@ pub(super) struct CopyTurns {
 }
 
 impl CopyTurns {
-    /// Nothing where the host's reads come between any two.
+    /// None where the host's reads come between any two.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         let dies = (nand.channels * nand.dies_per_channel) as usize;
         (nand.copy_pages_together > 1)

@@ -52,7 +52,7 @@ pub(super) struct WordLines {
 }
 
 impl WordLines {
-    /// Nothing where all pages take the same.
+    /// None where all pages take the same.
     pub fn new(nand: &Nand, units_per_page: u32, erase_unit: EraseUnitKind) -> Option<Self> {
         let (planes, dies) = match erase_unit {
             EraseUnitKind::Superblock => (nand.planes_per_die, nand.channels * nand.dies_per_channel),

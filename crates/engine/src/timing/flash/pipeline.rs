@@ -86,7 +86,7 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Nothing for flash that has neither.
+    /// None for flash that has neither.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         (nand.cache_program || nand.cache_read).then(|| {
             Box::new(Self {

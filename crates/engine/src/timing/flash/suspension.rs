@@ -36,7 +36,7 @@ struct OfDie {
 }
 
 impl Suspension {
-    /// Nothing for flash that does not suspend.
+    /// None for flash that does not suspend.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as u64;
         nand.suspend.then(|| {

@@ -34,7 +34,7 @@ pub struct MapWaits {
 
 impl MapWaits {
     /// Takes what waits for a map page out of the decisions on behalf of `slot`. Returns the chain, its first map page
-    /// and how many units and map pages the slot waits for; nothing where no map page has to be read.
+    /// and how many units and map pages the slot waits for; None where no map page has to be read.
     pub fn hold_back(&mut self, decisions: &mut Vec<Decision>, slot: u32) -> Option<(ChainId, Ppn, u32)> {
         let is_map_page = |decision: &Decision| matches!(decision, Decision::Read(_, Cause::Metadata));
         let first = decisions.iter().position(is_map_page)?;

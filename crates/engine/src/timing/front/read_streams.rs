@@ -15,7 +15,7 @@ pub type SegmentId = u32;
 
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// Nothing for one whose data nobody wants any more.
+    /// None for one whose data nobody wants any more.
     stream: Option<usize>,
     end: u64,
     /// Units that are still to come from flash, and whether more may follow.
@@ -67,7 +67,7 @@ pub struct ReadStreams {
 }
 
 impl ReadStreams {
-    /// Nothing for a drive that does not read ahead.
+    /// None for a drive that does not read ahead.
     pub fn new(keys: &ReadAhead, user_bytes: u64) -> Option<Self> {
         (keys.window_bytes > 0).then(|| Self {
             window_bytes: keys.window_bytes,

@@ -32,7 +32,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Nothing for a drive that holds its whole map in memory and does not read ahead. Errors name the key.
+    /// None for a drive that holds its whole map in memory and does not read ahead. Errors name the key.
     pub fn new(drive: &Drive) -> Result<Option<Box<Self>>, SpecificationError> {
         let (cache, ahead) = (&drive.map_cache, &drive.read_ahead);
         if !(cache.miss_us >= 0.0 && cache.miss_us <= 1e9) {
@@ -274,7 +274,7 @@ impl Front {
         Some(reading.counter.counts)
     }
 
-    /// What was read ahead since the last call; nothing for a drive that does not read ahead.
+    /// What was read ahead since the last call; None for a drive that does not read ahead.
     pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
         let reading = self.reading.as_mut().filter(|reading| reading.streams.is_some())?;
         Some(std::mem::take(&mut reading.counter.counts))

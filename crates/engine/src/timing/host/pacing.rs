@@ -25,7 +25,7 @@ pub struct Plan {
     /// Whether a trim waits for all that the job has outstanding, and what comes after it for the trim: a zone is reset
     /// between its last write and its next.
     pub has_trims_alone: bool,
-    /// Nothing for a job that issues as soon as it has a slot.
+    /// None for a job that issues as soon as it has a slot.
     pub pacing: Option<Pacing>,
 }
 
@@ -126,7 +126,7 @@ pub enum Turn {
 }
 
 impl Pacing {
-    /// Nothing for a job that is never held back.
+    /// None for a job that is never held back.
     pub fn of(job: &Job) -> Option<Self> {
         let think = (job.think_time_ns.max(job.think_time_spin_ns) > 0).then(|| Think {
             // The spin is a part of the think time, as in fio, or all of it where it is longer.
@@ -173,7 +173,7 @@ impl Pacing {
         }
     }
 
-    /// What the next request of a job does that reads and writes at rates, if it is issued now; nothing where its
+    /// What the next request of a job does that reads and writes at rates, if it is issued now; None where its
     /// requests say so themselves. A direction without a rate is always behind it.
     pub fn direction(&mut self, now: u64) -> Option<Operation> {
         let mix = self.mix.as_mut()?;
