@@ -151,7 +151,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
         self.devices.iter_mut().map(|device| device.layer_mut())
     }
 
-    /// Which device an erase unit of the whole lies on, and its number there: those of the first come first.
+    /// The device of an erase unit of the whole, and its number there: those of the first device come first.
     fn slot_of(&self, erase_unit: u32) -> Option<(usize, u32)> {
         let firsts = self.first_erase_units().enumerate().take_while(|&(_, first)| first <= erase_unit);
         firsts.last().map(|(index, first)| (index, erase_unit - first))
@@ -167,7 +167,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
 }
 
 impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
-    /// Request by request, so that all devices come equally far when one of them refuses.
+    /// Executes request by request, so that all devices have executed the same ones when one refuses.
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         for (executed, request) in requests.iter().enumerate() {
             for (index, device) in self.devices.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
         self.each().map(SimulatedDrive::memory_bytes).sum()
     }
 
-    /// The identities of each device, and that the whole is their sum.
+    /// Checks the identities of each device, and that the whole is their sum.
     fn check_accounts(&self) -> Result<(), String> {
         for (index, device) in self.each().enumerate() {
             device.check_accounts().map_err(|broken| format!("device {index} of the stripe: {broken}"))?;
@@ -246,7 +246,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
         self.each_mut().try_for_each(|device| device.save_state(out))
     }
 
-    /// A chunk is as large on a larger drive, so that the devices of a smaller one stand for none of a larger.
+    /// Chunks do not grow with the drive, so the devices of a smaller drive correspond to none of a larger one.
     fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         if times > 1 {
             return Err(StateError::Unsaved("stripe.devices"));
@@ -261,7 +261,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
     }
 }
 
-/// Erase units are numbered device by device. What a picture compares, it compares within a device.
+/// Erase units are numbered device by device. The relative scales of a picture are within a device.
 impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     fn observe(&mut self) {
         self.each_mut().for_each(Pictured::observe);
