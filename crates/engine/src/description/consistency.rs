@@ -1,5 +1,5 @@
-//! Whether the values of a drive fit together: sizes are multiples of each other, policies exist, features go with each
-//! other, garbage collection can work. Each rule is one function that says all that breaks it.
+//! Rules between the values of a drive: sizes are multiples of each other, policies exist, features are compatible,
+//! garbage collection can work. Each rule is one function that returns all violations.
 
 use super::capacity::DriveCapacity;
 use super::{Part, Problem, ProblemKind};
@@ -12,9 +12,9 @@ use crate::specification::drive::{
 };
 use serde_json::json;
 
-/// The engine counts the run of a segment with 15 bits.
+/// The engine stores the run of a segment in 15 bits.
 const SEGMENT_UNITS_MAX: u32 = (1 << 15) - 1;
-/// It keeps the size of reduced data in a byte.
+/// It stores the size of reduced data in a byte.
 const SLOTS_PER_UNIT_MAX: u32 = 128;
 
 pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
@@ -41,7 +41,7 @@ fn with(mut problems: Vec<Problem>, more: impl IntoIterator<Item = Problem>) -> 
     problems
 }
 
-/// Breaks no rule, or says so.
+/// None if the rule holds, otherwise the problem.
 fn unless(holds: bool, problem: impl FnOnce() -> Problem) -> Option<Problem> {
     (!holds).then(problem)
 }
@@ -283,7 +283,7 @@ fn room_for_zones(drive: &Drive, capacity: &DriveCapacity, zones: &ZonesOfDrive)
     })
 }
 
-/// Garbage collection must have something to gain, and the host something to use.
+/// Garbage collection must be able to free space, and the host must have capacity.
 fn spare_area(drive: &Drive) -> Option<Problem> {
     let capacity = match DriveCapacity::of(drive, None) {
         Ok(capacity) => capacity,

@@ -1,12 +1,12 @@
-//! Latencies counted in fio's own bins: 64 to each doubling, 1,856 in all, so that percentiles compare bin by bin.
+//! Latencies counted in fio's bins: 64 for each doubling, 1,856 in all, so that percentiles can be compared bin by bin.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Bins that are as wide as their distance to zero is large: 6 bits of a latency are kept.
+/// The width of bins is proportional to their distance from zero: 6 bits of a latency are significant.
 const KEPT_BITS: u32 = 6;
 pub const PER_DOUBLING: usize = 1 << KEPT_BITS;
-/// fio's number of doublings; what is longer than about 17 s falls into the last bin.
+/// fio's number of doublings; latencies above about 17 s are in the last bin.
 const DOUBLINGS: usize = 29;
 pub const BINS: usize = DOUBLINGS * PER_DOUBLING;
 
@@ -19,7 +19,7 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// What leaves the engine: moments, and the bins that hold anything.
+/// The exported form: moments, and the non-empty bins.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     pub count: u64,
@@ -27,7 +27,7 @@ pub struct Latency {
     pub max_ns: Option<u64>,
     pub mean_ns: Option<f64>,
     pub stddev_ns: Option<f64>,
-    /// Pairs of a bin's middle in nanoseconds and its count, rising.
+    /// Pairs of a bin's middle in nanoseconds and its count, ascending.
     pub bins: Vec<(u64, u64)>,
 }
 
@@ -55,7 +55,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// What was added after `earlier`, a copy of this one. Its least and its most are as exact as a bin.
+    /// What was added since `earlier`, a copy of this one. Its minimum and maximum are as exact as a bin.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut counts = self.counts.clone();
         counts.iter_mut().zip(&earlier.counts).for_each(|(count, before)| *count -= before);
@@ -83,7 +83,7 @@ impl Histogram {
         self.counts[bin] > 0
     }
 
-    /// The middle of the bin that holds the value below which `share` of all lie.
+    /// The middle of the bin with the value below which `share` of all are.
     pub fn percentile(&self, share: f64) -> Option<u64> {
         let wanted = ((self.count() as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -1,5 +1,5 @@
-//! What an operation costs in simulated time. The translation layer reports to a clock what the flash does; which clock
-//! is chosen when the code is compiled, so that a run without one pays nothing for it.
+//! The simulated time of operations. The translation layer reports its operations to a clock, which is chosen at
+//! compile time, so that a run without one costs nothing.
 
 use crate::ledger::Cause;
 use crate::units::{EraseUnit, Ppn};
@@ -15,14 +15,13 @@ pub mod recorder;
 
 pub use flash::{in_memory, service};
 
-/// Receives every flash operation, in the order in which the translation layer decides on it.
+/// Receives every flash operation, in the order of the translation layer's decisions.
 pub trait Clock {
-    /// Whether time passes: then a victim is emptied in steps while the host goes on writing. Without time a victim is
-    /// emptied at once, which makes no difference.
+    /// Whether time passes: then a victim is collected in steps while the host continues writing. Without time a victim
+    /// is collected at once, with the same result.
     const PACED: bool;
 
-    /// Whether the read takes the flash at all: what the controller still has in its memory does not, and is not
-    /// counted.
+    /// Whether the read needs the flash: a read of data that the controller still holds does not, and is not counted.
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool;
     fn program(&mut self, ppn: Ppn, cause: Cause);
     fn erase(&mut self, erase_unit: EraseUnit);

@@ -342,7 +342,7 @@ impl Default for SlcCache {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Parity {
-    /// one mapping unit in so many holds parity; 0: none
+    /// one mapping unit in this many holds parity; 0: none
     #[schemars(example = 128, extend("unit" = "mapping units"))]
     pub units_per_stripe: u32,
 }
