@@ -27,11 +27,11 @@ pub trait Clock {
     fn erase(&mut self, erase_unit: EraseUnit);
     /// An erase unit is opened, in SLC mode or not; called only by drives with an SLC cache.
     fn open(&mut self, _erase_unit: EraseUnit, _is_slc: bool) {}
-    /// Reduced data goes to its places; called before the programs of the mapping units that it fills.
+    /// Reduced data is assigned to slots; called before the programs of the mapping units that it fills.
     #[inline(always)]
     fn pack(&mut self, _packed: Packed) {}
 
-    /// A unit is read and programmed at another place.
+    /// A unit is read and programmed into another slot.
     #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
         self.read(from, cause);
@@ -39,7 +39,7 @@ pub trait Clock {
     }
 }
 
-/// No time at all: write amplification only.
+/// No time: write amplification only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Untimed;
 

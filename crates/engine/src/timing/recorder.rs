@@ -1,4 +1,4 @@
-//! The clock of a timed drive: it writes down what the translation layer decides, for the flash to carry out in time.
+//! The clock of a timed drive: it records the decisions of the translation layer, which the flash then performs.
 
 use super::Clock;
 use super::in_memory::InMemory;
@@ -9,15 +9,15 @@ use crate::units::{EraseUnit, Lpn, Ppn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Read(Ppn, Cause),
-    /// A read of what the controller still has in its memory, which takes no flash.
+    /// A read of data that the controller still holds in its memory, without a flash operation.
     ReadFromMemory(Ppn, Cause),
     Program(Ppn, Cause),
     Erase(EraseUnit),
-    /// What is written to it from now on is in SLC mode, or is not.
+    /// From now on the erase unit is written in SLC mode, or not.
     Open(EraseUnit, bool),
 }
 
-/// What a drive that reduces data puts where, in places. Its decisions name the mapping units that are full with it.
+/// Where a drive with data reduction stores what, in slots. Its decisions contain the mapping units that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packed {
     Written {
@@ -31,12 +31,12 @@ pub enum Packed {
         slot: Ppn,
         slots: u32,
     },
-    /// Padding, or what the drive keeps for itself.
+    /// Padding, or data of the drive itself.
     Nothing {
         slot: Ppn,
         slots: u32,
     },
-    /// Stored already, for another address.
+    /// Already stored, for another address.
     Shared {
         lpn: Lpn,
         original: Lpn,
@@ -46,9 +46,9 @@ pub enum Packed {
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     pub decisions: Vec<Decision>,
-    /// What needs no flash to be read; lent to it for a decision.
+    /// Units that can be read without flash; lent for a decision.
     pub memory: InMemory,
-    /// Each with the number of decisions before it; only for a drive that keeps its contents.
+    /// Each with the number of decisions before it; only for a drive that stores contents.
     pub packed: Option<Vec<(u32, Packed)>>,
 }
 
@@ -57,7 +57,7 @@ impl Clock for Recorder {
 
     #[inline]
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool {
-        // What garbage collection moves it reads as usual.
+        // Garbage collection always reads from flash.
         let may_be_in_memory = matches!(cause, Cause::Host | Cause::ReadModifyWrite | Cause::Metadata);
         let is_in_memory = may_be_in_memory && self.memory.holds(ppn);
         self.decisions.push(if is_in_memory {

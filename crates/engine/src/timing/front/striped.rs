@@ -1,11 +1,11 @@
-//! Several devices behind one front, under one clock.
+//! Several devices behind one front, with one clock.
 //!
-//! Requests are dealt out in parts (`crate::chunks`). Each device has a whole front of its own, with its link, its
-//! buffer and its flash. A request is complete when the last of its parts is, whose time is then the request's.
+//! Requests are split into parts (`crate::chunks`). Each device has a complete front, with its link, its buffer and its
+//! flash. A request completes with the last of its parts, whose breakdown is the request's.
 //!
-//! Events of all devices happen in the order of their times; of those at one time the host's side comes before the
-//! flash, and the first device before the second. A device knows of its own requests only: without a write buffer it
-//! fills its half-filled program groups up when all that it was asked for waits for them, whatever the others are at.
+//! Events of all devices occur in the order of their times; of simultaneous ones the host's side comes before the
+//! flash, and the first device before the second. A device knows only its own requests: without a write buffer it pads
+//! its partly filled program groups when all of its requests wait for them, whatever the other devices do.
 
 use super::features::AnyFeatures;
 use super::read_counts::ReadCounts;
