@@ -1,8 +1,8 @@
-//! Which places hold data of the host that are not yet in flash. The controller has them in its memory until then, so
-//! that a read of them takes no flash.
+//! Which slots hold host data that is not yet in flash. The controller has it in its memory until then, so that reading
+//! it needs no flash operation.
 //!
-//! They are known by their program groups. Such groups are few, and their numbers follow one another: the lowest bits
-//! of a number find its groups.
+//! Slots are found by their program groups. There are few such groups, with consecutive numbers: the lowest bits of a
+//! number index a hash table of groups.
 
 use super::groups::GroupId;
 use crate::divisor::Divisor;
@@ -10,8 +10,8 @@ use crate::units::Ppn;
 
 const NONE: GroupId = GroupId::MAX;
 
-/// How places become numbers of groups, where those in SLC mode may be smaller: all are numbered by the smaller ones,
-/// and a larger one by its first.
+/// The mapping of slots to numbers of groups, where those in SLC mode may be smaller: all are numbered in units of the
+/// smaller ones, a larger one by its first.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     pub units: Divisor,
@@ -39,7 +39,7 @@ const UNKNOWN: Known = Known { number: 0, is_large: true, is_begun: false, next:
 #[derive(Clone, Debug, Default)]
 pub struct InMemory {
     numbering: Numbering,
-    /// By the lowest bits of a number, one of its groups; a power of two of them.
+    /// By the lowest bits of a number: the first of its groups; a power of two of entries.
     first: Vec<GroupId>,
     groups: Vec<Known>,
     count: u32,
@@ -50,7 +50,7 @@ impl InMemory {
         Self { numbering, ..Self::default() }
     }
 
-    /// There is one more group.
+    /// Makes room for one more group.
     pub(super) fn grow(&mut self) {
         self.groups.push(UNKNOWN);
         if self.groups.len() <= self.first.len() {
@@ -69,7 +69,7 @@ impl InMemory {
         self.first.iter().flat_map(|&first| self.behind(first))
     }
 
-    /// A group and those that its lowest bits find after it.
+    /// A group and those after it in its chain.
     fn behind(&self, first: GroupId) -> impl Iterator<Item = (GroupId, Known)> {
         let known = |group: GroupId| (group != NONE).then_some(group);
         let next = move |&group: &GroupId| known(self.groups[group as usize].next);
@@ -103,7 +103,7 @@ impl InMemory {
         self.groups[before as usize].next = next;
     }
 
-    /// The program of a group that was added has begun.
+    /// The program of a group has begun.
     #[cold]
     pub(super) fn begin(&mut self, group: GroupId) {
         self.groups[group as usize].is_begun = true;
@@ -114,12 +114,12 @@ impl InMemory {
         self.count == 0
     }
 
-    /// Whether a place lies in a group that was added and not removed.
+    /// Whether a slot is in a group that was added and not removed.
     pub fn holds(&self, ppn: Ppn) -> bool {
         self.group_of(ppn).is_some()
     }
 
-    /// Whether it does, and that group is not yet being programmed.
+    /// Whether it is, and that group is not yet being programmed.
     pub fn can_replace(&self, ppn: Ppn) -> bool {
         self.group_of(ppn).is_some_and(|group| !group.is_begun)
     }
@@ -158,7 +158,7 @@ mod tests {
             let slots = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
             let [nothing, programming, waiting] = [(false, false), (true, false), (true, true)];
             assert_eq!(slots, [nothing, programming, programming, waiting, waiting, nothing]);
-            // Also when the table has grown.
+            // After the table has grown, too.
             memory.grow();
         }
         memory.remove(0);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list that is searched through. Groups of two units, or of six.
+        /// Compared with a list that is searched. Groups of two units, or of six.
         #[test]
         fn groups_are_found_by_their_slots(
             steps in proptest::collection::vec((0u32..3, 0u32..40, any::<bool>()), 1..200),

@@ -1,11 +1,11 @@
-//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array time of the
-//! next.
+//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array operation
+//! of the next.
 //!
 //! Cache program: while a page is programmed, the data of the next crosses the channel. Cache read: while a page is
-//! transferred out, the next is read from the array. So a die takes the longer of the two a page instead of their sum.
-//! A program whose transfer has begun is under way: reads of the host wait for it, and pass those behind it.
+//! transferred out, the next is read from the array. So a die takes the longer of the two times a page instead of their
+//! sum. A program whose transfer has begun is in progress: reads of the host wait for it, and overtake those after it.
 //!
-//! Array and register have an event each, numbered by the die and by the die behind all dies. Nothing is fused.
+//! Array and register have an event each, numbered by the die and by the die plus the number of dies. Nothing is fused.
 
 use super::dies::Dies;
 use super::kind::Any;
@@ -14,13 +14,13 @@ use super::service::Ended;
 use super::winner_tree::WinnerTree;
 use crate::specification::drive::Nand;
 
-/// An operation in one of the stages, with what will be said of its time.
+/// An operation in one of the stages, with the record of its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Staged {
     operation: Operation,
-    /// Of a read of the host, how long the die had been at the drive's own work when it was queued.
+    /// For a read of the host: how long the die had worked for the drive itself when it was queued.
     own_work_then_ns: u64,
-    /// When it came to wait for its channel; after its transfer, how long that took from there.
+    /// When it began to wait for its channel; after its transfer, the duration since then.
     channel_ns: u64,
 }
 
@@ -39,15 +39,15 @@ enum Register {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pipeline {
     array: Option<Staged>,
-    /// What was read and waits for the cache register.
+    /// A page that was read and waits for the cache register.
     read: Option<Staged>,
     register: Register,
-    /// What came to its end last.
+    /// The last completed operation.
     ended: Staged,
-    /// How long it has been at the drive's own work, until it was looked at last.
+    /// How long it has worked for the drive itself, at the last update.
     own_work_ns: u64,
     noted_ns: u64,
-    /// Since when the die has been at work without a rest, and how long it was before.
+    /// Since when the die has been busy without a pause, and how long it was before.
     begun_ns: u64,
     busy_ns: u64,
 }
