@@ -64,7 +64,7 @@ impl Pipeline {
         }
     }
 
-    /// How long it has been at the drive's own work. Where the stages differ the array decides, which is what others
+    /// How long it has worked for the drive itself. Where the stages differ the array operation counts, which others
     /// wait for longest.
     fn own_work_ns(&self, now: u64) -> u64 {
         let decides = self.array.or(self.in_register()).or(self.read);
@@ -72,7 +72,7 @@ impl Pipeline {
         self.own_work_ns + if is_own { now - self.noted_ns } else { 0 }
     }
 
-    /// To be called before any stage changes.
+    /// Must be called before any stage changes.
     fn note_work(&mut self, now: u64) {
         (self.own_work_ns, self.noted_ns) = (self.own_work_ns(now), now);
     }
@@ -86,7 +86,7 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// None for flash that has neither.
+    /// None for flash with neither feature.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         (nand.cache_program || nand.cache_read).then(|| {
             Box::new(Self {
@@ -102,7 +102,7 @@ impl Pipelines {
         let is_outgoing = matches!(register, Register::Outgoing(_));
         let is_programming = array.is_some_and(|array| array.operation.array() == Array::Program);
         match operation.array() {
-            // A marker is no read: all before it is done.
+            // A marker is not a read: everything before it is done.
             Array::Nothing if operation.units() == 0 => self.dies[die].is_idle(),
             Array::Nothing | Array::Read => {
                 let has_register = register == Register::Empty || (self.caches_reads && is_outgoing);
@@ -121,13 +121,13 @@ impl Pipelines {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// How long a die has been at the drive's own work.
+    /// How long a die has worked for the drive itself.
     #[cold]
     pub fn own_work_ns(&self, now: u64, die: usize) -> u64 {
         self.dies[die].own_work_ns(now)
     }
 
-    /// What is known of the host's operation that has just ended.
+    /// The record of the host's operation that has just ended.
     #[cold]
     pub fn end_of_host(&self, now: u64, die: usize, array_ns: u64) -> Ended {
         let Staged { operation, own_work_then_ns, channel_ns } = self.dies[die].ended;
@@ -148,7 +148,7 @@ impl Dies {
         &mut self.pipelines.as_mut().expect("dies with a cache register").dies[die]
     }
 
-    /// Begins whatever can begin.
+    /// Starts whatever can start.
     #[cold]
     pub(super) fn advance_pipeline(&mut self, now: u64, die: usize) {
         self.pipeline(die).note_work(now);
@@ -252,7 +252,7 @@ impl Dies {
         if index < self.dies.len() { index } else { index - self.dies.len() }
     }
 
-    /// What is under way in a pipeline, as if it began now.
+    /// The duration of the operations in a pipeline, as if they started now.
     pub(super) fn at_work_ns(&self, die: usize) -> u64 {
         let Some(pipelines) = &self.pipelines else { return 0 };
         let pipeline = &pipelines.dies[die];

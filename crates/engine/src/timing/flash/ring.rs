@@ -1,8 +1,8 @@
-//! A queue of plain words in one piece of memory that grows and never shrinks: no allocation once a run has settled.
+//! A queue of words in one allocation that grows and never shrinks, so that a run soon allocates no more.
 
 #[derive(Clone, Debug)]
 pub struct Ring {
-    /// A power of two of them.
+    /// Their number is a power of two.
     words: Box<[u64]>,
     head: u32,
     len: u32,
@@ -31,7 +31,7 @@ impl Ring {
         self.len as usize == self.words.len()
     }
 
-    /// The word that is `place` behind the first.
+    /// The word `slot` positions after the first.
     #[inline(always)]
     pub fn get(&self, slot: u32) -> u64 {
         debug_assert!(slot < self.len);
@@ -58,7 +58,7 @@ impl Ring {
         Some(word)
     }
 
-    /// Takes the first `count` words off.
+    /// Removes the first `count` words.
     #[inline(always)]
     pub fn forget(&mut self, count: u32) {
         debug_assert!(count <= self.len);

@@ -1,5 +1,5 @@
-//! Where requests fall, one distribution a file. A scattered one draws blocks (`Blocks`), a sequential one goes through
-//! bytes (`Place`); `Places` is the choice among them, made once when a stream is built.
+//! Positions of requests, one distribution a file. A scattered one draws blocks (`Blocks`), a sequential one advances
+//! through bytes (`Place`); `Places` is the choice among them, made once when a stream is built.
 
 pub mod cut_map;
 pub mod like_fio;
@@ -36,7 +36,7 @@ pub enum Places {
     Zones(Box<Zones>),
 }
 
-/// Does the same for whichever it is.
+/// Applies the same to each variant.
 macro_rules! each {
     ($places:expr, $inner:ident => $does:expr) => {
         match $places {
@@ -60,7 +60,7 @@ macro_rules! each {
 pub(super) use each;
 
 impl Place for Places {
-    /// For places within places, with a branch a request; a stream finds the way once for a batch.
+    /// For nested positions, with a branch a request; a stream chooses once for a batch.
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         each!(self, places => places.next(job_class, sizes, random))
     }

@@ -1,6 +1,6 @@
-//! Every block once in random order, then every block once in another order: fio's random map, without the map.
+//! Every block once in random order, then every block once in another order: fio's random map, without storing a map.
 //!
-//! One order serves both job classes, so it is only for job classes of the same grid.
+//! One order serves both job classes, so it is only for job classes with the same grid.
 
 use crate::random::Random;
 use crate::workload::permutation::Permutation;

@@ -1,4 +1,4 @@
-//! In sequence with holes, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
+//! Sequential with gaps, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
 
 use crate::random::Random;
 use crate::workload::place::{Extent, JOB_CLASSES, Place};
