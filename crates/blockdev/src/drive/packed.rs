@@ -1,5 +1,5 @@
-//! Requests to a drive that reduces data: each unit that is written is looked at before the translation layer places
-//! it.
+//! Requests to a drive with data reduction: the contents of each written unit are examined before the translation layer
+//! places it.
 
 use super::stored::Stored;
 use crate::device::DeviceError;
@@ -10,14 +10,14 @@ use ssdlab_engine::timing::recorder::Packed;
 use ssdlab_engine::units::{Lpn, Ppn};
 
 impl Stored {
-    /// The error is the first that the host must hear of.
+    /// The error is the first that the host must be informed of.
     pub(super) fn write_packed(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
         self.make_room_for_shares(request)?;
         let mut answer = Ok(());
         for unit in self.units_of(request.offset_bytes, u64::from(request.length_bytes)) {
             let old_slot = self.ftl.slot_of(Lpn(unit)).map(|slot| slot.0);
             let (prepared, completed) = self.nand.prepare_unit(unit, old_slot, transfer);
-            // What there is no room to note is stored once more.
+            // A duplicate that cannot be recorded is stored once more.
             let same_at = prepared.same_at.filter(|_| self.nand.shares_left() > 0);
             let owner = same_at.and_then(|slot| self.ftl.owner_of(Ppn(slot)));
             let stored = owner.map_or(StoredAs::Places(prepared.slots), StoredAs::SameAs);
@@ -31,7 +31,7 @@ impl Stored {
         answer
     }
 
-    /// Repetitions are noted in the system blocks until the next checkpoint, which cannot be made within a request.
+    /// Duplicates are recorded in the system blocks until the next checkpoint, which cannot be made within a request.
     fn make_room_for_shares(&mut self, request: &Request) -> Result<(), DeviceError> {
         let units = self.units_of(request.offset_bytes, u64::from(request.length_bytes));
         let wanted = units.len().min(self.nand.shares_max());
@@ -44,7 +44,7 @@ impl Stored {
         self.checkpoint()
     }
 
-    /// Carries out what the translation layer decided last, on data.
+    /// Applies the last decisions of the translation layer to the data.
     pub(super) fn carry_out_packed(&mut self) -> Result<(), DeviceError> {
         self.ftl.take_packed(&mut self.packed);
         let answer = self.nand.carry_out_packed(&self.decisions, &self.packed);

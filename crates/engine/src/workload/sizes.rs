@@ -1,14 +1,13 @@
-//! How long requests are: one size, which costs nothing, or a draw among several.
+//! The lengths of requests: one size, which costs nothing, or a draw among several.
 
 use super::chances::Chances;
 use super::place::JOB_CLASSES;
 use crate::random::Random;
 
-/// A table of sizes for each job class, and behind these one for each job class's requests that follow on in a random
-/// job.
+/// A table of sizes for each job class, followed by one for each job class's non-random requests in a random job.
 pub const TABLES: usize = 2 * JOB_CLASSES;
 
-/// Where a job class is asked for, a following request's table is `job_class + JOB_CLASSES`.
+/// The table of a non-random request is `job_class + JOB_CLASSES`.
 pub trait Sizes {
     /// Whether a job class has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
@@ -67,7 +66,7 @@ impl Sizes for SeveralSizes {
     #[cold]
     #[inline(never)]
     fn draw_within(&self, job_class: usize, room_bytes: u64, random: &mut Random) -> u32 {
-        // After so many draws in vain what fits is as good as never drawn, and the smallest stands for it.
+        // After this many draws a fitting size has negligible probability, and the smallest is used.
         const DRAWS_MAX: u32 = 1000;
         debug_assert!(u64::from(self.bytes_min[job_class]) <= room_bytes);
         for _ in 0..DRAWS_MAX {

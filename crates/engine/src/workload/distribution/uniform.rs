@@ -1,4 +1,4 @@
-//! Every block equally likely, each draw independent of the ones before (fio with `norandommap`).
+//! Every block with equal probability, independently (fio with `norandommap`).
 
 use crate::random::Random;
 use crate::workload::place::{Blocks, JOB_CLASSES};
