@@ -1,4 +1,4 @@
-//! A device that does nothing: what a front end costs by itself, and so the measure of what a drive behind it may add.
+//! A device that does nothing: it measures the cost of a front end alone.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability};
 

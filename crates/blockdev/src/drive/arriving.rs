@@ -125,24 +125,24 @@ impl Arriving {
         }
     }
 
-    /// Whether anything of the range is on its way.
+    /// Whether a pending write or trim overlaps the range.
     pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.arrivals.iter().any(|arrival| arrival.overlaps(range))
     }
 
-    /// Whether anything of the range is here: on its way, or kept because it could not be carried out.
+    /// Whether anything in the range is stored here: pending, or kept because it failed.
     pub fn holds(&self, range: &Range<u64>) -> bool {
         self.stranded.iter().chain(&self.arrivals).any(|arrival| arrival.overlaps(range))
     }
 
-    /// Puts what is here over what was read from flash.
+    /// Overlays data read from flash with what is stored here.
     pub fn lay_over(&self, offset_bytes: u64, into: &mut [u8]) {
         for arrival in self.stranded.iter().chain(&self.arrivals) {
             arrival.lay_over(offset_bytes, into);
         }
     }
 
-    /// The power is gone, and all of it.
+    /// A loss of power: everything here is lost.
     pub fn lose(&mut self) {
         *self = Self::default();
     }

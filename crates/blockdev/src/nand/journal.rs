@@ -1,14 +1,14 @@
-//! What a drive keeps in its system blocks so that it finds its data again: a checkpoint of the map, two of them in
-//! turn, and the trims since; of a drive that reduces data also which write each address has its data from, and the
-//! repetitions since, which bring nothing to flash.
+//! The contents of a drive's system blocks, from which it recovers: a checkpoint of the map, in two alternating slots,
+//! and the trims since; with data reduction also the write that each address has its data from, and the duplicates
+//! since, which program nothing.
 //!
-//! The spare bytes of the units that were programmed after the checkpoint say the rest. The system blocks are not part
-//! of T, and what is written there is counted in no write amplification.
+//! The spare bytes of the units programmed after the checkpoint contain the rest. The system blocks are not part of T,
+//! and their writes are not part of the write amplification.
 
 use super::medium::{Medium, Shape, u32_at, u64_at};
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// A trim, or nothing at all: addresses that hold nothing but what was written after it.
+/// A trim, or nothing at all: these addresses have no data except what was written after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
     pub first: u32,
@@ -16,7 +16,7 @@ pub struct Trim {
     pub version: u64,
 }
 
-/// An address whose data is stored for another, under the number of the write that stored it.
+/// An address whose data is stored for another, with the number of the write that stored it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     pub lpn: u32,
@@ -31,22 +31,22 @@ pub struct Mark {
     pub slots: u32,
 }
 
-// Bytes from the beginning of the system blocks.
+// Offsets in bytes from the start of the system blocks.
 const ACTIVE: usize = 0;
 const TRIMS: usize = 8;
-/// Which of the two texts counts, above its length: one word, so that it is the old or the new one.
+/// Which of the two texts is valid, in the bits above its length: one word, so that it changes atomically.
 const SAVED_WHICH: usize = 16;
 const SHARES: usize = 24;
 const SAVED: usize = 64;
-/// Room for what the drive saves of its counters, twice.
+/// Space for the drive's saved counters, twice.
 const SAVED_MAX: usize = 1 << 15;
 const SLOTS: usize = SAVED + 2 * SAVED_MAX;
 const TRIM_BYTES: usize = 16;
 const SHARE_BYTES: usize = 24;
-/// Repetitions are far more frequent than trims.
+/// Duplicates are far more frequent than trims.
 const SHARES_PER_TRIM: usize = 8;
 
-/// How many trims, and repetitions, are kept in addition to a checkpoint.
+/// The capacity for trims, and for duplicates, in addition to a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Journal {
     trims_max: usize,
@@ -69,7 +69,7 @@ impl Journal {
         self.shares_at() + self.shares_max() * SHARE_BYTES
     }
 
-    /// Version, map, marks, and of packed data the writes that it comes from.
+    /// Version, map, marks, and for packed data its writes.
     fn slot_bytes(&self) -> usize {
         self.contents_in_slot() + if self.is_packed { 8 * self.logical_units } else { 0 }
     }
@@ -124,7 +124,7 @@ impl Journal {
         self.shares_max() - u64_at(medium.system(), SHARES) as usize
     }
 
-    /// There must be room for it.
+    /// There must be space for it.
     pub fn note_share(&self, medium: &mut Medium, share: Share) {
         assert!(self.shares_left(medium) > 0, "a full journal is emptied by a checkpoint");
         let count = u64_at(medium.system(), SHARES);
@@ -146,9 +146,8 @@ impl Journal {
         bytes.chunks_exact(SHARE_BYTES).take(count).map(read).collect()
     }
 
-    /// Writes a checkpoint to the other slot than the valid one, and then makes it the valid one. `map` gives physical
-    /// numbers in the order of the addresses, `u32::MAX` for those that hold nothing; `contents` the writes that packed
-    /// data comes from.
+    /// Writes a checkpoint to the invalid slot, and then makes it valid. `map` has the physical numbers in the order of
+    /// the addresses, `u32::MAX` for unmapped ones; `contents` the writes of packed data.
     pub fn write_checkpoint(
         &self,
         medium: &mut Medium,
@@ -162,7 +161,7 @@ impl Journal {
         let bytes = &mut medium.system_mut()[at..at + self.slot_bytes()];
         bytes[..8].copy_from_slice(&version.to_le_bytes());
         for (entry, ppn) in bytes[8..8 + 4 * self.logical_units].chunks_exact_mut(4).zip(map) {
-            // Shifted by one, so that blocks never written hold an empty map.
+            // Plus one, so that blocks never written contain an empty map.
             entry.copy_from_slice(&ppn.wrapping_add(1).to_le_bytes());
         }
         let (mark_bytes, contents_bytes) = bytes[8 + 4 * self.logical_units..].split_at_mut(8 * self.erase_units);
@@ -189,7 +188,7 @@ impl Journal {
         entries.map(|entry| u32_at(entry, 0).wrapping_sub(1))
     }
 
-    /// By address, of packed data: the write that it comes from; meaningless for those that hold nothing.
+    /// By address, for packed data: the write that stored it; meaningless for unmapped ones.
     pub fn checkpoint_contents<'a>(&self, medium: &'a Medium) -> impl Iterator<Item = u64> + use<'a> {
         let at = self.active(medium) + self.contents_in_slot();
         medium.system()[at..at + 8 * self.logical_units].chunks_exact(8).map(|entry| u64_at(entry, 0))
@@ -204,8 +203,8 @@ impl Journal {
         self.slot(u32_at(medium.system(), ACTIVE))
     }
 
-    /// Keeps a text, such as counters, that the next process reads. It goes to the other slot than the last one, since
-    /// a process that is killed meanwhile would leave a mixture of both, which reads as well as either.
+    /// Saves a text, such as counters, for the next process. It goes to the slot not used last, since a process killed
+    /// in between would leave a mixture of both, which cannot be recognised.
     pub fn save(&self, medium: &mut Medium, text: &[u8]) {
         assert!(text.len() <= SAVED_MAX, "counters fit into their room");
         let system = medium.system_mut();
@@ -216,7 +215,7 @@ impl Journal {
         system[SAVED_WHICH..SAVED_WHICH + 8].copy_from_slice(&(which << 32 | text.len() as u64).to_le_bytes());
     }
 
-    /// What was saved last; empty if nothing was.
+    /// The text saved last; empty if there is none.
     pub fn saved<'a>(&self, medium: &'a Medium) -> &'a [u8] {
         let word = u64_at(medium.system(), SAVED_WHICH);
         let at = SAVED + (word >> 32) as usize % 2 * SAVED_MAX;

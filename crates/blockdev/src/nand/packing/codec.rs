@@ -1,4 +1,4 @@
-//! What a unit becomes when it is stored: compressed by lz4 where that saves a place, as it is where not.
+//! The stored form of a unit: compressed by lz4 if that saves a slot, otherwise unchanged.
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 
@@ -22,12 +22,12 @@ impl Codec {
         }
     }
 
-    /// Places that so many bytes take.
+    /// Slots occupied by this many bytes.
     pub fn slots(&self, length_bytes: usize) -> u32 {
         length_bytes.div_ceil(self.packing_bytes) as u32
     }
 
-    /// The bytes to store of a unit. As many as a unit has are the unit itself.
+    /// The stored bytes of a unit. If they are as many as a unit has, they are the unit itself.
     pub fn encode<'a>(&'a mut self, unit: &'a [u8]) -> &'a [u8] {
         if !self.compresses {
             return unit;
@@ -37,7 +37,7 @@ impl Codec {
         if saves_a_slot { &self.output[..length] } else { unit }
     }
 
-    /// The unit that was stored as such bytes. False when they are no unit.
+    /// Restores the unit from its stored bytes. False if they are invalid.
     pub fn decode(&self, stored: &[u8], unit: &mut [u8]) -> bool {
         if stored.len() == self.unit_bytes {
             unit.copy_from_slice(stored);
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_unit_comes_back_and_takes_what_lz4_makes_of_it() {
         let mut codec = Codec::new(4096, 8, true);
-        // A run of zeroes costs lz4 some 20 bytes of its own, so that half a unit does not fit into half its places.
+        // A run of zeroes needs some 20 bytes in lz4, so that half a unit does not fit into half its slots.
         for (random_bytes, slots) in [(0, 1), (400, 1), (2000, 4), (2048, 5), (3500, 7), (3600, 8), (4096, 8)] {
             let unit = unit(random_bytes);
             let stored = codec.encode(&unit).to_vec();

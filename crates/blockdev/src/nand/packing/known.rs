@@ -1,19 +1,19 @@
-//! Data that is stored, by its hash: where to look whether a unit is stored already.
+//! Stored data by its hash, for finding duplicates.
 //!
-//! A hash only says where to look; the bytes are compared before they are taken as equal. So two units of one hash cost
-//! a deduplication and never more.
+//! A hash only says where to look; the bytes are compared before they count as equal. So a collision of hashes costs a
+//! deduplication and never more.
 
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub struct Known {
-    /// The place that held such data when it was noted last; it may hold something else since.
+    /// The slot of the data when it was last recorded; it may hold something else now.
     slots: HashMap<u64, u32>,
     slots_max: usize,
 }
 
 impl Known {
-    /// For a drive of so many units: no more can be stored at a time.
+    /// For a drive with this many units, the most that can be stored at a time.
     pub fn new(logical_units: u32) -> Self {
         Self { slots: HashMap::new(), slots_max: 2 * logical_units as usize + 64 }
     }
@@ -22,7 +22,7 @@ impl Known {
         self.slots.get(&xxh3_64(stored)).copied()
     }
 
-    /// What no longer holds what it was noted for is forgotten when there is too much of it.
+    /// Outdated entries are removed when there are too many.
     pub fn note(&mut self, stored: &[u8], slot: u32, still_holds: impl Fn(u32) -> bool) {
         if self.slots.len() >= self.slots_max {
             self.slots.retain(|_, &mut slot| still_holds(slot));

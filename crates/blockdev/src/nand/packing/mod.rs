@@ -1,11 +1,11 @@
-//! The contents of a drive that reduces data. What the host writes is compressed, and packed one behind the other into
-//! mapping units of flash; what is stored already is only pointed at.
+//! The contents of a drive with data reduction. Written data is compressed, and packed back to back into mapping units
+//! of flash; duplicates only refer to stored data.
 //!
-//! The translation layer numbers *places*, several to a mapping unit, and says which of them a stored unit takes; flash
-//! is programmed, torn, lost and rebuilt from parity by whole mapping units as on other drives. A stored unit lies in
-//! one of them or across two, and can be read while both can. What begins in a mapping unit says its directory
-//! (`directory`). One that is not full yet is in the drive's memory; when it must be programmed before it is full
-//! because the place of a waiting erase is needed, what is in it up to there is safe.
+//! The translation layer numbers slots, several to a mapping unit, and assigns them to stored units; flash is
+//! programmed, torn, lost and rebuilt from parity by whole mapping units as on other drives. A stored unit is within
+//! one of them or spans two, and is readable while both are. The directory of a mapping unit (`directory`) says what
+//! begins in it. A mapping unit that is not full yet is in the drive's memory; if it must be programmed early because a
+//! waiting erase needs the slot, its contents up to there are safe.
 
 mod codec;
 pub(super) mod directory;
@@ -26,25 +26,25 @@ use std::ops::Range;
 pub(super) struct Packing {
     shift: u32,
     codec: Codec,
-    /// By address, the number of the write whose data it holds. A read that finds another's is an error.
+    /// By address, the number of the write whose data it has. A read that finds another number is an error.
     contents: Vec<u64>,
-    /// Only for a drive that looks for repetitions.
+    /// Only for a drive with deduplication.
     known: Option<Known>,
-    /// Mapping units that have been begun and are not full, each with the places that are filled: one a stream.
+    /// Mapping units that are partly filled, each with the number of filled slots: one a stream.
     begun: Vec<(u32, u32)>,
     /// A unit of the host, and the stored bytes of what is read or moved.
     unit: Vec<u8>,
     stored: Vec<u8>,
-    /// What is to be stored of the unit that was made ready.
+    /// The stored form of the prepared unit.
     prepared: Vec<u8>,
     is_prepared_lost: bool,
 }
 
-/// What a unit that the host writes takes.
+/// How a unit of the host will be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared {
     pub slots: u32,
-    /// Where the same bytes are stored, if anybody still holds them there.
+    /// Where the same bytes are stored, if they still are.
     pub same_at: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ impl Packing {
         &self.contents
     }
 
-    /// The mapping units that places lie in.
+    /// The mapping units that contain the slots.
     fn units(&self, slots: &Range<u32>) -> Range<u32> {
         slots.start >> self.shift..((slots.end - 1) >> self.shift) + 1
     }
@@ -86,8 +86,8 @@ impl Nand {
         self.packing.as_mut().expect("only a drive that reduces data comes here")
     }
 
-    /// Makes the host's unit ready to be stored: completes it with what the address holds at `old_place` where a part
-    /// is written, compresses it, and looks whether it is stored already. What cannot be completed is stored as lost.
+    /// Prepares a unit of the host for storing: for a partial write completes it with the old contents at `old_slot`,
+    /// compresses it, and looks for a duplicate. What cannot be completed is stored as lost.
     pub fn prepare_unit(
         &mut self,
         lpn: u32,
@@ -121,7 +121,7 @@ impl Nand {
         (Prepared { slots, same_at: same_at.filter(|&slot| self.holds_prepared(slot)) }, answer)
     }
 
-    /// Whether the bytes at a place are those of the unit that was made ready.
+    /// Whether the bytes at a slot equal the prepared unit.
     fn holds_prepared(&self, slot: u32) -> bool {
         let packing = self.packing.as_ref().expect("only a drive that reduces data comes here");
         let Some(entry) = self.medium.entry(slot).filter(|entry| !entry.is_lost) else { return false };
@@ -137,7 +137,7 @@ impl Nand {
         })
     }
 
-    /// Hands the host what an address holds at a place.
+    /// Transfers the contents of an address, stored at a slot, to the host.
     pub fn read_packed(&mut self, lpn: u32, slot: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
         let unit_bytes = self.medium.shape().unit_bytes;
         let part = transfer.part(u64::from(lpn), unit_bytes).expect("the host reads its units");
@@ -149,7 +149,7 @@ impl Nand {
         Ok(())
     }
 
-    /// Brings what an address holds at a place into `unit`.
+    /// Loads the contents of an address, stored at a slot, into `unit`.
     fn load_unit(&mut self, lpn: u32, slot: u32) -> Result<(), DeviceError> {
         let offset_bytes = u64::from(lpn) * u64::from(self.medium.shape().unit_bytes);
         let contents = self.packing().contents[lpn as usize];
@@ -165,11 +165,11 @@ impl Nand {
         if is_unit { Ok(()) } else { Err(DeviceError::Misplaced { offset_bytes }) }
     }
 
-    /// Brings the stored bytes of an entry into `stored`. False when they cannot be had.
+    /// Loads the stored bytes of an entry into `stored`. False if they cannot be read.
     fn load_stored(&mut self, slot: u32, entry: &Entry) -> bool {
         self.packing().stored.clear();
         let pieces: Vec<_> = self.pieces(slot, entry.length_bytes).collect();
-        // Of two mapping units both are read, and put right if need be.
+        // Of two mapping units both are read, and rebuilt if necessary.
         let is_readable = pieces.iter().fold(!entry.is_lost, |before, &(unit, _)| self.make_readable(unit) && before);
         if is_readable {
             let packing = self.packing.as_mut().expect("it was there");
@@ -180,7 +180,7 @@ impl Nand {
         is_readable
     }
 
-    /// The mapping units that so many bytes from a place on lie in, and where in each.
+    /// The mapping units that contain this many bytes from a slot on, and the position in each.
     fn pieces(&self, slot: u32, length_bytes: u32) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
         let Shape { unit_bytes, slots_per_unit, .. } = *self.medium.shape();
         let packing_bytes = u64::from(unit_bytes / slots_per_unit);
@@ -194,14 +194,14 @@ impl Nand {
         })
     }
 
-    /// Whether all of what an entry names was brought to flash, or is on its way; it may be lost since.
+    /// Whether all of an entry was programmed, or is pending; it may have been lost since.
     fn is_there(&self, slot: u32, entry: &Entry) -> bool {
         let state = |unit| self.medium.spare(unit).state;
         self.pieces(slot, entry.length_bytes)
             .all(|(unit, _)| !matches!(state(unit), PageState::Erased | PageState::Torn))
     }
 
-    /// As `carry_out`, with what the translation layer puts where, each after so many decisions.
+    /// Like `carry_out`, with what is packed where, each after a number of decisions.
     pub fn carry_out_packed(&mut self, decisions: &[Decision], packed: &[(u32, Packed)]) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         let mut packed = packed.iter().peekable();
@@ -216,7 +216,7 @@ impl Nand {
                     self.decide_erase(erase_unit.0);
                     Ok(())
                 }
-                // What is read was read when it was asked for or moved.
+                // Reads were performed when they were requested or moved.
                 _ => Ok(()),
             };
             answer = answer.and(done);
@@ -282,7 +282,7 @@ impl Nand {
         put
     }
 
-    /// Lays stored bytes down, and then says so.
+    /// Stores bytes, and then their entry.
     fn put(&mut self, slot: u32, entry: Entry, mut rest: &[u8]) -> Result<(), DeviceError> {
         if !entry.is_lost {
             for (unit, bytes) in self.pieces(slot, entry.length_bytes) {
@@ -296,7 +296,7 @@ impl Nand {
         Ok(())
     }
 
-    /// The places are about to be filled.
+    /// The slots are about to be filled.
     fn begin(&mut self, slots: Range<u32>) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         let packing = self.packing();
@@ -348,8 +348,7 @@ impl Nand {
         self.take_into_group(unit);
     }
 
-    /// The power is gone, and what was in the drive's memory has been saved: nothing goes on with the mapping units
-    /// that were not full.
+    /// A loss of power after which the drive's memory was saved: partly filled mapping units are not continued.
     pub(super) fn end_begun_units(&mut self) {
         let Some(packing) = &mut self.packing else { return };
         for (unit, _) in std::mem::take(&mut packing.begun) {
@@ -357,14 +356,14 @@ impl Nand {
         }
     }
 
-    /// The same, and nothing has been saved.
+    /// The same, and nothing was saved.
     pub(super) fn forget_begun_units(&mut self) {
         if let Some(packing) = &mut self.packing {
             packing.begun.clear();
         }
     }
 
-    /// Groups were programmed before they were full: what is in a mapping unit that goes on is safe up to here.
+    /// Groups were programmed before they were full: the contents of a continued mapping unit are safe up to here.
     pub(super) fn note_what_is_safe(&mut self) {
         let Some(packing) = &self.packing else { return };
         for &(unit, filled) in &packing.begun {
@@ -376,7 +375,7 @@ impl Nand {
         }
     }
 
-    /// Of a mapping unit that was programmed before it was full only what went on in it is lost. False for others.
+    /// Of a mapping unit that was programmed early only what was added later is lost. False for others.
     pub(super) fn keep_what_is_safe(&mut self, unit: u32) -> bool {
         let spare = self.medium.spare(unit);
         let Some(packing) = &self.packing else { return false };
