@@ -7,7 +7,7 @@ use ssdlab_engine::random::Random;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlashFaults {
-    /// Of reads of a unit: error correction gives up.
+    /// Of reads of a unit: error correction fails.
     pub uncorrectable_reads: f64,
     /// Of programs of a group.
     pub program_failures: f64,

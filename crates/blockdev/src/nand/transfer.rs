@@ -1,6 +1,6 @@
-//! The host's data of one request, handed to and from the units that the translation layer decides on.
+//! The host's data of one request, read from and written to the units that the translation layer decides on.
 
-/// What crosses the link with a request. Addresses are bytes of the device.
+/// The data of a request. Addresses are bytes of the device.
 pub enum Transfer<'a> {
     Nothing,
     Read { offset_bytes: u64, into: &'a mut [u8] },
@@ -11,10 +11,10 @@ pub enum Transfer<'a> {
 /// The part of a unit that a request covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// In the unit.
+    /// Offset in the unit.
     pub from: usize,
     pub to: usize,
-    /// In the request.
+    /// Offset in the request.
     pub at: usize,
 }
 
@@ -36,7 +36,7 @@ impl Transfer<'_> {
         self.range().0
     }
 
-    /// What of the unit the request covers, if anything.
+    /// The part of the unit covered by the request, if any.
     pub fn part(&self, unit: u64, unit_bytes: u32) -> Option<Part> {
         let (offset, length) = self.range();
         let unit_start = unit * u64::from(unit_bytes);
