@@ -1,6 +1,6 @@
-//! The one record every format is read into.
+//! The record into which every format is read.
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     Read,
@@ -13,7 +13,7 @@ pub enum Operation {
 impl Operation {
     pub const ALL: [Operation; 4] = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
 
-    /// The operation's place in [`Operation::ALL`].
+    /// The operation's index in [`Operation::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }

@@ -1,4 +1,4 @@
-//! Makes every request take at least so long. Not for a drive's own times, which its clock knows.
+//! Makes every request take at least a given time. The simulated drive's own times come from its clock.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use std::thread;

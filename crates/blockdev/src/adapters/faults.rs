@@ -1,5 +1,5 @@
-//! Refuses requests now and then, by a seed: for testing what stands above a device. Faults of the flash itself are the
-//! simulated drive's own (`nand`).
+//! Refuses requests at random, from a seed: for testing users of a device. Faults of the flash are part of the
+//! simulated drive (`nand`).
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use ssdlab_engine::random::Random;

@@ -1,4 +1,4 @@
-//! Counts requests, bytes and the time that they took on this machine's clock.
+//! Counts requests, bytes and their time on this machine's clock.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use serde::Serialize;
@@ -10,7 +10,7 @@ pub struct Counts {
     pub requests: u64,
     pub bytes: u64,
     pub failed: u64,
-    /// The sum over all requests, so that it may be longer than the time that passed.
+    /// The sum over all requests, which may exceed the elapsed time.
     pub busy_ns: u64,
 }
 
@@ -62,7 +62,7 @@ impl<D: Device> Statistics<D> {
         &self.inner
     }
 
-    /// By kind of request, in the order of the trait: read, write, trim, zero, flush.
+    /// By operation, in the order of the trait: read, write, trim, zero, flush.
     pub fn counts(&self) -> [Counts; 5] {
         [&self.read, &self.write, &self.trim, &self.zero, &self.flush].map(Counter::counts)
     }
