@@ -102,7 +102,7 @@ impl Default for ReadAhead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostLink {
-    /// none (takes no time); sata-3g, sata-6g; generation and lanes: pcie3x4
+    /// name of the interface: none (takes no time); sata-3g, sata-6g; generation and lanes, as in pcie3x4
     #[schemars(
         example = &"sata-6g",
         extend(
