@@ -9,6 +9,7 @@ use std::io;
 /// Properties of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
+    /// The device's capacity.
     pub size_bytes: u64,
     /// The mapping unit: whole units are written, trimmed and read at the least cost.
     pub unit_bytes: u32,
@@ -30,14 +31,19 @@ pub enum Durability {
 /// A part of a device with uniform allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// The extent's length.
     pub length_bytes: u64,
     /// Whether nothing is stored for it, because it was never written, or was trimmed. A hole reads zeroes.
     pub is_hole: bool,
 }
 
+/// A block device.
 pub trait Device: Send + Sync {
+    /// Its properties, which never change.
     fn capabilities(&self) -> Capabilities;
+    /// Reads `into.len()` bytes.
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError>;
+    /// Writes `data`.
     fn write(&self, offset_bytes: u64, data: &[u8], durability: Durability) -> Result<(), DeviceError>;
     /// Deallocates the whole units of the range, which then read zeroes. Parts of units at both ends remain; `punch`
     /// zeroes them too.
@@ -59,21 +65,27 @@ pub trait Device: Send + Sync {
 /// Why a request failed. The device continues to work otherwise.
 #[derive(Debug)]
 pub enum DeviceError {
+    /// The range exceeds the device.
     PastTheEnd {
+        /// Start of the range.
         offset_bytes: u64,
+        /// Length of the range.
         length_bytes: u64,
+        /// The device's capacity.
         size_bytes: u64,
     },
     /// Writes and trims are refused from now on; reads work.
     ReadOnly(String),
     /// The flash has lost the data of the address, and parity could not rebuild it.
     Unreadable {
+        /// Start of the mapping unit.
         offset_bytes: u64,
     },
     /// Refused on purpose, by an adapter that injects faults.
     Injected,
     /// The drive found data of another address: an error of the simulation; the data is not returned.
     Misplaced {
+        /// Start of the mapping unit.
         offset_bytes: u64,
     },
     /// The file that holds the flash failed.
@@ -121,6 +133,7 @@ impl fmt::Display for DeviceError {
 impl std::error::Error for DeviceError {}
 
 impl Capabilities {
+    /// Fails with `PastTheEnd` if the range exceeds the device.
     pub fn check_range(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
         if offset_bytes.checked_add(length_bytes).is_some_and(|end| end <= self.size_bytes) {
             return Ok(());

@@ -2,11 +2,13 @@
 
 use crate::device::{Capabilities, Device, DeviceError, Durability};
 
+/// A device that does nothing; reads return zeroes.
 pub struct Null {
     capabilities: Capabilities,
 }
 
 impl Null {
+    /// A device of this capacity and mapping unit.
     pub fn new(size_bytes: u64, unit_bytes: u32) -> Self {
         Self { capabilities: Capabilities { size_bytes, unit_bytes, trims: true, has_volatile_cache: false } }
     }

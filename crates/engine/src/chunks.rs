@@ -10,14 +10,17 @@ use std::ops::Range;
 /// The part of a range of the drive that lies within one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
+    /// The device of the chunk.
     pub device: usize,
     /// Offset on the device.
     pub offset_bytes: u64,
     /// Offset within the range.
     pub at_bytes: u64,
+    /// Length of the piece.
     pub length_bytes: u64,
 }
 
+/// The layout of a striped drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
     chunk_bytes: u64,

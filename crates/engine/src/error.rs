@@ -7,12 +7,16 @@ use std::fmt;
 /// A key of the specification with an impossible value: the key, the value, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecificationError {
+    /// The key, as in a drive file or a job.
     pub key: String,
+    /// Its value, as text.
     pub value: String,
+    /// What is allowed; completes "should be".
     pub allowed: String,
 }
 
 impl SpecificationError {
+    /// An error of a key.
     pub fn new(key: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self { key: key.into(), value: value.to_string(), allowed: allowed.into() }
     }
@@ -29,6 +33,7 @@ impl std::error::Error for SpecificationError {}
 /// Why a drive refuses a write. After any of these but a refused zone command it is read-only: it accepts no further
 /// writes, and its data can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum ReadOnly {
     /// Fewer erase units are left than the host's data and the open erase units need.
     OutOfSpareBlocks { erase_units_left: u32, erase_units_needed: u32 },
@@ -63,6 +68,8 @@ impl std::error::Error for ReadOnly {}
 /// The number of requests of a batch that a drive executed before it refused one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// Requests of the batch executed completely.
     pub executed: usize,
+    /// Why the next one was refused.
     pub reason: ReadOnly,
 }

@@ -11,12 +11,19 @@ use std::ops::{AddAssign, Sub};
 /// amplification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
+    /// A write of the host.
     Host,
+    /// A move by garbage collection.
     Gc,
+    /// A move by wear levelling or refresh.
     WearLeveling,
+    /// Parity.
     Parity,
+    /// Padding of program groups and erase units.
     Padding,
+    /// A move from the SLC cache.
     SlcFold,
+    /// The rest of a unit partly written by the host.
     ReadModifyWrite,
     /// Pages of the map.
     Metadata,
@@ -38,6 +45,7 @@ macro_rules! counters {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
+        #[allow(missing_docs, reason = "the comment of the type says what is counted, by `Cause` or by event")]
         pub struct $name { $($(#[$field_meta])* pub $field: $type),+ }
 
         impl Sub for $name {
@@ -75,6 +83,7 @@ counters! {
 }
 
 impl ProgrammedUnits {
+    /// The sum over all causes.
     pub fn total(&self) -> u64 {
         self.host + self.gc + self.wear_leveling + self.metadata + self.parity + self.padding + self.slc_fold
     }

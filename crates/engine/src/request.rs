@@ -4,8 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
+    /// Reads data.
     Read,
+    /// Writes data.
     Write,
+    /// Deallocates a range, which then reads zeroes.
     Trim,
     /// Data written earlier must survive a loss of power.
     Flush,
@@ -20,8 +23,11 @@ impl Operation {
 /// extends past the end of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// Start of the range.
     pub offset_bytes: u64,
+    /// Length of the range.
     pub length_bytes: u32,
+    /// What to do with it.
     pub operation: Operation,
     /// The contents of a write, as far as they matter for data reduction and placement.
     pub content: Content,

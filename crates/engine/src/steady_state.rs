@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 /// mean is not above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
+    /// Whether both limits hold.
     pub reached: bool,
     /// The largest minus the smallest value of the window.
     pub range_share: Option<f64>,

@@ -29,6 +29,7 @@ const AT_ONCE: usize = 1 << 14;
 
 /// A table of any word type, as little-endian bytes.
 pub trait TableBytes {
+    /// Writes all words.
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
     /// Reads the words of a table of the same length. False if a word is above `most` and is not `except`.
     fn read(&mut self, input: &mut dyn Read, most: u64, except: Option<u64>) -> io::Result<bool>;
@@ -48,16 +49,19 @@ impl<T: Word> Table<T> {
         Ok(Self { memory: memory::zeroed(bytes)?, len, word: PhantomData })
     }
 
+    /// A table with the same value in every word.
     pub fn filled(len: usize, value: T) -> io::Result<Self> {
         let mut table = Self::zeroed(len)?;
         table.as_mut_slice().fill(value);
         Ok(table)
     }
 
+    /// The number of words.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether it has no words.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -92,6 +96,7 @@ impl<T: Word> Table<T> {
         prefetch(self.memory.as_ptr().cast::<T>().wrapping_add(index));
     }
 
+    /// All words.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: the memory holds `len` words and lives as long as `self`. It is aligned to at least 8 bytes, so every
@@ -99,6 +104,7 @@ impl<T: Word> Table<T> {
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 
+    /// All words, to be changed.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.

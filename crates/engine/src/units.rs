@@ -10,6 +10,7 @@ pub struct Lpn(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ppn(pub u32);
 
+/// Number of an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EraseUnit(pub u32);
 
@@ -18,6 +19,7 @@ pub struct EraseUnit(pub u32);
 pub struct StreamId(pub u8);
 
 impl Lpn {
+    /// As an index of tables by address.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -27,18 +29,21 @@ impl Ppn {
     /// Marks an unmapped address; no geometry has so many units.
     pub const UNMAPPED: Self = Self(u32::MAX);
 
+    /// As an index of tables by slot.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl EraseUnit {
+    /// As an index of tables by erase unit.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl StreamId {
+    /// As an index of tables by stream.
     pub fn index(self) -> usize {
         self.0 as usize
     }

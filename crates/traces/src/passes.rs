@@ -15,9 +15,11 @@ use std::sync::Arc;
 pub struct Shuffle {
     /// A piece ends when its requests have written this many bytes.
     pub piece_bytes: u64,
+    /// The seed of the orders.
     pub seed: u64,
 }
 
+/// See the file's description.
 pub struct Passes {
     records: Arc<Vec<Record>>,
     pieces: Vec<Range<usize>>,

@@ -31,13 +31,17 @@ pub struct Profile {
 /// Totals of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationTotals {
+    /// Requests.
     pub requests: u64,
+    /// Their bytes.
     pub bytes: u64,
     /// Requests that begin where the last request of the same operation on the same volume ended.
     pub sequential_requests: u64,
+    /// Bytes of the sequential requests.
     pub sequential_bytes: u64,
     /// Requests that begin and end at a unit's border.
     pub aligned_requests: u64,
+    /// Their sizes.
     pub sizes: SizeHistogram,
 }
 
@@ -51,9 +55,13 @@ impl OperationTotals {
 /// Counts of units of [`UNIT_BYTES`]. Unique ones count once over the whole trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitTotals {
+    /// Units accessed.
     pub unique: u64,
+    /// Units read.
     pub unique_read: u64,
+    /// Units written.
     pub unique_written: u64,
+    /// Units trimmed.
     pub unique_trimmed: u64,
     /// Units read, each time it is read.
     pub read: u64,
@@ -67,6 +75,7 @@ pub struct UnitTotals {
     pub trimmed_of_written: u64,
 }
 
+/// The summary of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileReport {
     /// By [`Operation::index`].
@@ -77,15 +86,19 @@ pub struct ProfileReport {
     pub volumes: u64,
     /// The sum over the volumes of the end of their last byte: the space that the trace needs without compaction.
     pub span_bytes: u64,
+    /// Counts of units.
     pub units: UnitTotals,
+    /// The distribution of the writes over units.
     pub updates: UpdateFrequencies,
 }
 
 impl ProfileReport {
+    /// The totals of an operation.
     pub fn operation(&self, operation: Operation) -> &OperationTotals {
         &self.operations[operation.index()]
     }
 
+    /// Requests of all operations.
     pub fn requests(&self) -> u64 {
         self.operations.iter().map(|totals| totals.requests).sum()
     }
@@ -107,10 +120,12 @@ struct VolumeState {
 }
 
 impl Profile {
+    /// An empty profile.
     pub fn new() -> Self {
         Profile::default()
     }
 
+    /// Adds a batch of records.
     pub fn add(&mut self, records: &[Record]) {
         for record in records {
             self.add_one(record);
@@ -178,6 +193,7 @@ impl Profile {
         }
     }
 
+    /// The summary so far.
     pub fn report(&self) -> ProfileReport {
         ProfileReport {
             operations: self.operations.clone(),

@@ -13,6 +13,7 @@ use crate::volumes::Volumes;
 /// This many requests without a direction, and none with one, are enough to refuse a trace before its end.
 const WITHOUT_DIRECTION_MAX: u64 = 65_536;
 
+/// Options of reading a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Malformed lines or records to skip and count before the next one is an error.
@@ -98,6 +99,7 @@ impl Reader {
         self.decoder.pull(&mut self.progress, out, count_max)
     }
 
+    /// The trace's format.
     pub fn format(&self) -> Format {
         self.progress.format
     }

@@ -52,7 +52,7 @@ def alternatives(trials: Trials, found: Found, scale: Fraction | None) -> list[A
     if found.over_provisioning is not None and found.over_provisioning > found.own:
         asked.append(_Asked(_TRIMMED, setting, found.over_provisioning))
     asked.append(_Asked(_LARGER, _twice_as_large(setting), found.own))
-    # With a clock a way that cleans badly takes minutes: requests pile up behind it.
+    # With a clock an alternative with much garbage collection takes minutes: requests pile up behind it.
     for what, ways in () if trials.timed else _WAYS.items():
         if any(_chosen(setting, key) != value for key, value in ways.items()):
             asked.append(_Asked(what, setting.with_settings(ways)))

@@ -173,7 +173,7 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
 
 
 def spare_room(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of effective OP over host writes: the variant that has the least to clean with."""
+    """The finding of effective OP over host writes: the variant with the least effective spare area."""
     known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
     if not known:
         return "Free erase units over host writes"

@@ -4,12 +4,14 @@ use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use std::thread;
 use std::time::Duration;
 
+/// A device that delays its requests.
 pub struct Delay<D> {
     inner: D,
     delay: Duration,
 }
 
 impl<D: Device> Delay<D> {
+    /// `delay` is the least time of a request.
     pub fn new(inner: D, delay: Duration) -> Self {
         Self { inner, delay }
     }

@@ -5,10 +5,14 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+/// Counts of one kind of request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
+    /// Requests, including failed ones.
     pub requests: u64,
+    /// Bytes of successful requests.
     pub bytes: u64,
+    /// Failed requests.
     pub failed: u64,
     /// The sum over all requests, which may exceed the elapsed time.
     pub busy_ns: u64,
@@ -43,6 +47,7 @@ impl Counter {
     }
 }
 
+/// A device that counts its requests.
 pub struct Statistics<D> {
     inner: D,
     read: Counter,
@@ -53,11 +58,13 @@ pub struct Statistics<D> {
 }
 
 impl<D: Device> Statistics<D> {
+    /// All counts start from 0.
     pub fn new(inner: D) -> Self {
         let [read, write, trim, zero, flush] = std::array::from_fn(|_| Counter::default());
         Self { inner, read, write, trim, zero, flush }
     }
 
+    /// The device whose requests are counted.
     pub fn inner(&self) -> &D {
         &self.inner
     }

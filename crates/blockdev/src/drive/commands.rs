@@ -3,7 +3,9 @@
 use super::SimulatedDevice;
 use crate::device::DeviceError;
 
+/// A command to a served drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Command {
     /// A phase ends, another begins.
     Mark(String),
@@ -15,6 +17,7 @@ pub enum Command {
     Idle { duration_ns: u64 },
 }
 
+/// The commands, for help and errors.
 pub const SYNTAX: &str = "mark NAME, reset, power-cut, idle DURATION (such as 1h, 30min, 10s, 5ms)";
 
 impl Command {
@@ -48,6 +51,7 @@ fn duration_ns(text: &str) -> Option<u64> {
 }
 
 impl SimulatedDevice {
+    /// Executes the command.
     pub fn carry_out(&self, command: &Command) -> Result<(), DeviceError> {
         if let (Command::Idle { duration_ns }, true) = (command, self.achieved().is_some()) {
             // At real pace the drive's time is real time.

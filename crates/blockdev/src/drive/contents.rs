@@ -4,16 +4,21 @@ use crate::nand::FlashFaults;
 use serde::Deserialize;
 use std::path::PathBuf;
 
+/// Options of opening a drive.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
+    /// Of the drive's random numbers.
     pub seed: u64,
+    /// Where the contents are stored.
     pub contents: Contents,
+    /// Faults of the flash.
     pub faults: FlashFaults,
     /// Whether the drive's memory survives a loss of power; None: as in the drive file, where it has a buffer.
     pub power_loss_protection: Option<bool>,
     /// The queue depth in simulated time; None: the number of callers that are waiting.
     pub queue_depth: Option<u32>,
+    /// Whether simulated time follows real time.
     pub pace: Pace,
     /// Trims recorded before a checkpoint is made.
     pub journal_trims: usize,

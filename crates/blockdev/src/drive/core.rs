@@ -20,6 +20,7 @@ use std::ops::Range;
 /// The phase before the first mark.
 pub(super) const FIRST_PHASE: &str = "mounted";
 
+/// The drive without locks; see [`super::SimulatedDevice`].
 pub struct Core {
     pub(super) front: ServedFront,
     pub(super) devices: Devices,
@@ -40,6 +41,7 @@ pub struct Core {
 }
 
 impl Core {
+    /// Capacity, mapping unit, and whether the buffer is volatile.
     pub fn capabilities(&self) -> Capabilities {
         let unit_bytes = self.unit_bytes() as u32;
         let user_units: u64 = self.each().map(|device| device.capacity.user_units).sum();
@@ -97,6 +99,7 @@ impl Core {
         events
     }
 
+    /// The simulated time.
     pub fn now_ns(&self) -> u64 {
         self.front.now_ns()
     }
@@ -106,6 +109,7 @@ impl Core {
         self.front.die_utilization()
     }
 
+    /// The number of times that power returned.
     pub fn power_cycles(&self) -> u64 {
         self.first().counters.power_cycles
     }
@@ -120,6 +124,7 @@ impl Core {
         self.each().map(|device| device.ftl.erase_units_needed()).sum()
     }
 
+    /// Erase units of the new drive, without factory bad blocks.
     pub fn erase_units_when_new(&self) -> u32 {
         self.each().map(|device| device.nand.medium().shape().erase_units).sum()
     }

@@ -34,6 +34,7 @@ use std::sync::{Mutex, MutexGuard};
 /// The largest part of a request executed at once; longer ones (trims of a whole drive) are split.
 const PIECE_BYTES_MAX: u64 = 1 << 30;
 
+/// A simulated drive that stores data, for several callers at a time.
 pub struct SimulatedDevice {
     core: Mutex<Core>,
     capabilities: Capabilities,
@@ -44,6 +45,7 @@ pub struct SimulatedDevice {
 }
 
 impl SimulatedDevice {
+    /// Opens a drive, new or from the file in `options`.
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
         let core = Core::new(drive, options)?;
         Ok(Self {
@@ -99,7 +101,9 @@ impl SimulatedDevice {
 /// Why a drive cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
+    /// The drive is impossible.
     Specification(SpecificationError),
+    /// Its file cannot be used.
     Store(std::io::Error),
 }
 

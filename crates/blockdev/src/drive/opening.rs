@@ -40,6 +40,7 @@ struct Back {
 }
 
 impl Core {
+    /// Opens a drive, new or from the file in `options`.
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
         let drive = &with_protection(drive, options);
         let (devices, is_old) = open_devices(drive, options)?;

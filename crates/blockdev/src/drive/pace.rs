@@ -18,10 +18,15 @@ const SPUN: Duration = Duration::from_micros(60);
 /// The result of real pace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Achieved {
+    /// Requests answered.
     pub requests: u64,
+    /// Mean of the simulated latencies; None without requests.
     pub intended_mean_ns: Option<f64>,
+    /// Mean of the real latencies; None without requests.
     pub achieved_mean_ns: Option<f64>,
+    /// 99th percentile of the simulated latencies.
     pub intended_p99_ns: Option<u64>,
+    /// 99th percentile of the real latencies.
     pub achieved_p99_ns: Option<u64>,
 }
 

@@ -21,15 +21,18 @@ impl Core {
         figures
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::cells`].
     pub fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         self.whole().cells(by, out);
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::marks`].
     pub fn marks(&mut self) -> Marks {
         self.devices.observe();
         self.devices.marks()
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::close_up`].
     pub fn close_up(&self, erase_unit: u32) -> Option<Close> {
         self.whole().close_up(erase_unit)
     }

@@ -11,8 +11,11 @@ use std::sync::atomic::{Ordering, compiler_fence};
 /// A trim, or nothing at all: these addresses have no data except what was written after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
+    /// The first trimmed unit.
     pub first: u32,
+    /// The number of trimmed units.
     pub units: u32,
+    /// The number of the trim among writes and trims.
     pub version: u64,
 }
 
@@ -56,6 +59,7 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// A journal with space for `trims_max` trims.
     pub fn new(shape: &Shape, trims_max: usize) -> Self {
         Self {
             trims_max,
@@ -65,6 +69,7 @@ impl Journal {
         }
     }
 
+    /// The size of the system blocks.
     pub fn system_bytes(&self) -> usize {
         self.shares_at() + self.shares_max() * SHARE_BYTES
     }
@@ -82,6 +87,7 @@ impl Journal {
         self.trims_at() + self.trims_max * TRIM_BYTES
     }
 
+    /// The capacity for duplicates.
     pub fn shares_max(&self) -> usize {
         if self.is_packed { SHARES_PER_TRIM * self.trims_max } else { 0 }
     }
@@ -94,6 +100,7 @@ impl Journal {
         SLOTS + 2 * self.slot_bytes()
     }
 
+    /// Whether there is no space for another trim.
     pub fn is_full(&self, medium: &Medium) -> bool {
         u64_at(medium.system(), TRIMS) as usize == self.trims_max
     }
@@ -110,6 +117,7 @@ impl Journal {
         medium.system_mut()[TRIMS..TRIMS + 8].copy_from_slice(&(count as u64 + 1).to_le_bytes());
     }
 
+    /// The trims since the checkpoint, oldest first.
     pub fn trims(&self, medium: &Medium) -> Vec<Trim> {
         let system = medium.system();
         let count = (u64_at(system, TRIMS) as usize).min(self.trims_max);
@@ -120,6 +128,7 @@ impl Journal {
         (0..count).map(read).collect()
     }
 
+    /// How many duplicates can still be recorded.
     pub fn shares_left(&self, medium: &Medium) -> usize {
         self.shares_max() - u64_at(medium.system(), SHARES) as usize
     }
@@ -138,6 +147,7 @@ impl Journal {
         system[SHARES..SHARES + 8].copy_from_slice(&(count + 1).to_le_bytes());
     }
 
+    /// The duplicates since the checkpoint, oldest first.
     pub fn shares(&self, medium: &Medium) -> Vec<Share> {
         let bytes = &medium.system()[self.shares_at()..];
         let count = (u64_at(medium.system(), SHARES) as usize).min(self.shares_max());
@@ -178,10 +188,12 @@ impl Journal {
         system[SHARES..SHARES + 8].fill(0);
     }
 
+    /// The number of the last write or trim before the checkpoint.
     pub fn checkpoint_version(&self, medium: &Medium) -> u64 {
         u64_at(medium.system(), self.active(medium))
     }
 
+    /// The physical numbers in the order of the addresses, `u32::MAX` for unmapped ones.
     pub fn checkpoint_map<'a>(&self, medium: &'a Medium) -> impl Iterator<Item = u32> + use<'a> {
         let at = self.active(medium) + 8;
         let entries = medium.system()[at..at + 4 * self.logical_units].chunks_exact(4);
@@ -194,6 +206,7 @@ impl Journal {
         medium.system()[at..at + 8 * self.logical_units].chunks_exact(8).map(|entry| u64_at(entry, 0))
     }
 
+    /// How far the erase unit had been written at the checkpoint.
     pub fn checkpoint_mark(&self, medium: &Medium, erase_unit: u32) -> Mark {
         let at = self.active(medium) + 8 + 4 * self.logical_units + 8 * erase_unit as usize;
         Mark { epoch: u32_at(medium.system(), at), slots: u32_at(medium.system(), at + 4) }

@@ -21,15 +21,19 @@ use std::sync::atomic::{Ordering, compiler_fence};
 /// The dimensions of the array. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// The mapping unit.
     pub unit_bytes: u32,
     /// The host's and, after them, those of map pages.
     pub logical_units: u32,
+    /// All erase units, including those of the SLC cache.
     pub erase_units: u32,
+    /// Mapping units of an erase unit.
     pub units_per_erase_unit: u32,
     /// Units of an erase unit in SLC mode; 0: no SLC mode.
     pub units_in_slc_mode: u32,
     /// Units programmed at once: the page of every plane of a die, or several such pages; one page in SLC mode.
     pub group_units: u32,
+    /// Units programmed at once in SLC mode.
     pub group_units_in_slc_mode: u32,
     /// The last of this many units holds their parity; 0: none.
     pub units_per_stripe: u32,
@@ -40,15 +44,18 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Mapping units of the whole array.
     pub fn physical_units(&self) -> u32 {
         self.erase_units * self.units_per_erase_unit
     }
 
+    /// The erase unit of a slot.
     pub fn erase_unit_of(&self, ppn: u32) -> u32 {
         ppn / self.units_per_erase_unit
     }
 }
 
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PageState {
@@ -56,6 +63,7 @@ pub enum PageState {
     Erased = 0,
     /// In the drive's memory, not yet in flash.
     Buffered = 1,
+    /// In flash.
     Programmed = 2,
     /// Power was lost during its program.
     Torn = 3,
@@ -68,15 +76,18 @@ pub enum PageState {
 pub struct Spare {
     /// Its address; `NO_LPN` for padding and parity.
     pub lpn: u32,
+    /// The state of the unit.
     pub state: PageState,
     /// The number of the host's write, so that the newer of two copies is known. A copy made by garbage collection has
     /// the same number.
     pub version: u64,
 }
 
+/// The address of slots without host data.
 pub const NO_LPN: u32 = u32::MAX;
 
 impl Spare {
+    /// Spare bytes after an erase.
     pub const ERASED: Self = Self { lpn: NO_LPN, state: PageState::Erased, version: 0 };
 }
 
@@ -85,11 +96,13 @@ impl Spare {
 pub struct EraseUnitRecord {
     /// The number of erases so far; spare bytes with another number are from before the last erase.
     pub epoch: u32,
+    /// The stream for which it was last opened.
     pub stream: u32,
     /// The drive's count of programs when its last unit was programmed.
     pub programmed_at: u64,
     /// The number of the host's writes when it was opened.
     pub opened_at: u64,
+    /// Whether it is no longer used.
     pub is_retired: bool,
     /// Whether its contents were programmed in SLC mode.
     pub is_slc: bool,
@@ -111,6 +124,7 @@ pub(super) struct InFile {
     begins_at: u64,
 }
 
+/// The storage of one device.
 pub struct Medium {
     pub(super) memory: MmapMut,
     pub(super) file: Option<InFile>,
@@ -224,10 +238,12 @@ impl Medium {
         self.payload_at + (self.shape.physical_units() as usize + 1) * self.shape.unit_bytes as usize
     }
 
+    /// The dimensions of the array.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
+    /// Whether the contents are in a file.
     pub fn outlives_the_process(&self) -> bool {
         self.file.is_some()
     }
@@ -242,6 +258,7 @@ impl Medium {
         self.refused.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)))
     }
 
+    /// The spare bytes of a slot.
     #[inline]
     pub fn spare(&self, ppn: u32) -> Spare {
         let at = self.spare_at + ppn as usize * SPARE_BYTES;
@@ -260,6 +277,7 @@ impl Medium {
         Spare { lpn: u32_at(bytes, 0), state, version: u64_at(bytes, 8) }
     }
 
+    /// Writes the spare bytes of a slot, which marks it as used.
     #[inline]
     pub fn set_spare(&mut self, ppn: u32, spare: Spare) {
         let stamp = self.epoch(self.shape.erase_unit_of(ppn)) << STATE_BITS | spare.state as u32;
@@ -272,6 +290,7 @@ impl Medium {
         bytes[4..8].copy_from_slice(&stamp.to_le_bytes());
     }
 
+    /// Changes the state of a slot.
     pub fn set_state(&mut self, ppn: u32, state: PageState) {
         let spare = self.spare(ppn);
         self.set_spare(ppn, Spare { state, ..spare });
@@ -282,6 +301,7 @@ impl Medium {
         u32_at(&self.memory, self.records_at + erase_unit as usize * RECORD_BYTES)
     }
 
+    /// The record of an erase unit.
     pub fn record(&self, erase_unit: u32) -> EraseUnitRecord {
         let at = self.records_at + erase_unit as usize * RECORD_BYTES;
         let bytes = &self.memory[at..at + RECORD_BYTES];
@@ -302,6 +322,7 @@ impl Medium {
         self.memory[at..at + 8].copy_from_slice(&programs.to_le_bytes());
     }
 
+    /// Writes the record of an erase unit.
     pub fn set_record(&mut self, erase_unit: u32, record: EraseUnitRecord) {
         let at = self.records_at + erase_unit as usize * RECORD_BYTES;
         let bytes = &mut self.memory[at..at + RECORD_BYTES];
@@ -328,6 +349,7 @@ impl Medium {
         &self.memory[self.system.clone()]
     }
 
+    /// The drive's system blocks, to be changed.
     pub fn system_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.system.clone()]
     }

@@ -39,10 +39,13 @@ use std::ops::AddAssign;
 /// Events of the flash that the ledger of the translation layer does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Events {
+    /// Programs that failed.
     pub program_failures: u64,
+    /// Erases that failed.
     pub erase_failures: u64,
     /// Reads that error correction could not correct, and those of them that parity corrected.
     pub uncorrectable_reads: u64,
+    /// Of these, reads corrected by parity.
     pub reads_rebuilt_from_parity: u64,
     /// Units whose contents are permanently lost.
     pub lost_units: u64,
@@ -67,6 +70,7 @@ struct WaitingErase {
     programs_before: u64,
 }
 
+/// The flash array of one device, with the drive's memory.
 pub struct Nand {
     medium: Medium,
     /// Whether the drive's memory survives a loss of power.
@@ -98,6 +102,7 @@ pub struct Nand {
 }
 
 impl Nand {
+    /// An array over a medium, which may contain data of an earlier process.
     pub fn new(
         medium: Medium,
         journal: Journal,
@@ -135,18 +140,22 @@ impl Nand {
         self
     }
 
+    /// The storage of the contents.
     pub fn medium(&self) -> &Medium {
         &self.medium
     }
 
+    /// The storage of the contents, to be changed.
     pub fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }
 
+    /// Events so far.
     pub fn events(&self) -> Events {
         self.events
     }
 
+    /// Whether the drive's memory survives a loss of power.
     pub fn has_power_loss_protection(&self) -> bool {
         self.power_loss_protection
     }
@@ -319,6 +328,7 @@ impl Nand {
         !self.failed_erase_units.is_empty()
     }
 
+    /// A failed erase unit that the translation layer must retire.
     pub fn take_failed(&mut self) -> Option<u32> {
         self.failed_erase_units.pop()
     }
@@ -349,6 +359,7 @@ impl Nand {
         self.journal.shares_left(&self.medium)
     }
 
+    /// The journal's capacity for duplicates.
     pub fn shares_max(&self) -> usize {
         self.journal.shares_max()
     }
@@ -359,10 +370,12 @@ impl Nand {
         self.journal.is_full(&self.medium) || self.programs - self.programs_at_checkpoint > interval
     }
 
+    /// Saves a text in the system blocks; see [`journal::Journal::save`].
     pub fn save(&mut self, text: &[u8]) {
         self.journal.save(&mut self.medium, text);
     }
 
+    /// The text saved last.
     pub fn saved(&self) -> &[u8] {
         self.journal.saved(&self.medium)
     }

@@ -88,6 +88,7 @@ impl Medium {
         self.frames.release(frame);
     }
 
+    /// Lets a slot share the payload of another.
     #[inline]
     pub fn copy_data(&mut self, from: u32, to: u32) {
         let frame = self.frame_of(from);

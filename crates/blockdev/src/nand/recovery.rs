@@ -14,6 +14,7 @@ use ssdlab_engine::units::{Lpn, Ppn, StreamId};
 pub struct Recovery {
     /// Units that were being programmed, or still in memory, when power was lost.
     pub torn_units: u64,
+    /// Live units in the checkpoint.
     pub checkpoint_units: u64,
     /// Pages whose spare bytes were read.
     pub scanned_pages: u64,

@@ -1,10 +1,15 @@
 //! The host's data of one request, read from and written to the units that the translation layer decides on.
 
 /// The data of a request. Addresses are bytes of the device.
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Transfer<'a> {
+    /// No data.
     Nothing,
+    /// Data to be read.
     Read { offset_bytes: u64, into: &'a mut [u8] },
+    /// Data to be written.
     Write { offset_bytes: u64, data: &'a [u8] },
+    /// Zeroes to be written.
     Zero { offset_bytes: u64, length_bytes: u64 },
 }
 
@@ -28,10 +33,12 @@ impl Transfer<'_> {
         }
     }
 
+    /// The first mapping unit of the range.
     pub fn first_unit(&self, unit_bytes: u32) -> u64 {
         self.range().0 / u64::from(unit_bytes)
     }
 
+    /// The start of the range.
     pub fn offset_bytes(&self) -> u64 {
         self.range().0
     }

@@ -30,6 +30,7 @@ use stream::{Stream, Until};
 /// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
+    /// The path of a unix socket.
     Unix(PathBuf),
     /// Host and port; port 0 selects a free one.
     Tcp(String, u16),
@@ -221,6 +222,7 @@ pub fn converse(
 }
 
 impl Server {
+    /// The address at which it listens; with port 0 the chosen port.
     pub fn address(&self) -> &Address {
         &self.address
     }

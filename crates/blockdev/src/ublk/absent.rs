@@ -15,10 +15,12 @@ pub fn attach(_device: Arc<dyn Device>) -> io::Result<BlockDevice> {
 }
 
 impl BlockDevice {
+    /// The path of the device.
     pub fn path(&self) -> &Path {
         match *self {}
     }
 
+    /// Removes the device.
     pub fn stop(&mut self) -> io::Result<()> {
         match *self {}
     }

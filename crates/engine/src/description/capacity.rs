@@ -13,14 +13,21 @@ use serde::Serialize;
 /// unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveCapacity {
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
     /// T and what is excluded from it: all of the flash.
     pub flash_units: u64,
+    /// All of the flash, in bytes.
     pub flash_bytes: u64,
+    /// T in mapping units.
     pub physical_units: u64,
+    /// T in bytes.
     pub physical_bytes: u64,
+    /// U in mapping units.
     pub user_units: u64,
+    /// U in bytes.
     pub user_bytes: u64,
+    /// Flash excluded from T, in bytes.
     pub held_out_bytes: u64,
     /// T - U; negative where the host would use more than there is.
     pub spare_bytes: i64,
@@ -37,10 +44,15 @@ pub struct DriveCapacity {
     pub over_provisioning_min: Option<f64>,
     /// The largest U with which garbage collection can still free one whole erase unit; 0 or less: none.
     pub user_units_max: i64,
+    /// Planes of all devices.
     pub planes: u64,
+    /// Blocks of all devices.
     pub blocks: u64,
+    /// Erase units of all devices.
     pub erase_units: u64,
+    /// 1, or the number of planes of a device.
     pub blocks_per_erase_unit: u64,
+    /// Mapping units of an erase unit, including parity.
     pub units_per_erase_unit: u64,
     /// The part of an erase unit without parity.
     pub data_units_per_erase_unit: u64,
@@ -48,6 +60,7 @@ pub struct DriveCapacity {
     pub slc_bytes_per_erase_unit: u64,
     /// Not available to garbage collection: the reserve and the open erase units.
     pub reserve_erase_units: u64,
+    /// Erase units that are open at a time.
     pub open_erase_units: u64,
     /// The number of open erase units of each stream: a single block on every die, unless one is filled at a time.
     pub open_blocks_per_stream: u64,

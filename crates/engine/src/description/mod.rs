@@ -18,6 +18,7 @@ use serde_json::Value;
 /// An error in a drive file.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Problem {
+    /// The kind of error.
     pub kind: ProblemKind,
     /// `table.key`, or a table, or a key at the top.
     pub key: String,
@@ -29,11 +30,13 @@ pub struct Problem {
     pub known: Vec<String>,
 }
 
+/// Kinds of errors in a drive file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// A key without a default is absent.
     MissingKey,
+    /// The table has no such key.
     UnknownKey,
     /// The value is impossible, alone or with others.
     Value,
@@ -51,6 +54,7 @@ pub enum Part {
     Keys,
     /// Also sources, and rules that do not depend on the capacity for the host.
     Geometry,
+    /// Everything.
     All,
 }
 
@@ -59,6 +63,7 @@ pub enum Part {
 pub struct DescribedDrive {
     /// The file with every value filled in, including defaults and parameters of policies.
     pub file: DriveFile,
+    /// The capacities derived from it.
     pub capacity: DriveCapacity,
     /// The memory of the drive alone, without the jobs of a run.
     pub memory: Memory,
@@ -94,6 +99,7 @@ pub fn describe(content: &Value, sold_bytes: Option<u64>) -> Result<DescribedDri
 }
 
 impl Problem {
+    /// An impossible value.
     pub fn value(key: impl Into<String>, value: impl Into<Value>, allowed: impl Into<String>) -> Self {
         Self {
             kind: ProblemKind::Value,

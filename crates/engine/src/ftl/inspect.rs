@@ -14,16 +14,21 @@ use serde::Serialize;
 /// Capacities, in mapping units unless the name says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Capacity {
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
     /// T: all flash except what is held out of it.
     pub physical_units: u64,
     /// U: the units addressable by the host.
     pub user_units: u64,
+    /// Erase units of T, including retired ones.
     pub erase_units: u32,
+    /// Slots of an erase unit.
     pub units_per_erase_unit: u32,
+    /// Slots of an erase unit without parity.
     pub data_units_per_erase_unit: u32,
     /// The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed.
     pub counted_unit_bytes: u32,
+    /// Mapped units of the host.
     pub live_units: u64,
     /// The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
     /// space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live.
@@ -33,25 +38,37 @@ pub struct Capacity {
 /// The distribution of erases over the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
+    /// Statistics of the erase counts.
     pub erase_count: Spread,
+    /// Blocks by erase count.
     pub histogram: Vec<WearBin>,
+    /// Blocks that were bad when the drive was new.
     pub bad_blocks_factory: u32,
+    /// Blocks that failed since.
     pub bad_blocks_grown: u32,
 }
 
+/// Statistics of a set of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
+    /// The least count.
     pub min: u32,
+    /// The mean.
     pub mean: f64,
+    /// The largest count.
     pub max: u32,
+    /// The standard deviation.
     pub stddev: f64,
 }
 
 /// Blocks with an erase count in a range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WearBin {
+    /// The least erase count of the bin.
     pub erase_count_min: u32,
+    /// The largest erase count of the bin.
     pub erase_count_max: u32,
+    /// The number of blocks.
     pub blocks: u32,
 }
 
@@ -83,6 +100,7 @@ impl Wear {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// The drive's capacities now.
     pub fn capacity(&self) -> Capacity {
         let layout = &self.space.layout;
         let slots_per_unit = layout.slots_per_unit();
@@ -106,10 +124,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.space.erase_units()
     }
 
+    /// Erased erase units.
     pub fn free_erase_units(&self) -> u32 {
         self.space.free.len()
     }
 
+    /// See `Capacity::effective_over_provisioning`.
     pub fn effective_over_provisioning(&self) -> Option<f64> {
         let (room, live) = self.room_and_live();
         (live > 0.0).then(|| room / live)
@@ -150,6 +170,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.layer.zones().map(ZoneTable::counts)
     }
 
+    /// The wear of all blocks.
     pub fn wear(&self) -> Wear {
         Wear::of(
             &self.space.array.erase_counts(),

@@ -51,6 +51,7 @@ use std::ops::Range;
 /// ahead.
 const AHEAD: usize = 24;
 
+/// A translation layer with placement policy `P`, layer `L` and clock `C`.
 pub struct Ftl<P, L, C> {
     mapping_unit_shift: u32,
     map: Map,
@@ -165,18 +166,22 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         })
     }
 
+    /// The counters since the drive was new.
     pub fn ledger(&self) -> &Ledger {
         self.accounts.ledger()
     }
 
+    /// Why the drive is read-only; None if it is not.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.read_only
     }
 
+    /// The capacity for the host.
     pub fn user_bytes(&self) -> u64 {
         u64::from(self.map.user_units()) << self.mapping_unit_shift
     }
 
+    /// The clock, to be read out by the front end.
     pub fn clock_mut(&mut self) -> &mut C {
         &mut self.clock
     }
@@ -219,6 +224,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
+    /// Executes one request.
     #[inline(always)]
     pub fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
         L::execute_one(self, request)

@@ -36,17 +36,22 @@ pub enum CellsBy {
 /// In drive writes: the weight of the prior rate of 1 against the observed age.
 const AGE_THAT_TELLS: f32 = 0.125;
 
+/// The state of an erase unit in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Standing {
+    /// Erased.
     Free,
+    /// Being written.
     Open,
+    /// Full.
     Closed,
     /// A partly collected victim: its live units are being moved.
     Emptying,
     /// Full of data in SLC mode, waiting to be folded.
     Slc,
+    /// Out of use.
     Retired,
 }
 
@@ -66,9 +71,11 @@ pub struct Marks {
 /// One erase unit in detail.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Close {
+    /// Its state.
     pub state: Standing,
     /// The stream that filled or fills it; None if it is free or retired.
     pub stream: Option<String>,
+    /// The erase count of its most worn block.
     pub erase_count: u32,
     /// The number of live slots.
     pub valid: u32,
@@ -86,6 +93,7 @@ pub trait Pictured {
     fn observe(&mut self);
     /// Replaces the contents of `out` with one byte an erase unit.
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>);
+    /// The markers, with the events since the last call.
     fn marks(&mut self) -> Marks;
     /// None if there is no such erase unit.
     fn close_up(&self, erase_unit: u32) -> Option<Close>;

@@ -37,6 +37,7 @@ pub trait Recoverable {
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit>;
     /// Corrupts the map on purpose, as an engine would that forgets to record a move. For tests that must detect it.
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn);
+    /// Why the drive is read-only; None if it is not.
     fn read_only(&self) -> Option<ReadOnly>;
     /// The number of erase units without which the drive becomes read-only.
     fn erase_units_needed(&self) -> u32;
@@ -50,6 +51,7 @@ pub trait Recoverable {
 
 /// What a drive stores in its system blocks.
 pub struct Lasting {
+    /// The counters, which may lack the last programs.
     pub ledger: Ledger,
     /// The blocks and their wear; None if another process made them, and only the counts of `Found` are known.
     pub array: Option<Array>,
@@ -76,7 +78,9 @@ pub struct Found {
 /// A unit of the host, or a map page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundUnit {
+    /// The logical unit.
     pub lpn: Lpn,
+    /// Its slot.
     pub ppn: Ppn,
     /// Slots that it occupies: 1 without data reduction.
     pub slots: u32,
@@ -84,25 +88,36 @@ pub struct FoundUnit {
     pub version: u64,
 }
 
+/// An erase unit as found by a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundEraseUnit {
+    /// Its contents.
     pub contents: FoundContents,
+    /// The number of its erases.
     pub erase_count: u32,
     /// Its erase was counted, but power was lost before it was performed.
     pub is_erase_undone: bool,
 }
 
+/// The contents of an erase unit found by a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundContents {
+    /// Erased, and not programmed since.
     Erased,
+    /// Out of use.
     Retired,
     /// The first `slots` are written. `order` increases with the time of the last program; `opened_at` is the number of
     /// units that the host had written before.
     Written {
+        /// The stream for which it was opened.
         stream: StreamId,
+        /// Written slots, from the first.
         slots: u32,
+        /// The time of its last program, as an ordinal number.
         order: u64,
+        /// Units written by the host before it was opened.
         opened_at: u64,
+        /// Whether it was programmed in SLC mode.
         is_slc: bool,
     },
 }

@@ -42,6 +42,7 @@ const AT_ONCE: usize = 1 << 14;
 /// Why a state cannot be saved or restored.
 #[derive(Debug)]
 pub enum StateError {
+    /// The file cannot be read or written.
     Io(io::Error),
     /// Not a state file, or one that is damaged or incomplete.
     Damaged(String),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The result of erasing an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erased {
+    /// All of its blocks are good.
     Usable,
     /// A block failed and its plane has no spare, so the erase unit is retired.
     Retired,
@@ -28,6 +29,7 @@ pub struct Worn {
     bad_blocks_grown: u32,
 }
 
+/// The blocks of the flash.
 pub struct Array {
     geometry: Geometry,
     /// By physical block: the number of erases.
@@ -47,6 +49,7 @@ pub struct Array {
 }
 
 impl Array {
+    /// A new array, with bad blocks and endurances drawn from `seed`.
     pub fn new(geometry: Geometry, faults: &Faults, endurance_cycles: u32, seed: u64) -> Self {
         let mut generator = Random::new(seed ^ 0x6e61_6e64);
         let mut good: Vec<Vec<u32>> = Vec::with_capacity(geometry.planes as usize);
@@ -82,6 +85,7 @@ impl Array {
         }
     }
 
+    /// The wear, for saving.
     pub fn worn(&self) -> Worn {
         Worn {
             erase_counts: self.erase_counts.clone(),
@@ -114,6 +118,7 @@ impl Array {
         Ok(())
     }
 
+    /// The dimensions of the flash.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
@@ -152,6 +157,7 @@ impl Array {
         self.held_out_blocks.extend_from_slice(&self.blocks[first..]);
     }
 
+    /// Erases an erase unit, whose blocks may fail.
     pub fn erase(&mut self, erase_unit: u32) -> Erased {
         let blocks_per_erase_unit = self.blocks_per_erase_unit();
         let first = erase_unit as usize * blocks_per_erase_unit;
@@ -229,10 +235,12 @@ impl Array {
         counts.filter_map(|(&count, is_counted)| is_counted.then_some(count)).collect()
     }
 
+    /// Blocks that were bad when the drive was new.
     pub fn bad_blocks_factory(&self) -> u32 {
         self.bad_blocks_factory
     }
 
+    /// Blocks that failed since.
     pub fn bad_blocks_grown(&self) -> u32 {
         self.bad_blocks_grown
     }

@@ -7,16 +7,24 @@ use crate::specification::drive::{EraseUnitKind, Nand};
 /// Counts derived from a drive file. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
+    /// Planes of the whole drive.
     pub planes: u32,
+    /// Planes of a die.
     pub planes_per_die: u32,
+    /// Blocks of a plane.
     pub blocks_per_plane: u32,
+    /// Pages of a block.
     pub pages_per_block: u32,
+    /// Mapping units of a page.
     pub units_per_page: u32,
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
+    /// Whether erase units are blocks or superblocks.
     pub erase_unit: EraseUnitKind,
 }
 
 impl Geometry {
+    /// Errors name the key of the drive file.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Result<Self, SpecificationError> {
         let counts = [
             ("nand.channels", nand.channels),
@@ -71,14 +79,17 @@ impl Geometry {
         Ok(geometry)
     }
 
+    /// Dies of the whole drive.
     pub fn dies(&self) -> u32 {
         self.planes / self.planes_per_die
     }
 
+    /// Mapping units of a block.
     pub fn units_per_block(&self) -> u32 {
         self.pages_per_block * self.units_per_page
     }
 
+    /// Blocks of the whole drive.
     pub fn blocks(&self) -> u32 {
         self.planes * self.blocks_per_plane
     }
@@ -88,6 +99,7 @@ impl Geometry {
         u64::from(self.blocks()) * u64::from(self.units_per_block())
     }
 
+    /// Blocks of an erase unit.
     pub fn blocks_per_erase_unit(&self) -> u32 {
         match self.erase_unit {
             EraseUnitKind::Block => 1,
@@ -95,6 +107,7 @@ impl Geometry {
         }
     }
 
+    /// Mapping units of an erase unit.
     pub fn units_per_erase_unit(&self) -> u32 {
         self.blocks_per_erase_unit() * self.units_per_block()
     }

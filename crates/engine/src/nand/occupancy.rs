@@ -19,11 +19,16 @@ const FREE: u32 = 1 << 31;
 const RETIRED: u32 = FREE | OPEN;
 const COUNT: u32 = OPEN - 1;
 
+/// The state of an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
+    /// Erased.
     Free,
+    /// Being written, or being collected.
     Open,
+    /// Full, and a candidate for garbage collection.
     Closed,
+    /// Out of use.
     Retired,
 }
 
@@ -71,6 +76,7 @@ impl ByDie {
     }
 }
 
+/// Live units and states of all erase units.
 pub struct Occupancy {
     keys: Vec<u32>,
     /// A lower bound of the keys of each group; it may be too low, never too high, until `least` searches the group and
@@ -83,6 +89,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
+    /// All erase units are free.
     pub fn new(erase_units: u32) -> Self {
         let padded = (erase_units as usize).next_multiple_of(GROUP * GROUP);
         let mut keys = vec![FREE; padded];
@@ -97,11 +104,13 @@ impl Occupancy {
         Self { by_die: (!die_of.is_empty()).then(|| ByDie::new(die_of)), ..self }
     }
 
+    /// The live units of an erase unit.
     #[inline(always)]
     pub fn live_units(&self, erase_unit: EraseUnit) -> u32 {
         self.keys[erase_unit.index()] & COUNT
     }
 
+    /// The state of an erase unit.
     pub fn state(&self, erase_unit: EraseUnit) -> State {
         match self.keys[erase_unit.index()] & !COUNT {
             FREE => State::Free,
@@ -117,6 +126,7 @@ impl Occupancy {
         self.set(erase_unit, OPEN | data_units);
     }
 
+    /// The erase unit is full and becomes a candidate.
     pub fn close(&mut self, erase_unit: EraseUnit) {
         debug_assert_eq!(self.state(erase_unit), State::Open);
         self.set(erase_unit, self.live_units(erase_unit));
@@ -128,6 +138,7 @@ impl Occupancy {
         self.set(erase_unit, OPEN | self.live_units(erase_unit));
     }
 
+    /// The erase unit is erased.
     pub fn free(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, FREE);
     }
@@ -143,15 +154,18 @@ impl Occupancy {
         self.set(erase_unit, key);
     }
 
+    /// The erase unit is out of use.
     pub fn retire(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, RETIRED);
     }
 
+    /// One of its units becomes stale.
     #[inline(always)]
     pub fn lose_one(&mut self, erase_unit: EraseUnit) {
         self.lose(erase_unit, 1);
     }
 
+    /// `units` of its units become stale.
     #[inline(always)]
     pub fn lose(&mut self, erase_unit: EraseUnit, units: u32) {
         let key = &mut self.keys[erase_unit.index()];
@@ -181,6 +195,7 @@ impl Occupancy {
         }
     }
 
+    /// Prefetches the count of an erase unit.
     #[inline(always)]
     pub fn prefetch(&self, erase_unit: EraseUnit) {
         crate::table::prefetch_in(&self.keys, erase_unit.index());
@@ -220,6 +235,7 @@ impl Occupancy {
         }
     }
 
+    /// All erase units, including retired ones.
     pub fn erase_units(&self) -> u32 {
         self.erase_units
     }

@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 pub struct Description {
     /// The key of `[ftl]` that selects it.
     pub kind: &'static str,
+    /// Its name in drive files.
     pub name: &'static str,
+    /// What it does, in one sentence.
     pub summary: &'static str,
     /// Its first publication.
     pub source: &'static str,

@@ -9,14 +9,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
+/// A generator; a clone continues with the same numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
+    /// The same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
+    /// 64 uniform random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()

@@ -19,6 +19,7 @@ const STEADY_WINDOWS: u32 = 3;
 /// The result of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DepthFound {
+    /// The depth found.
     pub depth: u32,
     /// Whether the last window was at this depth and met the target.
     pub is_final: bool,

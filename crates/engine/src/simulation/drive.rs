@@ -20,10 +20,15 @@ use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
 use std::io::{Read, Write};
 
+/// A drive without a clock, of one device or a stripe.
 pub trait SimulatedDrive: Pictured + Send {
+    /// Executes a batch of requests.
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused>;
+    /// The counters since the drive was new.
     fn ledger(&self) -> &Ledger;
+    /// The drive's capacities now.
     fn capacity(&self) -> Capacity;
+    /// The wear of all blocks.
     fn wear(&self) -> Wear;
     /// Only for a drive with zones.
     fn zones(&self) -> Option<ZoneCounts> {
@@ -33,6 +38,7 @@ pub trait SimulatedDrive: Pictured + Send {
     fn namespaces(&self) -> &[NamespaceCounts] {
         &[]
     }
+    /// Erased erase units.
     fn free_erase_units(&self) -> u32;
     /// By block.
     fn erase_counts(&self) -> Vec<u32>;
@@ -40,15 +46,18 @@ pub trait SimulatedDrive: Pictured + Send {
     fn erase_units(&self) -> u32;
     /// The space effective for garbage collection and the live units, in slots.
     fn room_and_live(&self) -> (f64, f64);
+    /// See `Capacity::effective_over_provisioning`.
     fn effective_over_provisioning(&self) -> Option<f64> {
         let (room, live) = self.room_and_live();
         (live > 0.0).then(|| room / live)
     }
+    /// Bytes of its tables.
     fn memory_bytes(&self) -> usize;
     /// Checks the identities of the ledger; the error says which does not hold.
     fn check_accounts(&self) -> Result<(), String>;
     /// Saves the state of the drive, which must be at rest, and restores one.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
+    /// Restores a saved state, of a drive with erase units smaller by the factor `times`.
     fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError>;
     /// Checks every map entry against the reverse map; takes time in proportion to the capacity.
     fn check_map(&self) -> Result<(), String>;

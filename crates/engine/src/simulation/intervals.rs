@@ -10,7 +10,9 @@ use serde::Serialize;
 /// Counts are those of the interval alone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
+    /// The end of the interval in simulated time.
     pub end_ns: u64,
+    /// The drive's counters.
     pub ledger: Ledger,
 }
 

@@ -16,29 +16,37 @@ const DIRECTIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation
 /// The limit that a job violated, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFailure {
+    /// The limit.
     pub limit: Limit,
     /// As fio numbers them: 0 reads, 1 writes, 2 trims.
     pub direction: u8,
     /// In bytes or requests a second, or nanoseconds.
     pub allowed: u64,
+    /// The rate or latency found.
     pub found: u64,
     /// The request that completed at that moment.
     pub offset_bytes: u64,
+    /// Length of that request.
     pub length_bytes: u32,
 }
 
 impl JobFailure {
+    /// A violation at a completion.
     pub fn at(limit: Limit, direction: Operation, allowed: u64, found: u64, completion: &Completion) -> Self {
         let Completion { offset_bytes, length_bytes, .. } = *completion;
         Self { limit, direction: direction as u8, allowed, found, offset_bytes, length_bytes }
     }
 }
 
+/// The limits of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
+    /// Least bytes a second.
     BytesPerSecondMin,
+    /// Least requests a second.
     IopsMin,
+    /// Longest latency.
     LatencyNsMax,
 }
 

@@ -54,7 +54,9 @@ use zoned_jobs::{check_needs_no_zones, share_zones};
 pub struct Progress {
     /// 0 to 1. For a run until the steady state, the share of the most that it may write.
     pub done: f64,
+    /// Bytes written by the host so far.
     pub host_written_bytes: u64,
+    /// Whether nothing is left to do.
     pub is_finished: bool,
 }
 
@@ -111,6 +113,7 @@ fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rou
 pub trait Run: Send {
     /// Advances by about this many requests or events.
     fn advance(&mut self, steps: u64) -> Result<Progress, SourceError>;
+    /// The outcome; panics if an identity of the ledger does not hold.
     fn finish(self: Box<Self>) -> Outcome;
     /// Saves the state of the drive, which must be at rest.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
@@ -119,7 +122,9 @@ pub trait Run: Send {
 /// The state of a drive when a run begins: as saved by `save_state`, from a drive whose erase units are smaller by a
 /// whole factor.
 pub struct InitialState<'a> {
+    /// The saved state.
     pub input: &'a mut dyn Read,
+    /// The factor by which its erase units are smaller.
     pub times: u32,
 }
 

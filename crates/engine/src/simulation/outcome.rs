@@ -18,11 +18,16 @@ use crate::timing::histogram::Latency;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
+    /// By job, in order.
     pub jobs: Vec<JobOutcome>,
+    /// The drive's counters over the whole run.
     pub ledger: Ledger,
+    /// The drive's capacities at the end.
     pub capacity: Capacity,
+    /// The wear of all blocks at the end.
     pub wear: Wear,
     /// None for a drive without zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,9 +35,11 @@ pub struct Outcome {
     /// In order; None for a drive without namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Vec<NamespaceOutcome>>,
+    /// By stage, in order.
     pub stages: Vec<StageOutcome>,
     /// None unless the run was to continue until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,
+    /// The time series over host bytes.
     pub series: Columns,
     /// None without a clock.
     pub timing: Option<Timing>,
@@ -40,13 +47,20 @@ pub struct Outcome {
     pub failure: Option<String>,
 }
 
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobOutcome {
+    /// The job's name.
     pub name: String,
+    /// The index of the clone.
     pub clone: u32,
+    /// The index of the stage.
     pub stage: u32,
+    /// Completed reads.
     pub read: Requests,
+    /// Completed writes.
     pub write: Requests,
+    /// Completed trims.
     pub trim: Requests,
     /// Flushes have 0 bytes.
     pub flush: Requests,
@@ -56,24 +70,34 @@ pub struct JobOutcome {
     pub timing: Option<JobTiming>,
 }
 
+/// The outcome on the clock.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Timing {
+    /// The simulated duration.
     pub simulated_ns: u64,
     /// The mean share of the time in which the dies were busy.
     pub die_utilization: f64,
+    /// The time series over simulated time.
     pub series: TimeColumns,
     /// None unless the run was to report intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Interval>>,
 }
 
+/// The times of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobTiming {
+    /// When the counts began.
     pub start_ns: u64,
+    /// When its last request completed.
     pub end_ns: u64,
+    /// Latencies of reads.
     pub read: Latency,
+    /// Latencies of writes.
     pub write: Latency,
+    /// Latencies of trims.
     pub trim: Latency,
+    /// Latencies of flushes.
     pub flush: Latency,
     /// None where requests come from outside.
     pub breakdown: Option<JobBreakdown>,
@@ -87,6 +111,7 @@ pub struct JobTiming {
     pub depth: Option<DepthFound>,
 }
 
+/// The outcome of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NamespaceOutcome {
     /// Addresses that the host has written and not trimmed.
@@ -112,33 +137,48 @@ impl NamespaceOutcome {
 /// The parts of the time of the requests, one row for each bin of the direction's latency.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobBreakdown {
+    /// Of reads.
     pub read: BreakdownColumns,
+    /// Of writes.
     pub write: BreakdownColumns,
+    /// Of trims.
     pub trim: BreakdownColumns,
 }
 
+/// Counts of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Requests {
+    /// Requests.
     pub ios: u64,
+    /// Their bytes.
     pub bytes: u64,
 }
 
+/// The boundaries of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageOutcome {
+    /// The index of the stage.
     pub stage: u32,
+    /// Bytes written by the host before it.
     pub host_written_bytes_start: u64,
+    /// Bytes written by the host at its end.
     pub host_written_bytes_end: u64,
     /// Read-ahead in the window; None for a drive, or a run, without it.
     pub read_ahead: Option<ReadCounts>,
 }
 
+/// The outcome of the search for the steady state.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadyStateOutcome {
+    /// Whether the rule held within the limit of writes.
     pub reached: bool,
     /// Host bytes since the start of the run.
     pub at_host_bytes: Option<u64>,
+    /// Host bytes of a round.
     pub round_bytes: u64,
+    /// The range of the last rounds as a share of their mean.
     pub range_share: Option<f64>,
+    /// The change of the least-squares line as a share of the mean.
     pub slope_share: Option<f64>,
     /// Write amplification of each round of the last stage; None where the host wrote nothing.
     pub round_waf: Vec<f64>,
@@ -164,6 +204,7 @@ impl JobOutcome {
         }
     }
 
+    /// The counts of an operation.
     pub fn requests_mut(&mut self, operation: Operation) -> &mut Requests {
         match operation {
             Operation::Read => &mut self.read,

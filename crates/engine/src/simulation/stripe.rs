@@ -19,13 +19,17 @@ use std::io::{Read, Write};
 
 /// A device of a stripe: a translation layer, or something built on one.
 pub trait StripeDevice: Send {
+    /// The translation layer.
     fn layer(&self) -> &dyn SimulatedDrive;
+    /// The translation layer, to be changed.
     fn layer_mut(&mut self) -> &mut dyn SimulatedDrive;
 }
 
 /// A device with a clock, as the front end above it uses it.
 pub trait TimedStripeDevice: StripeDevice {
+    /// The device with its clock.
     fn timed(&self) -> &dyn TimedDrive;
+    /// The device with its clock, to be changed.
     fn timed_mut(&mut self) -> &mut dyn TimedDrive;
 }
 
@@ -59,6 +63,7 @@ impl TimedStripeDevice for dyn TimedSimulatedDrive {
     }
 }
 
+/// A drive of one or more devices.
 pub struct Stripe<D: ?Sized> {
     devices: Vec<Box<D>>,
     chunks: Chunks,
@@ -71,6 +76,7 @@ pub fn seed_of(device: usize, seed: u64) -> u64 {
 }
 
 impl Stripe<dyn SimulatedDrive> {
+    /// Errors name the key of the drive file.
     pub fn build(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build(device, seed_of(index, seed)))
     }
@@ -78,6 +84,7 @@ impl Stripe<dyn SimulatedDrive> {
 
 /// For a drive without a stripe, of its one device.
 impl Stripe<dyn TimedSimulatedDrive> {
+    /// Errors name the key of the drive file.
     pub fn build_timed(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build_timed(device, seed_of(index, seed)))
     }
@@ -100,6 +107,7 @@ fn sum<D: StripeDevice + ?Sized>(devices: &[Box<D>]) -> Ledger {
 }
 
 impl<D: StripeDevice + ?Sized> Stripe<D> {
+    /// Combines devices that were built before.
     pub fn new(devices: Vec<Box<D>>, chunks: Chunks) -> Self {
         let ledger = sum(&devices);
         Self { devices, chunks, ledger }
@@ -122,18 +130,22 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
         Ok(Self::new(devices, Chunks::new(&drive.stripe)))
     }
 
+    /// The devices, in order.
     pub fn devices(&self) -> &[Box<D>] {
         &self.devices
     }
 
+    /// The devices, to be changed.
     pub fn devices_mut(&mut self) -> &mut [Box<D>] {
         &mut self.devices
     }
 
+    /// The devices, separated again.
     pub fn into_devices(self) -> Vec<Box<D>> {
         self.devices
     }
 
+    /// The layout of the stripe.
     pub fn chunks(&self) -> Chunks {
         self.chunks
     }

@@ -27,6 +27,7 @@ pub(super) use machine::Machine;
 /// Events between two samples of the drive for series and rounds.
 const EVENTS_AT_ONCE: u64 = 512;
 
+/// See the file's description.
 pub struct TimedSimulation {
     pub(super) machine: Machine,
     pub(super) jobs: Jobs,
@@ -139,6 +140,7 @@ impl TimedSimulation {
         Ok(self.progress())
     }
 
+    /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
         (self.active.is_empty() && self.active.end == self.jobs.jobs.len()) || self.failure.is_some()
     }

@@ -22,6 +22,7 @@ use crate::workload::host_zones::SharedZones;
 /// The most requests that a job issues before another has its turn: enough for prefetching.
 const TURN_REQUESTS_MAX: u64 = 256;
 
+/// See the file's description.
 pub struct Simulation {
     pub(super) drive: Box<dyn SimulatedDrive>,
     pub(super) jobs: Vec<RunningJob>,
@@ -120,10 +121,12 @@ impl Simulation {
         Ok(self.progress())
     }
 
+    /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
         (self.active.is_empty() && self.active.end == self.jobs.len()) || self.failure.is_some()
     }
 
+    /// The drive.
     pub fn drive(&self) -> &dyn SimulatedDrive {
         &*self.drive
     }

@@ -3,20 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// The section's name.
     pub name: String,
     /// The index of this clone among fio's `numjobs`, from 0.
     pub clone: u32,
     /// Index of the stage (the jobs between two `stonewall`s), from 0, ascending along the list of jobs.
     pub stage: u32,
+    /// The operations of the requests.
     pub direction: Direction,
+    /// Whether positions are sequential rather than random.
     pub sequential: bool,
     /// Share of reads among the requests of a `read-write` job, 0 to 100.
     pub read_percent: f64,
     /// The part of the drive that the job uses.
     pub offset_bytes: u64,
+    /// The size of that part.
     pub size_bytes: u64,
     /// The job ends after this many bytes of requests.
     pub io_bytes: u64,
@@ -24,9 +29,11 @@ pub struct Job {
     pub number_ios: Option<u64>,
     /// How often the whole job is repeated.
     pub loops: u32,
+    /// The sizes of the requests, by direction.
     pub block_sizes: PerDirection<Vec<BlockSize>>,
     /// Offsets of random requests are multiples of this.
     pub block_align_bytes: PerDirection<u64>,
+    /// The distribution of random requests.
     pub distribution: Distribution,
     /// Whether a uniform random job visits every block once before any a second time (fio without `norandommap`). With
     /// several sizes a block is the smallest, and a request is shortened before a visited block.
@@ -51,6 +58,7 @@ pub struct Job {
     /// The files, if there are several; they are between `offset_bytes` and `offset_bytes + size_bytes`. Null: one, of
     /// that size.
     pub files: Option<Files>,
+    /// The seed of the job's random numbers.
     pub seed: u64,
     /// Requests outstanding at a time; without a clock, the job's share of the turns among the jobs of its stage.
     pub iodepth: u32,
@@ -74,6 +82,7 @@ pub struct Job {
     /// nothing for this long. 0: no pauses.
     #[serde(default)]
     pub think_time_ns: u64,
+    /// The number of requests between two pauses.
     #[serde(default = "one")]
     pub think_time_blocks: u32,
     /// Whether issued instead of completed requests are counted for that.
@@ -91,6 +100,7 @@ pub struct Job {
     /// The same in requests of the smallest size of the direction, as fio counts them.
     #[serde(default)]
     pub rate_iops: Option<PerDirection<Option<u64>>>,
+    /// How the requests of a limited rate are spaced.
     #[serde(default)]
     pub rate_process: RateProcess,
     /// Whether a linear rate does not catch up on what it could not issue during think time.
@@ -236,9 +246,11 @@ pub enum RateProcess {
     Poisson,
 }
 
+/// Which other jobs end with a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndsOthers {
+    /// None.
     #[default]
     None,
     /// Those of its stage.
@@ -247,22 +259,31 @@ pub enum EndsOthers {
     All,
 }
 
+/// The operations of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
+    /// Reads.
     Read,
+    /// Writes.
     Write,
+    /// Trims.
     Trim,
+    /// Reads and writes, mixed.
     ReadWrite,
     /// Each block is trimmed, then written.
     TrimWrite,
 }
 
+/// A value for each direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerDirection<T> {
+    /// For reads.
     pub read: T,
+    /// For writes.
     pub write: T,
+    /// For trims.
     pub trim: T,
 }
 
@@ -270,7 +291,9 @@ pub struct PerDirection<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlockSize {
+    /// The size.
     pub bytes: u32,
+    /// Its share of the requests.
     pub percent: f64,
 }
 
@@ -278,7 +301,9 @@ pub struct BlockSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
+    /// Requests that share a position.
     pub ios: u32,
+    /// The positions of the requests after the first.
     pub then: Sequencer,
 }
 
@@ -299,7 +324,9 @@ pub enum Sequencer {
 pub struct StridedZones {
     /// Bytes transferred in a zone before the job moves to the next; they may exceed the zone.
     pub transfer_bytes: u64,
+    /// The size of a zone.
     pub range_bytes: u64,
+    /// The gap after a zone.
     pub skip_bytes: u64,
 }
 
@@ -323,10 +350,13 @@ pub struct ZonedJob {
     pub read_beyond_pointer: bool,
 }
 
+/// The files of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
+    /// The part of each file, in order.
     pub ranges: Vec<FileRange>,
+    /// Which file is next.
     pub service: FileService,
 }
 
@@ -334,13 +364,16 @@ pub struct Files {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRange {
+    /// Start of the part, on the drive.
     pub offset_bytes: u64,
+    /// Size of the part.
     pub size_bytes: u64,
 }
 
 /// Which file is next (fio's `file_service_type`). A file whose blocks have all been visited waits for the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum FileService {
     /// In turn, this many requests at a time.
     RoundRobin { ios: u32 },
@@ -359,10 +392,13 @@ pub enum FileService {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Distribution {
+    /// Uniform.
     Random,
     /// Rank r is drawn with a probability proportional to r^-theta.
     Zipf {
+        /// The exponent.
         theta: f64,
+        /// The position of the most frequent block.
         center: Option<f64>,
         /// Number of consecutive ranks that share a block, so that a part of a scaled drive has the skew of the whole.
         #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -370,16 +406,21 @@ pub enum Distribution {
     },
     /// fio's pareto: rank = blocks x u^(log h / log (1 - h)) for uniform u.
     Pareto {
+        /// The parameter h, between 0 and 1.
         h: f64,
+        /// The position of the most frequent block.
         center: Option<f64>,
     },
     /// fio's normal: the mean of twelve uniform ranks, with a deviation in percent of the blocks.
     Normal {
+        /// The width of the deviation.
         deviation_percent: f64,
+        /// The position of the most frequent block.
         center: Option<f64>,
     },
     /// In order, a percentage of the accesses for a percentage of the range; uniform within each zone.
     Zoned {
+        /// The zones, in order.
         zones: Vec<Zone>,
         /// Whether the blocks of a zone are scattered over the range instead of consecutive.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -387,45 +428,63 @@ pub enum Distribution {
     },
     /// The same with zones for each direction.
     ZonedByDirection {
+        /// The zones, in order.
         zones: PerDirection<Vec<Zone>>,
     },
     /// A percentage of the accesses for each next number of bytes of the range; the rest of the range is never
     /// accessed.
     ZonedAbsolute {
+        /// The zones, in order.
         zones: PerDirection<Vec<AbsoluteZone>>,
     },
     /// fio's own generator, rounding and scatter, bit by bit: see `workload/distribution/like_fio.rs`.
     LikeFio {
+        /// The distribution.
         law: FioLaw,
+        /// The position of the most frequent block.
         center: Option<f64>,
+        /// The seed of fio's generator.
         seed: u32,
     },
 }
 
+/// The distributions of fio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum FioLaw {
+    /// fio's zipf.
     Zipf { theta: f64 },
+    /// fio's pareto.
     Pareto { h: f64 },
+    /// fio's normal.
     Normal { deviation_percent: f64 },
 }
 
+/// A zone of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
+    /// Its share of the accesses.
     pub access_percent: f64,
+    /// Its share of the blocks.
     pub span_percent: f64,
 }
 
+/// A zone of a distribution, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AbsoluteZone {
+    /// Its share of the accesses.
     pub access_percent: f64,
+    /// Its size.
     pub span_bytes: u64,
 }
 
+/// Which write has which placement identifier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "choose", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Identifiers {
     /// In turn, one a write. An empty list stands for all that the drive has.
     RoundRobin { among: Vec<u8> },
@@ -435,11 +494,15 @@ pub enum Identifiers {
     ByOffset { ranges: Vec<IdentifierRange> },
 }
 
+/// A range of the drive and its placement identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdentifierRange {
+    /// The first byte.
     pub start_bytes: u64,
+    /// The byte after the last.
     pub end_bytes: u64,
+    /// The placement identifier.
     pub identifier: u8,
 }
 
@@ -471,6 +534,7 @@ pub struct JobLimits {
     /// The minimum rate over a window (fio's `rate_min`, `rate_iops_min`). Null: none. Bytes take precedence over
     /// requests, as in fio.
     pub bytes_per_second_min: PerDirection<Option<u64>>,
+    /// The same in requests.
     pub iops_min: PerDirection<Option<u64>>,
     /// The minimum length of a window (fio's `rate_cycle`).
     pub window_ns: u64,
@@ -484,9 +548,11 @@ pub struct JobLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobSteadyState {
+    /// The rule.
     pub criterion: SteadyCriterion,
     /// In requests or bytes a second, or in percent of the mean. SNIA's rule has its own limits.
     pub limit: f64,
+    /// Whether the limit is in percent of the mean.
     pub is_percent: bool,
     /// The window of the rule in seconds.
     pub duration_seconds: u32,
@@ -494,19 +560,26 @@ pub struct JobSteadyState {
     pub ramp_ns: u64,
 }
 
+/// What must be steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyCriterion {
+    /// Requests a second, by their deviation.
     Iops,
+    /// Requests a second, by their slope.
     IopsSlope,
+    /// Bytes a second, by their deviation.
     Bw,
+    /// Bytes a second, by their slope.
     BwSlope,
     /// SNIA's rule over five rounds, each a fifth of the duration.
     SniaPtsIops,
+    /// SNIA's rule on bytes a second.
     SniaPtsBw,
 }
 
 impl SteadyCriterion {
+    /// Whether it is SNIA's rule.
     pub fn is_snia(self) -> bool {
         matches!(self, Self::SniaPtsIops | Self::SniaPtsBw)
     }
@@ -517,6 +590,7 @@ impl SteadyCriterion {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {
+    /// The latency to be met.
     pub latency_ns: u64,
     /// How long a depth is tried.
     pub window_ns: u64,

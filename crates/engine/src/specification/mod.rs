@@ -16,10 +16,13 @@ pub use job::Job;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Specification {
+    /// The seed of everything random but the jobs' requests.
     pub seed: u64,
+    /// The drive.
     pub drive: Drive,
     /// Whether the drive has a clock. Without one only write amplification is computed, much faster.
     pub timed: bool,
+    /// When the run ends.
     pub until: Until,
     /// The maximum number of points of the time series; it is thinned by half when it would exceed this.
     pub series_points_max: u32,
@@ -33,6 +36,7 @@ pub struct Specification {
 /// When the last stage ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Until {
     /// When its jobs are complete.
     Job,

@@ -16,9 +16,11 @@ pub enum Part {
     Queueing,
     /// The controller's processing, and waiting in its memory for a full program group.
     Controller,
+    /// The link between host and drive.
     Link,
     /// Map pages that were not in memory.
     Map,
+    /// The channel between controller and die.
     Channel,
     /// The array, for the request itself.
     Flash,
@@ -28,6 +30,7 @@ pub enum Part {
     Gc,
 }
 
+/// The number of parts.
 pub const PARTS: usize = 8;
 
 /// Nanoseconds by part, of one request or a sum of many.
@@ -35,6 +38,7 @@ pub type Parts = [u64; PARTS];
 
 type Doubling = Box<[Parts; PER_DOUBLING]>;
 
+/// Sums of parts by bin of latency.
 #[derive(Clone, Debug, Default)]
 pub struct Breakdown {
     /// By groups of 64 bins; None for groups without requests.
@@ -44,17 +48,26 @@ pub struct Breakdown {
 /// The exported form: for each non-empty bin of latency, the total nanoseconds of its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BreakdownColumns {
+    /// Of `Part::Queueing`.
     pub queueing: Vec<u64>,
+    /// Of `Part::Controller`.
     pub controller: Vec<u64>,
+    /// Of `Part::Link`.
     pub link: Vec<u64>,
+    /// Of `Part::Map`.
     pub map: Vec<u64>,
+    /// Of `Part::Channel`.
     pub channel: Vec<u64>,
+    /// Of `Part::Flash`.
     pub flash: Vec<u64>,
+    /// Of `Part::HostOperations`.
     pub host_operations: Vec<u64>,
+    /// Of `Part::Gc`.
     pub gc: Vec<u64>,
 }
 
 impl Breakdown {
+    /// Adds a request.
     #[inline]
     pub fn add(&mut self, latency_ns: u64, parts: &Parts) {
         let bin = bin_of(latency_ns);

@@ -7,9 +7,11 @@ use crate::ledger::Ledger;
 use crate::request::Request;
 use std::ops::Range;
 
+/// A drive with a clock, as a front end uses it.
 pub trait TimedDrive {
     /// Prefetches what `decide` will access first, and, once that is cached, what it points to.
     fn prefetch(&self, request: &Request);
+    /// Prefetches the old copies of the request's units, after `prefetch`.
     fn prefetch_old(&self, request: &Request);
     /// Decides how to execute a request, submitted under `tag`.
     fn decide(&mut self, tag: u32, request: &Request) -> Result<(), ReadOnly>;
@@ -44,6 +46,7 @@ pub trait TimedDrive {
     fn replace(&mut self, _request: &Request, _memory: &InMemory) -> bool {
         false
     }
+    /// The drive's counters.
     fn ledger(&self) -> &Ledger;
     /// Exchanges the decisions since the last call for an empty list.
     fn take_decisions(&mut self, into: &mut Vec<Decision>);

@@ -23,7 +23,9 @@ pub trait Clock {
 
     /// Whether the read needs the flash: a read of data that the controller still holds does not, and is not counted.
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool;
+    /// A mapping unit is programmed.
     fn program(&mut self, ppn: Ppn, cause: Cause);
+    /// An erase unit is erased.
     fn erase(&mut self, erase_unit: EraseUnit);
     /// An erase unit is opened, in SLC mode or not; called only by drives with an SLC cache.
     fn open(&mut self, _erase_unit: EraseUnit, _is_slc: bool) {}

@@ -8,10 +8,13 @@ use crate::units::{EraseUnit, Lpn, Ppn};
 /// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
+    /// A read from flash.
     Read(Ppn, Cause),
     /// A read of data that the controller still holds in its memory, without a flash operation.
     ReadFromMemory(Ppn, Cause),
+    /// A program.
     Program(Ppn, Cause),
+    /// An erase.
     Erase(EraseUnit),
     /// From now on the erase unit is written in SLC mode, or not.
     Open(EraseUnit, bool),
@@ -20,31 +23,46 @@ pub enum Decision {
 /// Where a drive with data reduction stores what, in slots. Its decisions contain the mapping units that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packed {
+    /// A unit written by the host.
     Written {
+        /// Its address.
         lpn: Lpn,
+        /// Its first slot.
         slot: Ppn,
+        /// Its slots.
         slots: u32,
     },
+    /// A moved unit.
     Moved {
+        /// Its address.
         lpn: Lpn,
+        /// Its old slot.
         from: Ppn,
+        /// Its first new slot.
         slot: Ppn,
+        /// Its slots.
         slots: u32,
     },
     /// Padding, or data of the drive itself.
     Nothing {
+        /// The first slot.
         slot: Ppn,
+        /// The number of slots.
         slots: u32,
     },
     /// Already stored, for another address.
     Shared {
+        /// The address.
         lpn: Lpn,
+        /// The address that stored the data.
         original: Lpn,
     },
 }
 
+/// The clock of a timed drive.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
+    /// Decisions since the last exchange, in order.
     pub decisions: Vec<Decision>,
     /// Units that can be read without flash; lent for a decision.
     pub memory: InMemory,

@@ -17,6 +17,7 @@ pub struct Amount {
 }
 
 impl Amount {
+    /// For a job whose requests have at most this length.
     pub fn new(job: &Job, length_bytes_max: u32) -> Amount {
         let mut amount = Amount {
             bytes_target: job.io_bytes,
@@ -53,12 +54,14 @@ impl Amount {
         ended
     }
 
+    /// Starts again, with all loops.
     pub fn restart(&mut self) {
         (self.bytes, self.ios) = (0, 0);
         // An empty loop is over before it starts, and so are all.
         self.loops = if self.bytes_target == 0 || self.ios_target == 0 { self.loops_target } else { 0 };
     }
 
+    /// The completed share, from 0 to 1.
     pub fn progress(&self) -> f64 {
         if self.loops == self.loops_target {
             return 1.0;

@@ -3,6 +3,7 @@
 
 use crate::random::{Random, scale};
 
+/// A distribution over a few outcomes.
 #[derive(Clone, Debug)]
 pub struct Chances<T> {
     columns: Box<[Column<T>]>,
@@ -42,6 +43,7 @@ impl<T: Copy> Chances<T> {
         Chances { columns: columns.into_boxed_slice() }
     }
 
+    /// Draws an outcome.
     #[inline(always)]
     pub fn draw(&self, random: &mut Random) -> T {
         let (index, rest) = scale(random.bits(), self.columns.len() as u64);

@@ -8,6 +8,7 @@ use super::sizes::Sizes;
 use crate::random::Random;
 use crate::specification::job::Sequencer;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Composed {
     files: Vec<File>,
@@ -30,26 +31,36 @@ pub struct File {
 }
 
 impl File {
+    /// A file in this range of the drive.
     pub fn new(places: Places, start_bytes: u64, end_bytes: u64) -> File {
         File { places, start_bytes, end_bytes, last: [None; JOB_CLASSES], is_over: false }
     }
 }
 
+/// Which file is next; see `FileService`.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Service {
+    /// In turn.
     RoundRobin { ios: u32 },
+    /// One after the other.
     Sequential,
+    /// At random.
     Random { ios: u32 },
+    /// At random with weights.
     Weighted(Chances<usize>),
 }
 
 /// When a request takes a new position, and whether that is random.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
+    /// Requests that share a position.
     pub ios: u32,
+    /// The positions of the requests after the first.
     pub then: Sequencer,
     /// A new position is random if 64 random bits are below this; None: always.
     pub random_below: [Option<u64>; JOB_CLASSES],
+    /// Requests left of the current run.
     pub left: u32,
 }
 

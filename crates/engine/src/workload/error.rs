@@ -7,7 +7,9 @@ use std::fmt;
 pub struct StreamError {
     /// The field of the job, as in the specification: `block_sizes.write`.
     pub key: String,
+    /// The value, as text.
     pub value: String,
+    /// What is allowed; completes "should be".
     pub allowed: String,
 }
 

@@ -27,6 +27,7 @@ pub struct HostZones {
     jobs: usize,
 }
 
+/// The zones of a run, once a job has created them.
 pub type SharedZones = Arc<Mutex<Option<HostZones>>>;
 
 impl HostZones {
@@ -44,6 +45,7 @@ impl HostZones {
         }
     }
 
+    /// The size of a zone, and its writable part.
     pub fn sizes_bytes(&self) -> (u64, u64) {
         (self.zone_bytes, self.capacity_bytes)
     }
@@ -209,12 +211,14 @@ impl ZonedStream {
         Ok(out.len() - start)
     }
 
+    /// Restarts the job.
     pub fn restart(&mut self) {
         self.stream.restart();
         self.cursor = (self.zones.start, 0);
         self.is_at_end = false;
     }
 
+    /// The completed share, from 0 to 1.
     pub fn progress(&self) -> f64 {
         if self.is_at_end && self.pending.is_none() { 1.0 } else { self.stream.progress() }
     }
@@ -362,6 +366,7 @@ impl ZonedStream {
 /// No zone of a job may be opened, and none is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoZone {
+    /// Zones open by other jobs.
     pub open: usize,
 }
 

@@ -72,6 +72,7 @@ enum Kinds {
 }
 
 impl Stream {
+    /// Errors name the field of the job.
     pub fn new(job: &Job) -> Result<Stream, StreamError> {
         if job.size_bytes == 0 || job.offset_bytes.checked_add(job.size_bytes).is_none() {
             return Err(StreamError::new("size_bytes", job.size_bytes, "1 byte or more, ending below 2^64"));

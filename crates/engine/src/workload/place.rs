@@ -9,12 +9,15 @@ pub const JOB_CLASSES: usize = 2;
 /// A byte range of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// Start of the range.
     pub offset_bytes: u64,
+    /// Length of the range.
     pub length_bytes: u32,
 }
 
 /// Chooses the position and the length of a job class's next request.
 pub trait Place {
+    /// The next request of a job class.
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent;
 
     /// The job restarts (a loop has ended).
@@ -59,16 +62,22 @@ pub trait Blocks {
 /// job's part, from which the smallest size of the job class still fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
+    /// The distance of two positions.
     pub align_bytes: u64,
+    /// The number of positions.
     pub blocks: u64,
 }
 
 /// Random requests: a block from a distribution, then a size that fits there.
 #[derive(Clone, Debug)]
 pub struct Scattered<B> {
+    /// Start of the job's part.
     pub start_bytes: u64,
+    /// End of the job's part.
     pub end_bytes: u64,
+    /// The positions of each job class.
     pub grids: [Grid; JOB_CLASSES],
+    /// The distribution over them.
     pub blocks: B,
 }
 

@@ -3,6 +3,7 @@
 
 use super::permutation::Permutation;
 
+/// A permutation of blocks with a chosen position of the hottest.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     permutation: Permutation,

@@ -12,6 +12,7 @@ pub trait Sizes {
     /// Whether a job class has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
 
+    /// A size from the job class's distribution.
     fn draw(&self, job_class: usize, random: &mut Random) -> u32;
 
     /// The job class's smallest size.
@@ -24,6 +25,7 @@ pub trait Sizes {
 /// One size a table.
 #[derive(Clone, Debug)]
 pub struct OneSize {
+    /// The size of each table.
     pub bytes: [u32; TABLES],
 }
 
@@ -47,7 +49,9 @@ impl Sizes for OneSize {
 /// A distribution of sizes a table.
 #[derive(Clone, Debug)]
 pub struct SeveralSizes {
+    /// The distribution of each table.
     pub chances: [Chances<u32>; TABLES],
+    /// The smallest size of each table.
     pub bytes_min: [u32; TABLES],
 }
 

@@ -75,7 +75,9 @@ pub struct UpdateFrequencies {
 /// The hottest `units_share` of the written units take `writes_share` of the unit writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpdateCurvePoint {
+    /// The hottest share of the written units.
     pub units_share: f64,
+    /// Their share of the unit writes.
     pub writes_share: f64,
 }
 
@@ -99,6 +101,7 @@ impl UpdateFrequencies {
         frequencies
     }
 
+    /// Units written.
     pub fn units_written(&self) -> u64 {
         self.histogram.iter().map(|(_, units)| units).sum()
     }

@@ -36,6 +36,7 @@ impl Medium {
         })
     }
 
+    /// Writes the entry that begins at a slot.
     pub fn set_entry(&mut self, slot: u32, entry: Entry) {
         let at = self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = &mut self.memory[at..at + ENTRY_BYTES];
@@ -47,6 +48,7 @@ impl Medium {
         bytes[..4].copy_from_slice(&entry.lpn.to_le_bytes());
     }
 
+    /// Removes the entries that begin at these slots.
     pub fn clear_entries(&mut self, slots: std::ops::Range<u32>) {
         let at = |slot: u32| self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = at(slots.start)..at(slots.end);

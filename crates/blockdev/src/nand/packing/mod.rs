@@ -43,6 +43,7 @@ pub(super) struct Packing {
 /// How a unit of the host will be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared {
+    /// Slots that the unit will occupy.
     pub slots: u32,
     /// Where the same bytes are stored, if they still are.
     pub same_at: Option<u32>,
@@ -78,6 +79,7 @@ impl Packing {
 }
 
 impl Nand {
+    /// Whether the drive reduces data.
     pub fn is_packed(&self) -> bool {
         self.packing.is_some()
     }

@@ -44,6 +44,7 @@ pub fn is_namespaced(drive: &Drive) -> bool {
     !drive.namespaces.is_empty()
 }
 
+/// The interface of a layer.
 pub trait Layer: Sized {
     /// Whether a unit occupies as many slots as it needs, and counts as live from its write on; other units occupy one
     /// slot, which counts as live from the opening of its erase unit on.
@@ -78,6 +79,7 @@ pub trait Layer: Sized {
         user_units
     }
 
+    /// The zones; None without any.
     fn zones(&self) -> Option<&ZoneTable> {
         None
     }
@@ -113,6 +115,7 @@ pub trait Layer: Sized {
     fn map_pages(&self) -> u32 {
         0
     }
+    /// Map pages with a copy in flash.
     fn map_pages_in_flash(&self) -> u64 {
         0
     }
@@ -130,6 +133,7 @@ pub trait Layer: Sized {
     /// An erase unit was erased.
     fn erased(&mut self) {}
 
+    /// Executes one request.
     fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly>;
 
     /// Reads units, before the host's request.
@@ -221,6 +225,7 @@ pub trait Layer: Sized {
         ftl.check_links()
     }
 
+    /// The state to be saved.
     fn kept(&self) -> Self::Kept;
     /// Restores the saved state of a layer of the same drive. False if it is of another drive.
     fn take_up(&mut self, kept: Self::Kept) -> bool;

@@ -20,9 +20,11 @@ use serde::{Deserialize, Serialize};
 pub struct NamespaceCounts {
     /// Addresses that the host has written and not trimmed.
     pub live_units: u64,
+    /// Counters since the drive was new.
     pub ledger: NamespaceLedger,
 }
 
+/// The layer of drives with namespaces.
 pub struct Namespaced {
     /// The first address after each namespace, in order.
     ends: Vec<Lpn>,
@@ -98,6 +100,7 @@ impl Layer for Namespaced {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Counters by namespace, in order; empty for a drive without any.
     pub fn namespaces(&self) -> &[NamespaceCounts] {
         self.layer.namespaces()
     }

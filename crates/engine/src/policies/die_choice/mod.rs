@@ -19,6 +19,7 @@ use crate::specification::drive::PolicyChoice;
 pub struct View<'a, R> {
     /// The die that took the stream's last group.
     pub last: u32,
+    /// The number of dies.
     pub dies: u32,
     /// Whether a die has an open block for the stream, or an erased one to open. At least one die has.
     pub has_room: R,
@@ -44,16 +45,20 @@ pub trait DieChoicePolicy: registry::Named + Sized {
     /// Whether `choose` always returns the next die with space; then it need not be called.
     const TAKES_TURNS: bool = false;
 
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
+    /// The die of the next program group.
     fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32;
 }
 
 macro_rules! die_choices {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once, called once a program group.
+        #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum DieChoice { $($policy($file::$policy)),+ }
 
         impl DieChoice {
+            /// Errors name the key of the drive file.
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
@@ -63,24 +68,29 @@ macro_rules! die_choices {
                 Err(registry::unknown("die_choice", choice, &descriptions()))
             }
 
+            /// See `DieChoicePolicy::KEEPS_ONE_BLOCK`.
             pub fn keeps_one_block(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::KEEPS_ONE_BLOCK),+ }
             }
 
+            /// See `DieChoicePolicy::USES_LOAD`.
             pub fn uses_load(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::USES_LOAD),+ }
             }
 
+            /// See `DieChoicePolicy::TAKES_TURNS`.
             pub fn takes_turns(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::TAKES_TURNS),+ }
             }
 
+            /// The die of the next program group.
             #[inline]
             pub fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32 {
                 match self { $(Self::$policy(policy) => policy.choose(view, random)),+ }
             }
         }
 
+        /// All die choices, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$file::$policy>("die_choice")),+]
         }

@@ -16,11 +16,13 @@ use crate::specification::drive::PolicyChoice;
 /// What a gc throttling policy decides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
+    /// Erased erase units.
     pub free_erase_units: u32,
     /// How many should be erased.
     pub floor_erase_units: u32,
     /// The victim's live units when it was chosen, and the units that its erase frees, at least 1.
     pub live_units: u64,
+    /// Units freed by the erase of the victim.
     pub gained_units: u64,
     /// Units just written by the host.
     pub written_units: u64,
@@ -37,7 +39,9 @@ pub enum Pace {
 
 /// The interface of a gc throttling policy.
 pub trait GcThrottlingPolicy: registry::Named + Sized {
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
+    /// How much of the victim to move for this write.
     fn pace(&self, view: &View) -> Pace;
     /// Units are moved in batches of this size.
     fn batch_units(&self) -> u64 {
@@ -48,9 +52,11 @@ pub trait GcThrottlingPolicy: registry::Named + Sized {
 macro_rules! gc_throttling_policies {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once.
+        #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum GcThrottling { $($policy($file::$policy)),+ }
 
         impl GcThrottling {
+            /// Errors name the key of the drive file.
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
@@ -60,17 +66,20 @@ macro_rules! gc_throttling_policies {
                 Err(registry::unknown("gc_throttling", choice, &descriptions()))
             }
 
+            /// How much of the victim to move for this write.
             #[inline]
             pub fn pace(&self, view: &View) -> Pace {
                 match self { $(Self::$policy(policy) => policy.pace(view)),+ }
             }
 
+            /// The batch in which units are moved.
             #[inline]
             pub fn batch_units(&self) -> u64 {
                 match self { $(Self::$policy(policy) => policy.batch_units()),+ }
             }
         }
 
+        /// All gc throttling policies, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$file::$policy>("gc_throttling")),+]
         }

@@ -34,6 +34,7 @@ enum Assignment {
     Borders(Vec<Lpn>),
 }
 
+/// See the file's description.
 pub struct ClassSpare {
     assignment: Assignment,
 }
@@ -124,13 +125,13 @@ mod tests {
         let policy = ClassSpare::new(Config { classes: 2, borders: vec![0.2] }, 1000).unwrap();
         // 80 % of the writes on 20 % of the space: sqrt(0.8 x 0.2) on both sides, so half of the spare area each.
         let pool = |erase_units, live_units, recent_units| PoolState { erase_units, live_units, recent_units };
-        let cleaned = |hot, cold| {
+        let collected = |hot, cold| {
             let pools = [pool(hot, 200, 800), pool(cold, 800, 200)];
             policy.pool_to_collect(&PoolView { pools: &pools, data_units_per_erase_unit: 10 })
         };
         // 140 erase units of 10 hold 1000 live units: 400 spare, 200 for each class: 40 and 100 erase units.
-        assert_eq!(cleaned(41, 99), Pool::Only(StreamId(0)));
-        assert_eq!(cleaned(39, 101), Pool::Only(StreamId(1)));
+        assert_eq!(collected(41, 99), Pool::Only(StreamId(0)));
+        assert_eq!(collected(39, 101), Pool::Only(StreamId(1)));
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl Default for Config {
     }
 }
 
+/// See the file's description.
 pub struct FrequencyFrontiers {
     classes: Classes,
 }

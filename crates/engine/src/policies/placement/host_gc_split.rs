@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
+/// See the file's description.
 pub struct HostGcSplit;
 
 impl Named for HostGcSplit {

@@ -33,6 +33,7 @@ impl Default for Config {
     }
 }
 
+/// See the file's description.
 pub struct HostStreams {
     identifiers: u8,
     persistently_isolated: bool,

@@ -31,14 +31,18 @@ pub const STREAMS_MAX: usize = 16;
 /// been there, in host units written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resident {
+    /// The stream of its erase unit.
     pub stream: StreamId,
+    /// Its mean age, in host units written.
     pub age: u64,
 }
 
 /// A stream's share of the drive, only for policies that are `POOLED`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolState {
+    /// Erase units of the stream.
     pub erase_units: u32,
+    /// Live units of the stream.
     pub live_units: u64,
     /// Host units written to it, weighted by recency.
     pub recent_units: u64,
@@ -53,7 +57,9 @@ impl PoolState {
 
 /// What a pooled policy decides by.
 pub struct PoolView<'a> {
+    /// By stream.
     pub pools: &'a [PoolState],
+    /// Data slots of an erase unit.
     pub data_units_per_erase_unit: u32,
 }
 
@@ -64,13 +70,17 @@ pub trait PlacementPolicy: registry::Named + Sized {
     /// Whether the engine maintains a `PoolState` for each stream and calls `pool_to_collect`.
     const POOLED: bool = false;
 
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
+    /// The number of streams, at most `STREAMS_MAX`.
     fn streams(&self) -> u8;
     /// The name of a stream, for people who watch the drive.
     fn stream_name(&self, stream: StreamId) -> String;
     /// `identifier` is the placement identifier that the host gives with the write.
     fn host_stream(&self, lpn: Lpn, identifier: u8, overwritten: Option<Resident>) -> StreamId;
+    /// The stream for data moved out of a victim.
     fn gc_stream(&self, victim: Resident) -> StreamId;
+    /// The pool from which garbage is collected next.
     fn pool_to_collect(&self, _view: &PoolView<'_>) -> Pool {
         Pool::All
     }
@@ -78,7 +88,9 @@ pub trait PlacementPolicy: registry::Named + Sized {
 
 /// An operation that is generic over the placement policy: the engine is compiled once for each.
 pub trait WithPlacement {
+    /// The result of the operation.
     type Output;
+    /// The operation.
     fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output;
 }
 
@@ -101,6 +113,7 @@ pub fn streams(choice: &PolicyChoice) -> Result<u8, SpecificationError> {
 
 macro_rules! placement_policies {
     ($($policy:ident),+ $(,)?) => {
+        /// Calls the operation with the chosen policy.
         pub fn with_placement<W: WithPlacement>(
             choice: &PolicyChoice,
             user_units: u32,
@@ -114,6 +127,7 @@ macro_rules! placement_policies {
             Err(registry::unknown("placement", choice, &descriptions()))
         }
 
+        /// All placement policies, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$policy>("placement")),+]
         }

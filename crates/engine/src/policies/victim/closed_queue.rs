@@ -69,7 +69,7 @@ impl ClosedQueue {
             .iter()
             .skip(first)
             .map(|entry| entry.erase_unit)
-            .filter(|&erase_unit| view.may_clean(erase_unit, Pool::All))
+            .filter(|&erase_unit| view.may_collect(erase_unit, Pool::All))
             .take(window)
             .min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
     }
@@ -83,7 +83,7 @@ impl ClosedQueue {
         let queues = self.queues.iter().enumerate().filter(|&(stream, _)| in_pool(stream));
         let oldest = queues.filter_map(|(stream, queue)| {
             // If any die is allowed, this is the first.
-            let slot = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
+            let slot = queue.iter().position(|entry| view.may_collect(entry.erase_unit, Pool::All))?;
             Some((queue[slot].closing, stream, slot))
         });
         oldest.min().map(|(_, stream, slot)| (stream, slot))

@@ -17,6 +17,7 @@ pub const LOOKED_AT: u32 = 64;
 
 /// The interface of a wear policy.
 pub trait WearPolicy: registry::Named + Sized {
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
     /// Whether the free erase unit with the fewest erases is opened next, or the one erased longest ago.
     fn prefers_least_worn(&self) -> bool;
@@ -30,9 +31,11 @@ pub trait WearPolicy: registry::Named + Sized {
 macro_rules! wear_policies {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once, called once an erase.
+        #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum WearLeveling { $($policy($file::$policy)),+ }
 
         impl WearLeveling {
+            /// Errors name the key of the drive file.
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
@@ -42,6 +45,7 @@ macro_rules! wear_policies {
                 Err(registry::unknown("wear_leveling", choice, &descriptions()))
             }
 
+            /// Whether the free erase unit with the fewest erases is opened next.
             pub fn prefers_least_worn(&self) -> bool {
                 match self { $(Self::$policy(policy) => policy.prefers_least_worn()),+ }
             }
@@ -52,6 +56,7 @@ macro_rules! wear_policies {
             }
         }
 
+        /// All wear levelling policies, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$file::$policy>("wear_leveling")),+]
         }

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 const UNITS_PER_CHUNK: u64 = 8;
 const UNPLACED: u32 = u32::MAX;
 
+/// See the file's description.
 pub struct Compact {
     unit_bytes: u64,
     units_max: u32,

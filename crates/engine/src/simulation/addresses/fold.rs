@@ -5,11 +5,13 @@
 
 use super::{AddressError, AddressMap, Extent, Piece};
 
+/// See the file's description.
 pub struct Fold {
     user_bytes: u64,
 }
 
 impl Fold {
+    /// Folds onto a drive of this capacity.
     pub fn new(user_bytes: u64) -> Self {
         assert!(user_bytes > 0, "a drive holds something");
         Self { user_bytes }

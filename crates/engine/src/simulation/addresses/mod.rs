@@ -19,8 +19,11 @@ pub use strict::Strict;
 /// The rest of a request: a byte range of the recorded address space. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// The operation of the request.
     pub operation: Operation,
+    /// Start in the recorded address space.
     pub offset_bytes: u64,
+    /// Length of the rest.
     pub length_bytes: u32,
 }
 
@@ -33,6 +36,7 @@ pub struct Piece {
     pub length_bytes: u32,
 }
 
+/// A mapping of addresses.
 pub trait AddressMap: Send {
     /// Maps the front part of the extent. The piece is within the drive.
     fn place(&mut self, extent: &Extent) -> Result<Piece, AddressError>;
@@ -45,8 +49,11 @@ pub trait AddressMap: Send {
 
 /// Why a request cannot be mapped to the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum AddressError {
+    /// The request ends at `end_bytes`, beyond the drive's `user_bytes`.
     PastTheEnd { end_bytes: u64, user_bytes: u64 },
+    /// Packing needs more than the `units` of the drive, of `unit_bytes` each.
     Full { units: u64, unit_bytes: u32 },
 }
 

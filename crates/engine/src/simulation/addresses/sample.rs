@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 /// A region whose inclusion is not decided by the hash.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hot {
+    /// The group of the region.
     pub group: u64,
     /// The region's index in its group.
     pub region: u64,
@@ -25,6 +26,7 @@ pub struct Hot {
     pub share: f64,
 }
 
+/// See the file's description.
 pub struct Sample {
     region_bytes: u64,
     one_in: u64,

@@ -2,11 +2,13 @@
 
 use super::{AddressError, AddressMap, Extent, Piece};
 
+/// See the file's description.
 pub struct Strict {
     user_bytes: u64,
 }
 
 impl Strict {
+    /// For a drive of this capacity.
     pub fn new(user_bytes: u64) -> Self {
         Self { user_bytes }
     }

@@ -15,12 +15,16 @@ pub struct Look {
     pub clock: Option<ClockLook>,
 }
 
+/// Figures of the clock.
 #[derive(Clone, Debug, Default)]
 pub struct ClockLook {
+    /// The simulated time.
     pub now_ns: u64,
     /// Mean over the dies, since the start.
     pub die_utilization: f64,
+    /// Latencies of completed reads.
     pub reads: Histogram,
+    /// Latencies of completed writes.
     pub writes: Histogram,
 }
 
@@ -31,47 +35,65 @@ pub struct Seen {
     look: Look,
 }
 
+/// The figures of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// None without a clock.
     pub simulated_seconds: Option<f64>,
     /// Issued.
     pub requests: u64,
+    /// The counters since the drive was new.
     pub ledger: Ledger,
     /// Bytes programmed over bytes written by the host; None before the first write.
     pub waf: Option<f64>,
+    /// The drive's capacities now.
     pub capacity: Capacity,
+    /// Erased erase units.
     pub free_erase_units: u32,
     /// Over the erase units that are not retired, each by its most worn block.
     pub erase_count: Spread,
+    /// Changes since the last call.
     pub since: Since,
 }
 
 /// Between two observations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Since {
+    /// None without a clock.
     pub simulated_seconds: Option<f64>,
+    /// Requests issued.
     pub requests: u64,
+    /// The drive's counters in between.
     pub ledger: Ledger,
+    /// None if the host wrote nothing.
     pub waf: Option<f64>,
     /// Reads, writes and trims completed a simulated second.
     pub iops: Option<f64>,
+    /// None without a clock.
     pub die_utilization: Option<f64>,
     /// None where nothing was read, or without a clock.
     pub read_latency: Option<LatencySince>,
+    /// None where nothing was written, or without a clock.
     pub write_latency: Option<LatencySince>,
 }
 
+/// Latencies between two observations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatencySince {
+    /// Requests.
     pub count: u64,
+    /// Their mean.
     pub mean_ns: f64,
+    /// The median.
     pub p50_ns: u64,
+    /// The 99th percentile.
     pub p99_ns: u64,
+    /// The 99.9th percentile.
     pub p999_ns: u64,
 }
 
 impl Seen {
+    /// Starts with these values.
     pub fn new(drive: &dyn SimulatedDrive, look: &Look) -> Self {
         Self { requests: 0, ledger: *drive.ledger(), look: look.clone() }
     }

@@ -19,6 +19,7 @@ use figures::{Figures, Look, Seen};
 use power::PowerLoss;
 use serde::Serialize;
 
+/// See the file's description.
 pub struct LiveRun {
     specification: Specification,
     run: Box<dyn Steps>,
@@ -44,6 +45,7 @@ pub struct Standing {
     pub is_finished: bool,
     /// The first job of the current stage.
     pub job: Option<usize>,
+    /// Why the drive is read-only; None if it is not.
     pub read_only: Option<ReadOnly>,
 }
 
@@ -93,6 +95,7 @@ impl LiveRun {
         Ok(self.standing())
     }
 
+    /// The progress so far.
     pub fn standing(&self) -> Standing {
         let active = self.run.active();
         Standing {
@@ -199,14 +202,17 @@ impl LiveRun {
         self.seen.figures(self.run.drive(), self.run.look(), Some(self.standing().requests))
     }
 
+    /// See [`crate::ftl::picture::Pictured::cells`].
     pub fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         self.run.drive().cells(by, out);
     }
 
+    /// See [`crate::ftl::picture::Pictured::marks`].
     pub fn marks(&mut self) -> Marks {
         self.run.drive_mut().marks()
     }
 
+    /// See [`crate::ftl::picture::Pictured::close_up`].
     pub fn close_up(&self, erase_unit: u32) -> Option<Close> {
         self.run.drive().close_up(erase_unit)
     }

@@ -14,6 +14,7 @@ use serde::Serialize;
 const CHECKPOINT_PART: u64 = 4;
 const MAP_ENTRY_BYTES: u64 = 4;
 
+/// The effect of a loss of power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PowerLoss {
     /// Whether data in memory is saved.
@@ -22,12 +23,14 @@ pub struct PowerLoss {
     pub torn_units: u64,
     /// Live units in the checkpoint; 0 before the first.
     pub checkpoint_units: u64,
+    /// Pages whose spare bytes would be read.
     pub scanned_pages: u64,
     /// The time to read the checkpoint and to scan.
     pub duration_ns: u64,
 }
 
 impl PowerLoss {
+    /// For a drive with these counters.
     pub fn of(drive: &Drive, capacity: &Capacity, ledger: &Ledger, units_in_memory: u64) -> Self {
         let nand = &drive.nand;
         let slots_per_unit = u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes);

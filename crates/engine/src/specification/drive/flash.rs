@@ -114,7 +114,9 @@ fn one() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list of numbers")]
 pub enum PageTimes {
+    /// The same for all pages.
     Same(f64),
+    /// By page of a word line.
     ByPage(Vec<f64>),
 }
 
@@ -247,16 +249,22 @@ impl Nand {
     }
 }
 
+/// The number of bits in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cell {
+    /// One.
     Slc,
+    /// Two.
     Mlc,
+    /// Three.
     Tlc,
+    /// Four.
     Qlc,
 }
 
 impl Cell {
+    /// Bits in a cell.
     pub fn bits(self) -> u32 {
         match self {
             Self::Slc => 1,
@@ -319,6 +327,7 @@ pub enum WhenFull {
 }
 
 impl SlcCache {
+    /// Whether the drive has an SLC cache.
     pub fn is_on(&self) -> bool {
         self.static_bytes > 0 || self.dynamic_bytes_max > 0
     }

@@ -122,11 +122,13 @@ pub struct HostLink {
     pub command_us: f64,
 }
 
+/// Whether a link transfers in both directions at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Duplex {
     /// One direction at a time.
     Half,
+    /// Both directions at a time.
     Full,
 }
 
@@ -136,10 +138,14 @@ impl Default for HostLink {
     }
 }
 
+/// The rate of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
+    /// Data, in 10^6 bytes a second.
     pub mb_s: f64,
+    /// Whether only one direction transfers at a time.
     pub is_half_duplex: bool,
+    /// Time of a command on the link, in addition to its data.
     pub command_us: f64,
 }
 

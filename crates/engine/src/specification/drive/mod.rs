@@ -29,6 +29,7 @@ pub use zones::{Zones, ZonesOfDrive, check_goes_with_zones, zones_of};
 /// The properties of a drive that the engine uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the comments of the fields' types describe the tables")]
 pub struct Drive {
     /// the drive's name; for a drive of the catalogue, that of its file
     #[schemars(length(min = 1), example = &"generic-tlc-480")]

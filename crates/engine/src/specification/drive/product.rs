@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// A drive file: TOML, with the source of every value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[allow(missing_docs, reason = "the comments of the fields' types describe the tables")]
 pub struct DriveFile {
     #[serde(flatten)]
     pub drive: Drive,
@@ -80,6 +81,7 @@ pub struct Source {
     pub source: String,
 }
 
+/// How a value was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {

@@ -33,6 +33,7 @@ impl Default for Stripe {
 }
 
 impl Stripe {
+    /// Whether the drive has several devices.
     pub fn is_on(&self) -> bool {
         self.devices != 1
     }

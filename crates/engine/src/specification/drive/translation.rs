@@ -57,6 +57,7 @@ pub fn dies_in_turn() -> PolicyChoice {
     PolicyChoice::named("round-robin")
 }
 
+/// What an erase unit consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseUnitKind {
@@ -66,6 +67,7 @@ pub enum EraseUnitKind {
     Superblock,
 }
 
+/// Which space serves garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SpareArea {
@@ -80,7 +82,9 @@ pub enum SpareArea {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "ChoiceForms")]
 pub struct PolicyChoice {
+    /// the name of a policy
     pub name: String,
+    /// its parameters, by name
     #[serde(flatten)]
     pub parameters: Map<String, Value>,
 }
@@ -203,6 +207,7 @@ impl Default for MapCache {
     }
 }
 
+/// Which cached map page is evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Eviction {
@@ -212,6 +217,7 @@ pub enum Eviction {
     Clock,
 }
 
+/// The form of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MapForm {
@@ -246,6 +252,7 @@ impl Default for DataReduction {
 }
 
 impl DataReduction {
+    /// Whether the drive reduces data.
     pub fn is_on(&self) -> bool {
         self.compression || self.deduplication
     }

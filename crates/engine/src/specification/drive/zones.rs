@@ -34,10 +34,15 @@ pub struct Zones {
 /// The same with every value filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZonesOfDrive {
+    /// The number of zones.
     pub count: u32,
+    /// The distance between the starts of two zones.
     pub zone_bytes: u64,
+    /// The writable part of a zone.
     pub capacity_bytes: u64,
+    /// The most open zones.
     pub open_max: u32,
+    /// The most active zones.
     pub active_max: u32,
 }
 
@@ -49,6 +54,7 @@ impl ZonesOfDrive {
 }
 
 impl Zones {
+    /// Whether the drive has zones.
     pub fn is_on(&self) -> bool {
         self.zone_bytes > 0
     }

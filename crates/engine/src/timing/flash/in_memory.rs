@@ -14,7 +14,9 @@ const NONE: GroupId = GroupId::MAX;
 /// smaller ones, a larger one by its first.
 #[derive(Clone, Debug)]
 pub struct Numbering {
+    /// Units of the smaller groups.
     pub units: Divisor,
+    /// Smaller groups in a larger one.
     pub smaller_per_group: Divisor,
 }
 
@@ -36,6 +38,7 @@ struct Known {
 
 const UNKNOWN: Known = Known { number: 0, is_large: true, is_begun: false, next: NONE };
 
+/// See the file's description.
 #[derive(Clone, Debug, Default)]
 pub struct InMemory {
     numbering: Numbering,
@@ -109,6 +112,7 @@ impl InMemory {
         self.groups[group as usize].is_begun = true;
     }
 
+    /// Whether no group is in memory.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -47,6 +47,7 @@ const NONE: u32 = u32::MAX;
 
 /// An event that the host waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Finished {
     /// Some units of a read have been transferred out of the die.
     Read { slot: u32, units: u32 },
@@ -86,6 +87,7 @@ fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max:
     count
 }
 
+/// The flash of one device.
 pub struct Flash {
     mapping_unit_bytes: u64,
     units_per_page: Divisor,
@@ -118,6 +120,7 @@ pub struct Flash {
 }
 
 impl Flash {
+    /// Errors of the drive are found earlier: panics if the geometry is impossible.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Self {
         let dies = nand.channels * nand.dies_per_channel;
         let units_per_page = nand.page_bytes / mapping_unit_bytes;
@@ -281,10 +284,12 @@ impl Flash {
         Self { dies: self.dies.without_fusing(), ..self }
     }
 
+    /// The unit of the map.
     pub fn mapping_unit_bytes(&self) -> u64 {
         self.mapping_unit_bytes
     }
 
+    /// The program groups.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }
@@ -306,6 +311,7 @@ impl Flash {
         self.now_ns
     }
 
+    /// Events for the host's side, in order; the caller empties the list.
     #[inline]
     pub fn finished(&mut self) -> &mut Vec<Finished> {
         &mut self.finished
@@ -454,6 +460,7 @@ impl Flash {
         self.dies.queue::<K>(now, die, program);
     }
 
+    /// The die of a page.
     pub fn die_of_page(&self, page: u32) -> usize {
         self.die_of::<Any>(page)
     }

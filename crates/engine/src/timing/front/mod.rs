@@ -47,6 +47,7 @@ pub use striped::{Devices, StripedFront};
 /// A request as submitted to a front.
 #[derive(Clone, Copy, Debug)]
 pub struct Submission {
+    /// The request.
     pub request: Request,
     /// Now, or earlier: the time since then counts as latency.
     pub issued_ns: u64,
@@ -56,14 +57,20 @@ pub struct Submission {
     pub is_through: bool,
 }
 
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The tag of its submission.
     pub tag: u32,
+    /// Its operation.
     pub operation: Operation,
+    /// Its length.
     pub length_bytes: u32,
+    /// Its start.
     pub offset_bytes: u64,
+    /// When it was issued.
     pub issued_ns: u64,
+    /// When it completed.
     pub completed_ns: u64,
 }
 
@@ -72,6 +79,7 @@ pub trait Intake {
     /// The translation layer below it, or those of several devices.
     type Drives<'d>: ?Sized;
 
+    /// The current time.
     fn now_ns(&self) -> u64;
     /// The time of the next event on the host's side; the end of time if there is none.
     fn next_ns(&self) -> u64;
@@ -105,6 +113,7 @@ pub trait Intake {
     ) -> Result<Stepped, ReadOnly>;
     /// Prefetches what the request will access first, and, once that is cached, what it points to.
     fn prefetch(&self, request: &Request, drives: &Self::Drives<'_>);
+    /// Prefetches the old copies of the request's units, after `prefetch`.
     fn prefetch_old(&self, request: &Request, drives: &Self::Drives<'_>);
     /// The drive's counters.
     fn ledger<'a>(&'a self, drives: &'a Self::Drives<'_>) -> &'a Ledger;
@@ -210,6 +219,7 @@ pub struct Front {
 }
 
 impl Front {
+    /// A front above a flash.
     pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
         let has_buffer = front_end.buffer_units > 0;
         let [coalesces, frees_at_program] =
@@ -277,6 +287,7 @@ impl Front {
         Self { features, ..self }
     }
 
+    /// The flash below it.
     pub fn flash(&self) -> &Flash {
         &self.flash
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 /// Sums over segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReadCounts {
+    /// Segments read ahead.
     pub segments: u64,
     /// Pages with units of a segment.
     pub pages: u64,
@@ -21,6 +22,7 @@ pub struct ReadCounts {
 /// Counts segment by segment.
 #[derive(Clone, Debug)]
 pub struct ReadCounter {
+    /// The counts so far.
     pub counts: ReadCounts,
     units_per_page: u32,
     /// By die: pages of the current segment.
@@ -28,10 +30,12 @@ pub struct ReadCounter {
 }
 
 impl ReadCounter {
+    /// For flash with these dimensions.
     pub fn new(units_per_page: u32, dies: usize) -> Self {
         Self { counts: ReadCounts::default(), units_per_page, pages_of_die: vec![0; dies] }
     }
 
+    /// Units of a page.
     pub fn units_per_page(&self) -> u32 {
         self.units_per_page
     }
@@ -41,6 +45,7 @@ impl ReadCounter {
         self.pages_of_die[die] += 1;
     }
 
+    /// Ends the current segment, which needed this many map pages.
     pub fn end_segment(&mut self, map_pages: u64) {
         self.counts.segments += 1;
         self.counts.map_pages += map_pages;

@@ -23,6 +23,7 @@ const SEGMENT: u32 = OWN | 1 << 30;
 /// Not a slot.
 const NONE: u32 = u32::MAX;
 
+/// See the file's description.
 pub struct Reading {
     map_waits: MapWaits,
     miss_ns: u64,

@@ -21,10 +21,13 @@ use std::collections::VecDeque;
 
 /// The translation layers of the devices.
 pub trait Devices {
+    /// The translation layer of a device.
     fn device(&self, index: usize) -> &dyn TimedDrive;
+    /// The translation layer of a device, to be changed.
     fn device_mut(&mut self, index: usize) -> &mut dyn TimedDrive;
 }
 
+/// The front of a striped drive.
 pub struct StripedFront {
     devices: Vec<Front>,
     chunks: Chunks,
@@ -73,6 +76,7 @@ impl Front {
 }
 
 impl StripedFront {
+    /// A front above those of the devices.
     pub fn new(devices: Vec<Front>, chunks: Chunks) -> Self {
         let ledgers = Ledgers { whole: Ledger::default(), of_device: vec![Ledger::default(); devices.len()] };
         Self {
@@ -114,14 +118,17 @@ impl StripedFront {
         sum / self.devices.len() as f64
     }
 
+    /// See `Front::units_in_memory`.
     pub fn units_in_memory(&self) -> u64 {
         self.devices.iter().map(Front::units_in_memory).sum()
     }
 
+    /// See `Front::read_counts`.
     pub fn read_counts(&self) -> Option<ReadCounts> {
         self.devices.iter().map(Front::read_counts).reduce(sum)?
     }
 
+    /// See `Front::take_read_counts`.
     pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
         self.devices.iter_mut().map(Front::take_read_counts).reduce(sum)?
     }

@@ -13,6 +13,7 @@ pub use contract::Client;
 use issuing::{Issuing, Schedule};
 pub use pacing::{Pacing, Plan};
 
+/// The host of a drive.
 pub struct Host<F: Intake> {
     front: F,
     schedule: Schedule,
@@ -27,18 +28,22 @@ impl Host<Front> {
 }
 
 impl<F: Intake> Host<F> {
+    /// In front of a drive.
     pub fn before(front: F) -> Self {
         Self { front, schedule: Schedule::default() }
     }
 
+    /// The current time.
     pub fn now_ns(&self) -> u64 {
         self.front.now_ns()
     }
 
+    /// The front of the drive.
     pub fn front(&self) -> &F {
         &self.front
     }
 
+    /// The front of the drive, to be changed.
     pub fn front_mut(&mut self) -> &mut F {
         &mut self.front
     }

@@ -12,6 +12,7 @@ use std::f64::consts::LN_2;
 pub struct Plan {
     /// Requests outstanding at a time.
     pub depth: u32,
+    /// The delay after the start of the stage.
     pub start_delay_ns: u64,
     /// Jobs of the same stage that must end first.
     pub waits_for: Vec<u32>,
@@ -159,6 +160,7 @@ impl Pacing {
         })
     }
 
+    /// The job starts now.
     pub fn start(&mut self, now: u64) {
         self.ends_ns = self.runtime_ns.map_or(u64::MAX, |runtime_ns| now + runtime_ns);
         if let Some(think) = &mut self.think {
@@ -218,6 +220,7 @@ impl Pacing {
         due_ns.min(self.ends_ns.max(now + 1))
     }
 
+    /// The job has issued a request.
     pub fn issued(&mut self, request: &Request) {
         match request.operation {
             Operation::Flush => (self.hold, self.writes_since_flush) = (Hold::Flush, 0),

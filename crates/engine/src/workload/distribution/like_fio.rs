@@ -18,6 +18,7 @@ const NORMAL_SUMMANDS: u64 = 12;
 /// 2^64 x (1 - 1 / golden ratio): the factor of fio's ranks, modulo 2^64.
 const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct LikeFio {
     count: u64,

@@ -18,21 +18,36 @@ use super::sizes::Sizes;
 use super::zones::Zones;
 use crate::random::Random;
 
+/// The positions of a stream's requests.
 #[derive(Clone, Debug)]
 pub enum Places {
+    /// See `sequential`.
     Sequential(sequential::Sequential),
+    /// See `strided`.
     Strided(strided::Strided),
+    /// See `uniform`.
     Uniform(Scattered<uniform::Uniform>),
+    /// See `random_map`.
     RandomMap(Scattered<random_map::RandomMap>),
+    /// See `cut_map`.
     CutMap(cut_map::CutMap),
+    /// See `zipf`.
     Zipf(Scattered<zipf::Zipf>),
+    /// See `zipf`.
     CoarseZipf(Scattered<zipf::CoarseZipf>),
+    /// See `pareto`.
     Pareto(Scattered<pareto::Pareto>),
+    /// See `normal`.
     Normal(Scattered<normal::Normal>),
+    /// See `zoned`.
     Zoned(Scattered<zoned::Zoned>),
+    /// See `zoned`.
     ScatteredZones(Scattered<zoned::ScatteredZones>),
+    /// See `like_fio`.
     LikeFio(Scattered<like_fio::LikeFio>),
+    /// See [`Composed`].
     Composed(Box<Composed>),
+    /// See [`Zones`].
     Zones(Box<Zones>),
 }
 

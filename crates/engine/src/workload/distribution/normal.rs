@@ -11,6 +11,7 @@ use crate::workload::scatter::Scatter;
 
 const SUMMANDS: u64 = 12;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Normal {
     job_classes: [(Ranks, Scatter); JOB_CLASSES],

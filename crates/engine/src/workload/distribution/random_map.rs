@@ -6,6 +6,7 @@ use crate::random::Random;
 use crate::workload::permutation::Permutation;
 use crate::workload::place::Blocks;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct RandomMap {
     count: u64,
@@ -14,6 +15,7 @@ pub struct RandomMap {
 }
 
 impl RandomMap {
+    /// An order of `count` blocks.
     pub fn new(count: u64, random: &mut Random) -> RandomMap {
         RandomMap { count, visited: 0, order: Permutation::new(count, random.bits()) }
     }

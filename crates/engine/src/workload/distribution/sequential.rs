@@ -16,6 +16,7 @@ pub struct Sequential {
 }
 
 impl Sequential {
+    /// For a range of the drive.
     pub fn new(start_bytes: u64, end_bytes: u64) -> Sequential {
         assert!(start_bytes < end_bytes);
         Sequential { start_bytes, end_bytes, position_bytes: [start_bytes; JOB_CLASSES] }

@@ -3,12 +3,14 @@
 use crate::random::Random;
 use crate::workload::place::{Blocks, JOB_CLASSES};
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Uniform {
     counts: [u64; JOB_CLASSES],
 }
 
 impl Uniform {
+    /// `counts` are the blocks of each job class.
     pub fn new(counts: [u64; JOB_CLASSES]) -> Uniform {
         Uniform { counts }
     }

@@ -10,12 +10,14 @@ use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 use std::f64::consts::LN_2;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Zipf {
     job_classes: [(Ranks, Scatter); JOB_CLASSES],
 }
 
 impl Zipf {
+    /// `counts` are the blocks of each job class.
     pub fn new(theta: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Zipf {
         Zipf { job_classes: counts.map(|count| (Ranks::new(count, theta), Scatter::new(count, seed, 0, center))) }
     }

@@ -7,6 +7,7 @@ use crate::workload::chances::Chances;
 use crate::workload::place::{Blocks, Grid, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Zoned {
     job_classes: [Chances<Span>; JOB_CLASSES],
@@ -85,6 +86,7 @@ pub struct ScatteredZones {
 }
 
 impl ScatteredZones {
+    /// As `Zoned::new`; the seed determines the order of the blocks.
     pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES], seed: u64) -> ScatteredZones {
         ScatteredZones {
             zoned: Zoned::new(zones, counts),

@@ -30,6 +30,7 @@ struct Cached {
     is_dirty: bool,
 }
 
+/// The layer of drives with a cache of map pages.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct MapCached {
     user_units: u32,

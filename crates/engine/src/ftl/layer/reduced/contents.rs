@@ -11,6 +11,7 @@ use crate::units::{Lpn, Ppn};
 /// How a unit of the host is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredAs {
+    /// In this many slots.
     Places(u32),
     /// Its data equals that of another address.
     SameAs(Lpn),

@@ -29,6 +29,7 @@ const SLOTS_PER_UNIT_MAX: u32 = 128;
 /// Units of the last request with new data that a duplicate may refer to.
 const REMEMBERED_MAX: usize = 4096;
 
+/// The layer of drives with data reduction.
 pub struct Reduced {
     settings: DataReduction,
     unit_bytes: u64,

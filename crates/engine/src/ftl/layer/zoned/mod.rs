@@ -21,6 +21,7 @@ use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 pub use slots::ZoneSlots;
 pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
 
+/// The layer of zoned drives.
 pub struct Zoned {
     table: ZoneTable,
     /// By zone, in the order in which they were filled.
@@ -102,10 +103,12 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(u64::from(first) << self.mapping_unit_shift)
     }
 
+    /// Opens a zone explicitly.
     pub fn open_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         self.layer.table.open(zone)
     }
 
+    /// Closes an open zone.
     pub fn close_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         self.layer.table.close(zone)
     }
@@ -142,6 +145,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(())
     }
 
+    /// The states of the zones.
     pub fn zone_table(&self) -> &ZoneTable {
         &self.layer.table
     }

@@ -12,6 +12,7 @@ use std::fmt;
 /// becomes read-only as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneState {
+    /// Empty: the write pointer is at the start.
     Empty,
     /// Opened by a write.
     ImplicitlyOpen,
@@ -19,17 +20,24 @@ pub enum ZoneState {
     ExplicitlyOpen,
     /// Partly written; must be opened before the next write.
     Closed,
+    /// Full: written to its capacity, or finished.
     Full,
 }
 
 /// Why a command is refused: a status code of NVMe's zoned namespace command set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneStatus {
+    /// The command crosses the end of a zone, or of its capacity.
     ZoneBoundaryError,
+    /// A write to a full zone.
     ZoneIsFull,
+    /// A write that does not begin at the write pointer.
     ZoneInvalidWrite,
+    /// The limit of active zones is reached.
     TooManyActiveZones,
+    /// The limit of open zones is reached.
     TooManyOpenZones,
+    /// The zone's state does not allow the command.
     InvalidZoneStateTransition,
     /// The generic code: a range that is not a multiple of units, or a reset of a part of a zone.
     InvalidFieldInCommand,
@@ -49,8 +57,10 @@ impl fmt::Display for ZoneStatus {
     }
 }
 
+/// One zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Zone {
+    /// The zone's state.
     pub state: ZoneState,
     /// The write pointer, relative to the start of the zone. For a full zone, the number of written units.
     pub written: u32,
@@ -61,7 +71,9 @@ pub struct Zone {
 /// How an accepted write is to be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
+    /// The zone to write to.
     pub zone: u32,
+    /// The slot of its open erase unit.
     pub slot: u8,
     /// The zone has become full, and its slot is free.
     pub is_full: bool,
@@ -70,17 +82,25 @@ pub struct Granted {
 /// How many zones are in each state, and counts of commands since the drive was new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ZoneCounts {
+    /// Empty zones.
     pub empty: u32,
+    /// Zones opened by a write.
     pub implicitly_open: u32,
+    /// Zones opened by command.
     pub explicitly_open: u32,
+    /// Closed zones.
     pub closed: u32,
+    /// Full zones.
     pub full: u32,
+    /// Resets of non-empty zones.
     pub resets: u64,
+    /// Zones finished by command.
     pub finishes: u64,
     /// Refused writes.
     pub refused: u64,
 }
 
+/// The zones of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ZoneTable {
     zones: Vec<Zone>,
@@ -114,22 +134,27 @@ impl ZoneTable {
         }
     }
 
+    /// The number of zones.
     pub fn zones(&self) -> u32 {
         self.zones.len() as u32
     }
 
+    /// The state of a zone.
     pub fn zone(&self, zone: u32) -> Zone {
         self.zones[zone as usize]
     }
 
+    /// The distance between the starts of two zones.
     pub fn zone_units(&self) -> u32 {
         self.zone_units
     }
 
+    /// The writable units of a zone.
     pub fn capacity_units(&self) -> u32 {
         self.capacity_units
     }
 
+    /// Counts of states and commands.
     pub fn counts(&self) -> ZoneCounts {
         let of = |state| self.zones.iter().filter(|zone| zone.state == state).count() as u32;
         ZoneCounts {
@@ -198,6 +223,7 @@ impl ZoneTable {
         }
     }
 
+    /// Closes an open zone.
     pub fn close(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         match self.zone(zone).state {
             ZoneState::Closed => Ok(()),
