@@ -18,12 +18,12 @@ class PolicyChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Cell = Literal["slc", "mlc", "tlc", "qlc"]
-Duplex = Literal["full", "half"]
+Duplex = Literal["half", "full"]
 EraseUnitKind = Literal["block", "superblock"]
 Eviction = Literal["lru", "clock"]
 Limit = Literal["bytes-per-second-min", "iops-min", "latency-ns-max"]
 MapForm = Literal["page", "extent"]
-ProblemKind = Literal["unknown-key", "missing-key", "value", "no-source", "spare-area"]
+ProblemKind = Literal["missing-key", "unknown-key", "value", "no-source", "spare-area"]
 SourceKind = Literal["datasheet", "measured", "fitted", "assumed"]
 SpareArea = Literal["dynamic", "static"]
 WhenFull = Literal["direct", "fold"]
@@ -51,29 +51,42 @@ class BreakdownColumns(msgspec.Struct, frozen=True, kw_only=True):
     """The exported form: for each non-empty bin of latency, the total nanoseconds of its requests."""
 
     queueing: list[int]
+    """Of `Part::Queueing`."""
     controller: list[int]
+    """Of `Part::Controller`."""
     link: list[int]
+    """Of `Part::Link`."""
     map: list[int]
+    """Of `Part::Map`."""
     channel: list[int]
+    """Of `Part::Channel`."""
     flash: list[int]
+    """Of `Part::Flash`."""
     host_operations: list[int]
+    """Of `Part::HostOperations`."""
     gc: list[int]
+    """Of `Part::Gc`."""
 
 
 class Capacity(msgspec.Struct, frozen=True, kw_only=True):
     """Capacities, in mapping units unless the name says otherwise."""
 
     mapping_unit_bytes: int
+    """The unit of the map."""
     physical_units: int
     """T: all flash except what is held out of it."""
     user_units: int
     """U: the units addressable by the host."""
     erase_units: int
+    """Erase units of T, including retired ones."""
     units_per_erase_unit: int
+    """Slots of an erase unit."""
     data_units_per_erase_unit: int
+    """Slots of an erase unit without parity."""
     counted_unit_bytes: int
     """The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed."""
     live_units: int
+    """Mapped units of the host."""
     effective_over_provisioning: float | None
     """The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
     space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live."""
@@ -127,6 +140,7 @@ class DepthFound(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the search."""
 
     depth: int
+    """The depth found."""
     is_final: bool
     """Whether the last window was at this depth and met the target."""
 
@@ -137,6 +151,7 @@ class DescribedDrive(msgspec.Struct, frozen=True, kw_only=True):
     file: DriveFile
     """The file with every value filled in, including defaults and parameters of policies."""
     capacity: DriveCapacity
+    """The capacities derived from it."""
     memory: Memory
     """The memory of the drive alone, without the jobs of a run."""
 
@@ -146,14 +161,21 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     unit."""
 
     mapping_unit_bytes: int
+    """The unit of the map."""
     flash_units: int
     """T and what is excluded from it: all of the flash."""
     flash_bytes: int
+    """All of the flash, in bytes."""
     physical_units: int
+    """T in mapping units."""
     physical_bytes: int
+    """T in bytes."""
     user_units: int
+    """U in mapping units."""
     user_bytes: int
+    """U in bytes."""
     held_out_bytes: int
+    """Flash excluded from T, in bytes."""
     spare_bytes: int
     """T - U; negative where the host would use more than there is."""
     sold_bytes: int
@@ -170,10 +192,15 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     user_units_max: int
     """The largest U with which garbage collection can still free one whole erase unit; 0 or less: none."""
     planes: int
+    """Planes of all devices."""
     blocks: int
+    """Blocks of all devices."""
     erase_units: int
+    """Erase units of all devices."""
     blocks_per_erase_unit: int
+    """1, or the number of planes of a device."""
     units_per_erase_unit: int
+    """Mapping units of an erase unit, including parity."""
     data_units_per_erase_unit: int
     """The part of an erase unit without parity."""
     slc_bytes_per_erase_unit: int
@@ -181,6 +208,7 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     reserve_erase_units: int
     """Not available to garbage collection: the reserve and the open erase units."""
     open_erase_units: int
+    """Erase units that are open at a time."""
     open_blocks_per_stream: int
     """The number of open erase units of each stream: a single block on every die, unless one is filled at a time."""
     data_units: int
@@ -295,38 +323,54 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Counts are those of the interval alone."""
 
     end_ns: int
+    """The end of the interval in simulated time."""
     ledger: Ledger
+    """The drive's counters."""
 
 
 class JobBreakdown(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of the time of the requests, one row for each bin of the direction's latency."""
 
     read: BreakdownColumns
+    """Of reads."""
     write: BreakdownColumns
+    """Of writes."""
     trim: BreakdownColumns
+    """Of trims."""
 
 
 class JobFailure(msgspec.Struct, frozen=True, kw_only=True):
     """The limit that a job violated, and by how much."""
 
     limit: Limit
+    """The limit."""
     direction: int
     """As fio numbers them: 0 reads, 1 writes, 2 trims."""
     allowed: int
     """In bytes or requests a second, or nanoseconds."""
     found: int
+    """The rate or latency found."""
     offset_bytes: int
     """The request that completed at that moment."""
     length_bytes: int
+    """Length of that request."""
 
 
 class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a job."""
+
     name: str
+    """The job's name."""
     clone: int
+    """The index of the clone."""
     stage: int
+    """The index of the stage."""
     read: Requests
+    """Completed reads."""
     write: Requests
+    """Completed writes."""
     trim: Requests
+    """Completed trims."""
     flush: Requests
     """Flushes have 0 bytes."""
     ledger: Ledger
@@ -349,12 +393,20 @@ class JobSteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobTiming(msgspec.Struct, frozen=True, kw_only=True):
+    """The times of a job."""
+
     start_ns: int
+    """When the counts began."""
     end_ns: int
+    """When its last request completed."""
     read: Latency
+    """Latencies of reads."""
     write: Latency
+    """Latencies of writes."""
     trim: Latency
+    """Latencies of trims."""
     flush: Latency
+    """Latencies of flushes."""
     breakdown: JobBreakdown | None
     """None where requests come from outside."""
     log: LogColumns | None
@@ -371,10 +423,15 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
     """The exported form: moments, and the non-empty bins."""
 
     count: int
+    """The number of latencies."""
     min_ns: int | None
+    """The least; None without any."""
     max_ns: int | None
+    """The largest; None without any."""
     mean_ns: float | None
+    """The mean; None without any."""
     stddev_ns: float | None
+    """The standard deviation; None without any."""
     bins: list[tuple[int, int]]
     """Pairs of a bin's middle in nanoseconds and its count, ascending."""
 
@@ -485,6 +542,8 @@ class NamespaceLedger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NamespaceOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a namespace."""
+
     live_units: int
     """Addresses that the host has written and not trimmed."""
     ledger: NamespaceLedger
@@ -567,14 +626,22 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a run."""
+
     jobs: list[JobOutcome]
+    """By job, in order."""
     ledger: Ledger
+    """The drive's counters over the whole run."""
     capacity: Capacity
+    """The drive's capacities at the end."""
     wear: Wear
+    """The wear of all blocks at the end."""
     stages: list[StageOutcome]
+    """By stage, in order."""
     steady_state: SteadyStateOutcome | None
     """None unless the run was to continue until the steady state."""
     series: Columns
+    """The time series over host bytes."""
     timing: Timing | None
     """None without a clock."""
     failure: str | None
@@ -592,6 +659,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """An error in a drive file."""
 
     kind: ProblemKind
+    """The kind of error."""
     key: str
     """`table.key`, or a table, or a key at the top."""
     value: Any
@@ -627,6 +695,7 @@ class ReadCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over segments."""
 
     segments: int
+    """Segments read ahead."""
     pages: int
     """Pages with units of a segment."""
     dies: int
@@ -651,8 +720,12 @@ class ReadUnits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Requests(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of requests."""
+
     ios: int
+    """Requests."""
     bytes: int
+    """Their bytes."""
 
 
 class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -684,27 +757,44 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """Statistics of a set of counts."""
+
     min: int
+    """The least count."""
     mean: float
+    """The mean."""
     max: int
+    """The largest count."""
     stddev: float
+    """The standard deviation."""
 
 
 class StageOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The boundaries of a stage."""
+
     stage: int
+    """The index of the stage."""
     host_written_bytes_start: int
+    """Bytes written by the host before it."""
     host_written_bytes_end: int
+    """Bytes written by the host at its end."""
     read_ahead: ReadCounts | None
     """Read-ahead in the window; None for a drive, or a run, without it."""
 
 
 class SteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of the search for the steady state."""
+
     reached: bool
+    """Whether the rule held within the limit of writes."""
     at_host_bytes: int | None
     """Host bytes since the start of the run."""
     round_bytes: int
+    """Host bytes of a round."""
     range_share: float | None
+    """The range of the last rounds as a share of their mean."""
     slope_share: float | None
+    """The change of the least-squares line as a share of the mean."""
     round_waf: list[float]
     """Write amplification of each round of the last stage; None where the host wrote nothing."""
     timing: SteadyTiming | None
@@ -766,27 +856,38 @@ class TimeColumns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome on the clock."""
+
     simulated_ns: int
+    """The simulated duration."""
     die_utilization: float
     """The mean share of the time in which the dies were busy."""
     series: TimeColumns
+    """The time series over simulated time."""
 
 
 class Wear(msgspec.Struct, frozen=True, kw_only=True):
     """The distribution of erases over the blocks."""
 
     erase_count: Spread
+    """Statistics of the erase counts."""
     histogram: list[WearBin]
+    """Blocks by erase count."""
     bad_blocks_factory: int
+    """Blocks that were bad when the drive was new."""
     bad_blocks_grown: int
+    """Blocks that failed since."""
 
 
 class WearBin(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks with an erase count in a range, both ends included."""
 
     erase_count_min: int
+    """The least erase count of the bin."""
     erase_count_max: int
+    """The largest erase count of the bin."""
     blocks: int
+    """The number of blocks."""
 
 
 class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -814,12 +915,19 @@ class ZoneCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How many zones are in each state, and counts of commands since the drive was new."""
 
     empty: int
+    """Empty zones."""
     implicitly_open: int
+    """Zones opened by a write."""
     explicitly_open: int
+    """Zones opened by command."""
     closed: int
+    """Closed zones."""
     full: int
+    """Full zones."""
     resets: int
+    """Resets of non-empty zones."""
     finishes: int
+    """Zones finished by command."""
     refused: int
     """Refused writes."""
 
