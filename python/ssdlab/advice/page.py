@@ -3,14 +3,15 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from ssdlab.advice.search import Found
 from ssdlab.advice.trials import Trial, Trials, mean
 from ssdlab.advice.words import Sentence, commands, figure
-from ssdlab.report import headlines, page, wording
+from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
@@ -46,7 +47,7 @@ def write(
         after=[
             *_how_to(trials, found),
             *([page.Section("All runs", _table(trials))] if trials.done else []),
-            page.Section("How to reproduce", page.command(line)),
+            page.Section("How to reproduce", parts.command(line)),
         ],
     )
     with staged(directory) as place:
@@ -99,19 +100,14 @@ def _how_to(trials: Trials, found: Found) -> list[page.Section]:
     if found.over_provisioning is None or found.over_provisioning == found.own:
         return []
     lines = [f"# {what}\n{line}" for what, line in commands(trials, found.over_provisioning)]
-    return [page.Section("How to leave it empty (one of these)", page.command("\n".join(lines)))]
+    return [page.Section("How to leave it empty (one of these)", parts.command("\n".join(lines)))]
 
 
-def _list(said: Sequence[Sentence]) -> str:
-    return f"<ul>{''.join(f'<li>{_item(sentence)}</li>' for sentence in said)}</ul>"
+def _list(said: Sequence[Sentence]) -> Markup:
+    return parts.bullets([(str(sentence), sentence.detail) for sentence in said])
 
 
-def _item(sentence: Sentence) -> str:
-    detail = f"<br><small>{escape(sentence.detail)}</small>" if sentence.detail else ""
-    return escape(str(sentence)) + detail
-
-
-def _table(trials: Trials) -> str:
+def _table(trials: Trials) -> Markup:
     """Every run and what it was for; a column that no run fills is left out."""
     columns: dict[str, list[str]] = {
         "what for": [_purpose(trial) for trial in trials.done],
@@ -129,17 +125,8 @@ def _table(trials: Trials) -> str:
         values = [trial.figure(name) for trial in trials.done]
         if any(value is not None for value in values):
             columns[head] = ["-" if value is None else wording.significant(value / unit) for value in values]
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
-    rows = [
-        f'<tr title="{escape(trial.command)}"><th scope="row">{trial.name}</th>'
-        + "".join(f"<td>{escape(column[place])}</td>" for column in columns.values())
-        + "</tr>"
-        for place, trial in enumerate(trials.done)
-    ]
-    return (
-        '<div class="scroll" role="region" aria-label="All runs" tabindex="0"><table>'
-        f'<thead><tr><th scope="col">run</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    )
+    rows = [[str(trial.name), *cells] for trial, *cells in zip(trials.done, *columns.values(), strict=True)]
+    return parts.table("All runs", ["run", *columns], rows, titles=[trial.command for trial in trials.done])
 
 
 def _purpose(trial: Trial) -> str:

@@ -3,18 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
 from rich.table import Table
 
 from ssdlab.drives import to_toml
 from ssdlab.identification.drive import DERIVED, Model
 from ssdlab.identification.evidence import Inferred, Picture
 from ssdlab.identification.identify import Found
-from ssdlab.report import page
+from ssdlab.report import page, parts
 from ssdlab.report.charts.published import published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.results.files import staged
@@ -99,9 +99,9 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
         figures=figures,
         after=[
             page.Section("What could not be determined", _undetermined(found)),
-            page.Section("How intervals are made", f"<p>{escape(_INTERVALS)}</p>"),
-            page.Section("How to use the drive", page.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
-            page.Section("How to reproduce", page.command(line)),
+            page.Section("How intervals are made", parts.paragraphs(_INTERVALS)),
+            page.Section("How to use the drive", parts.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
+            page.Section("How to reproduce", parts.command(line)),
         ],
     )
 
@@ -115,24 +115,15 @@ _INTERVALS = (
 )
 
 
-def _table(found: Found) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(each.key)}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in (shown(each.value), _interval(each) or "-", each.experiment))
-        + "</tr>"
-        for each in _ordered(found)
-    )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("value", "inferred", "90 % interval", "experiment"))
-    return (
-        '<div class="scroll" role="region" aria-label="Inferred values" tabindex="0"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+def _table(found: Found) -> Markup:
+    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in _ordered(found)]
+    return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], rows)
 
 
-def _undetermined(found: Found) -> str:
+def _undetermined(found: Found) -> Markup:
     if not found.undetermined:
-        return "<p>Every value that the experiments look for was determined.</p>"
-    return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.undetermined)}</ul>"
+        return parts.paragraphs("Every value that the experiments look for was determined.")
+    return parts.bullets([f"{each.key}: {each.reason}" for each in found.undetermined])
 
 
 def _figure(picture: Picture) -> Figure:

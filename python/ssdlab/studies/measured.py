@@ -1,7 +1,6 @@
 """What a study adds to the files of its steps on a real drive: the published figures next to those measured."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.protocols.page import Extra
@@ -16,13 +15,14 @@ _KEYS = ("group", "what", "published", "measured", "unit", "deviation", "note")
 
 def extra(study: Study, rows: Sequence[Row]) -> Extra:
     """For `result.json` the rows as data, for the page their table and a picture."""
+    from ssdlab.report import parts
     from ssdlab.report.page import Section
     from ssdlab.studies.page import notes_html, rows_html
 
     sections = [Section("Published and measured", rows_html(rows, "measured"))]
     if notes := notes_html([], rows):
         sections.append(Section("Notes", notes))
-    sections.append(Section("The published experiment", f"<p>{escape(study.source)}</p>"))
+    sections.append(Section("The published experiment", parts.paragraphs(study.source)))
     content = {"study": {"name": study.name, "rows": [_plain(row) for row in rows]}}
     return Extra(content, study.title, finding(rows), _pictures(rows), sections)
 

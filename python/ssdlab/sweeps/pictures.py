@@ -11,7 +11,7 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from ssdlab.report import headlines, page, wording
+from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
 from ssdlab.report.files import write_figures
@@ -82,7 +82,7 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
         figures=drawn,
         after=[
             page.Section("All runs", table.of_rows(rows, axes)),
-            *([page.Section("How to reproduce", page.command(line))] if line else []),
+            *([page.Section("How to reproduce", parts.command(line))] if line else []),
         ],
     )
     with staged(directory) as place:
