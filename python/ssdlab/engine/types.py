@@ -730,6 +730,20 @@ class SteadyTiming(msgspec.Struct, frozen=True, kw_only=True):
     trim_latency: Latency
 
 
+class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a database has asked for since the job began."""
+
+    user_bytes: int
+    """What its users wrote: keys and values, or rows as the log records them."""
+    log_bytes: int
+    level_bytes: list[int]
+    """By level, 0 for flushed memtables; of a B+ tree the pages alone."""
+    rebuilt_bytes: int
+    """By files that were rebuilt."""
+    deleted_bytes: int
+    """The space of deleted files, trimmed or not."""
+
+
 class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Several devices as one drive (RAID-0). The other tables but `[market]` then describe one of them, and
     `ftl.user_bytes` is what the host may use of all."""

@@ -15,6 +15,7 @@ use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
 use crate::timing::front::read_counts::ReadCounts;
 use crate::timing::histogram::Latency;
+use crate::workload::store::StoreCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,6 +55,9 @@ pub struct JobOutcome {
     pub ledger: Ledger,
     /// Nothing without a clock.
     pub timing: Option<JobTiming>,
+    /// What a database asked for, by cause; nothing of any other job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreCounts>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -161,6 +165,7 @@ impl JobOutcome {
             flush: Requests::default(),
             ledger: Ledger::default(),
             timing: None,
+            store: None,
         }
     }
 

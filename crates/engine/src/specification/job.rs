@@ -1,5 +1,6 @@
 //! One job as the host sees it: a resolved section of a fio job file. One clone of `numjobs` is one job here.
 
+use super::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +135,10 @@ pub struct Job {
     /// The job looks for the depth that suits a latency (fio's `latency_target`). Null: it keeps to `iodepth`.
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,
+    /// The job is the updates of a database, which decides where and in what sizes it writes; then `direction`,
+    /// `block_sizes` and all else that says where requests fall have no effect. Null: it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Store>,
 }
 
 /// How a job is logged.
@@ -211,6 +216,7 @@ impl Default for Job {
             steady_state: None,
             limits: None,
             latency_target: None,
+            store: None,
         }
     }
 }
