@@ -18,6 +18,7 @@ from ssdlab.cli.groups import Parsed, given
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes, parse_share
+from ssdlab.workloads import title
 
 _COLUMNS = 79
 
@@ -142,7 +143,7 @@ def advise(
         raise InputError(
             f"{files[0]} determines the workload; leave out --space-in-use, --block-size, --skew and --reads"
         )
-    name = Path(files[0]).stem if files else Path(own.smart).stem if own.smart else "described"
+    name = title(files[0]) if files else Path(own.smart).stem if own.smart else "described"
     directory = Path(output) if output else Path("out") / f"advice-{name}"
     check_folder(directory, "advise")
     with asked(

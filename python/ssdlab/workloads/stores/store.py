@@ -105,7 +105,8 @@ class StoreWorkload:
 
     def _tree(self, scale: Fraction) -> dict[str, Any]:
         def size(name: str, unit: int = _BLOCK_BYTES) -> int:
-            return max(1, round(self.value(name) * scale / unit)) * unit
+            wanted: Fraction = self.value(name) * scale
+            return max(1, round(wanted / unit)) * unit
 
         if self.kind == "lsm-tree":
             return {
