@@ -63,7 +63,7 @@ Job = Annotated[
     typer.Argument(
         metavar="JOB",
         help="A fio job file, a file-system script (NAME.files), 'sysbench fileio ... run', or a database: "
-        "'lsm-tree ...', 'b-plus-tree ...', NAME.store.",
+        "'lsm-tree ...', 'b-plus-tree ...', 'flash-cache ...', NAME.store.",
         show_default=False,
     ),
 ]

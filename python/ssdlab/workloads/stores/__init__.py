@@ -1,4 +1,4 @@
-"""Databases as workloads: an LSM tree with levelled compaction, a B+ tree with a write-ahead log.
+"""Databases and a flash cache as workloads: an LSM tree, a B+ tree with a write-ahead log, CacheLib's cache.
 
 `options.py` has what may be said of each, with defaults and sources; `store.py` makes the engine's jobs of it. The
 trees themselves are `crates/engine/src/workload/store/`.

@@ -1,4 +1,4 @@
-"""What may be said of a database: `name=value`, with defaults from RocksDB and PostgreSQL.
+"""What may be said of a database or a cache: `name=value`, with defaults from RocksDB and PostgreSQL.
 
 Sources: RocksDB's `include/rocksdb/options.h` and `advanced_options.h` and its wiki (Leveled-Compaction); PostgreSQL's
 manual, "Write Ahead Log" and "WAL Configuration" (version 17).
@@ -99,6 +99,17 @@ def _number(low: float, high: float, *, whole: bool = False) -> Callable[[str], 
     return read
 
 
+def _share(text: str) -> float:
+    share = parse_share(text)
+    if not 0 <= share <= 1:
+        raise InputError("allowed is a share from 0% to 100%")
+    return share
+
+
+def _path(text: str) -> str | None:
+    return None if text == "off" else text
+
+
 def _theta(text: str) -> float | None:
     return None if text == "off" else _number(0.01, 10)(text)
 
@@ -159,5 +170,20 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         ),
         "table": Option(_size, "1GiB", "size of a table or index (a segment of PostgreSQL)"),
     },
+    "flash-cache": {
+        "data": Option(_data, "100%", "the cache: a size, or a share of the drive"),
+        "small": Option(_share, "4%", "share of the cache for small objects, in buckets of 4 KiB"),
+        "small-writes": Option(_share, "66.7%", "share of small objects in the bytes written, without a trace"),
+        "trace": Option(_path, "off", "a kvcache trace of CacheLib, a CSV file, instead of `small-writes`"),
+        "ram": Option(
+            parse_bytes_with_unit, "0B", "memory above the flash, for a trace: the least recently used leave it"
+        ),
+        "threshold": Option(_size, "2048B", "the largest small object of a trace, key and value"),
+        "settle": _COMMON["settle"],
+        "writes": _COMMON["writes"],
+        "handles": Option(
+            _one_of("none", "kind"), "none", "placement handles: none; one for small, one for large objects"
+        ),
+    },
 }
-"""By kind of database."""
+"""By kind of database or cache."""

@@ -12,7 +12,7 @@ and updates are measured (`writes`).
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
 from ssdlab.workloads.jobs.lines import read_text
+from ssdlab.workloads.stores import flash_cache
 from ssdlab.workloads.stores.options import OPTIONS, Amount
 
 SUFFIX = ".store"
@@ -31,13 +32,14 @@ _BLOCK_BYTES = 4096
 
 @dataclass(frozen=True)
 class StoreWorkload:
-    """A database; stands where a job file may stand."""
+    """A database or a cache; stands where a job file may stand."""
 
     kind: str
     """One of `options.OPTIONS`."""
     said: Mapping[str, str]
     """The options that were given, as they were."""
     source: str
+    _notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def value(self, name: str) -> Any:
         """The value of an option, or its default."""
@@ -55,8 +57,8 @@ class StoreWorkload:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """None: nothing that is said has no meaning."""
-        return ()
+        """What to know of a trace, a sentence each, once `resolve` has read it."""
+        return tuple(self._notes)
 
     @property
     def global_options(self) -> dict[str, str]:
@@ -64,8 +66,10 @@ class StoreWorkload:
         return {name: self.said.get(name, option.default) for name, option in OPTIONS[self.kind].items()}
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
-        """The engine's jobs: the load, what settles, what is measured. InputError names the option."""
+        """The engine's jobs: of a database the load, what settles, what is measured. InputError names the option."""
         scale = Fraction(scale)
+        if self.kind == flash_cache.KIND:
+            return self._cache(user_bytes, seed, scale)
         space_bytes = user_bytes // _BLOCK_BYTES * _BLOCK_BYTES
         tree = self._tree(scale)
         unit = tree.get("page_bytes", _BLOCK_BYTES)
@@ -102,6 +106,14 @@ class StoreWorkload:
     def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
         """Each stage is a group."""
         return [Reporting({}, group=job["stage"]) for job in engine_jobs]
+
+    def _cache(self, user_bytes: int, seed: int, scale: Fraction) -> list[dict[str, Any]]:
+        values = {name: self.value(name) for name in OPTIONS[self.kind]}
+        if not values["writes"].on(user_bytes, scale):
+            raise InputError(f"{self.source}: writes={self.said['writes']}: allowed is more than nothing")
+        share, notes = flash_cache.small_share(self.source, values)
+        self._notes.update(dict.fromkeys(notes))
+        return flash_cache.jobs(self.source, values, user_bytes, scale=scale, share=share, seed=seed, base=_job)
 
     def _tree(self, scale: Fraction) -> dict[str, Any]:
         def size(name: str, unit: int = _BLOCK_BYTES) -> int:
