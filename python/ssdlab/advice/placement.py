@@ -3,7 +3,7 @@
 The same workload on the same drive, at its own spare area: with placement handles by what the workload tells apart
 (its own handles, a database's levels or kinds of file, the jobs, the files), with separation that the drive learns, and
 with neither. What it is worth is the over-provisioning that the drive needs with neither to come to the same write
-amplification. All without a clock.
+amplification, within 2 %. All without a clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -247,17 +247,19 @@ def _worth(asked: _Asked, way: Way, curve: dict[float, float], most: float) -> W
             if waf is not None:
                 curve[share] = waf
 
+    # Near a write amplification of 1 the curve is flat: what is as good within the scatter is as good.
+    goal = way.waf * (1 + _HELPS_FROM)
     for _ in range(_STEPS_MAX):
         last = max(curve)
-        if curve[last] <= way.waf or last >= most:
+        if curve[last] <= goal or last >= most:
             break
         run(max(last * _STEP, last + _STEP_MIN))
         if max(curve) == last:
             break
-    if min(curve.values()) > way.waf:
+    if min(curve.values()) > goal:
         return way
-    run(_crossing(curve, way.waf))
-    return replace(way, equal_over_provisioning=_crossing(curve, way.waf))
+    run(_crossing(curve, goal))
+    return replace(way, equal_over_provisioning=_crossing(curve, goal))
 
 
 def _crossing(curve: Mapping[float, float], waf: float) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
+from ssdlab.errors import InputError
 from ssdlab.specification import Reporting
 from ssdlab.workloads import filesystem, jobs, stores
 from ssdlab.workloads.filesystem.sysbench import prepared
@@ -50,6 +51,16 @@ def load(job: str | Path) -> Workload:
     if Path(text).suffix == ".files":
         return filesystem.load(text)
     return jobs.load(text)
+
+
+def load_for_device(job: str | Path) -> jobs.JobFile:
+    """A fio job file, which fio can run on a real drive.
+
+    Raises InputError as `load`, and for a workload whose files only a simulated drive has.
+    """
+    if stores.is_store(str(job)):
+        raise InputError(f"{job}: runs on simulated drives only; allowed on a real one is a fio job file")
+    return jobs.load(job)
 
 
 def title(job: str | Path) -> str:

@@ -160,6 +160,12 @@ def test_a_run_from_the_command_line(tmp_path: Path) -> None:
     assert plain["jobs"][-1]["ssdlab"]["store"]["kind"] == "lsm-tree"
 
 
+def test_a_real_drive_takes_job_files_only(tmp_path: Path) -> None:
+    said = CliRunner().invoke(app, ["measure", "lsm-tree trim=off", "--on", str(tmp_path / "file")])
+    assert isinstance(said.exception, InputError)
+    assert "lsm-tree trim=off: runs on simulated drives only" in str(said.exception)
+
+
 def test_the_page_has_every_option_with_its_default() -> None:
     page = DOCS.read_text()
     for options in OPTIONS.values():

@@ -20,9 +20,9 @@ _SHARE_ERROR_MAX = 0.005
 
 def small_share(source: str, values: Mapping[str, Any]) -> tuple[float, tuple[str, ...]]:
     """The share of small objects in the bytes written, said or from a trace; and what to know of the trace."""
-    if values["trace"] is None:
-        share, notes = values["small-writes"], ()
-    else:
+    share: float = values["small-writes"]
+    notes: tuple[str, ...] = ()
+    if values["trace"] is not None:
         found = kvcache.written(Path(values["trace"]), values["ram"], values["threshold"])
         if found.small_share is None:
             raise InputError(
