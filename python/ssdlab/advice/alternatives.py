@@ -13,13 +13,13 @@ from ssdlab.errors import InputError
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
+LEARNT: Mapping[str, str] = {"ftl.placement": "frequency-frontiers", "ftl.victim": "cost-benefit"}
+"""Settings of a drive that learns which data is hot."""
+
 # Ways of the translation layer that a researcher, or a host with streams, may choose; each is left out where the drive
 # has it already.
 _WAYS: Mapping[str, Mapping[str, str]] = {
-    "separate open erase units for hot and cold data, learned (as with streams or FDP)": {
-        "ftl.placement": "frequency-frontiers",
-        "ftl.victim": "cost-benefit",
-    },
+    "separate open erase units for hot and cold data, learned (as with streams or FDP)": LEARNT,
     "separate open erase units for host and garbage collection": {"ftl.placement": "host-gc-split"},
     "garbage collection in the order of writing": {"ftl.victim": "fifo"},
 }

@@ -1,7 +1,7 @@
 """The page of an advice: the recommendation in plain words on top, the curve with its limits, every run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,15 @@ _EXTRA = {"TBW, TB": ("tbw_bytes", 1e12), "price per TB written": ("price_per_tb
 
 
 def write(
-    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], directory: Path, *, question: str, line: str
+    trials: Trials,
+    found: Found,
+    head: Sentence,
+    said: Sequence[Sentence],
+    directory: Path,
+    *,
+    placement: Mapping[str, Any] | None,
+    question: str,
+    line: str,
 ) -> list[str]:
     """`report.html`, pictures, `result.json` with the advice and every trial; all or none. Returns the names."""
     drawn = figures(trials, found)
@@ -55,7 +63,7 @@ def write(
         text = getattr(trials.workload, "text", None)
         if text:
             (place / "workload.fio").write_text(text, encoding="utf-8")
-        (place / "result.json").write_text(_json(trials, found, head, said), encoding="utf-8")
+        (place / "result.json").write_text(_json(trials, found, head, said, placement), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
         return names_in(place)
 
@@ -137,7 +145,9 @@ def _is_scaled(trials: Trials) -> bool:
     return any(trial.scale for trial in trials.done)
 
 
-def _json(trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence]) -> str:
+def _json(
+    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], placement: Mapping[str, Any] | None
+) -> str:
     plain: dict[str, Any] = {
         "advice": asdict(head),
         "sentences": [asdict(sentence) for sentence in said],
@@ -147,6 +157,7 @@ def _json(trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence]
         "over_provisioning_as_sold": found.own,
         "over_provisioning_by_closed_form": found.theory,
         "binding": found.binding.said if found.binding else None,
+        "placement": placement,
         "runs": [{**asdict(trial), "scale": str(trial.scale or 1)} for trial in trials.done],
     }
     return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"

@@ -818,6 +818,21 @@ class SteadyTiming(msgspec.Struct, frozen=True, kw_only=True):
     trim_latency: Latency
 
 
+class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes written and deleted by a database since the job started."""
+
+    user_bytes: int
+    """Written by its users: keys and values, or rows as recorded in the log."""
+    log_bytes: int
+    """Written to the write-ahead log."""
+    level_bytes: list[int]
+    """Written per level, 0 for flushed memtables; for a B+ tree only its pages."""
+    rebuilt_bytes: int
+    """Written by rebuilding tables and indexes."""
+    deleted_bytes: int
+    """The space of deleted files, trimmed or not."""
+
+
 class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
     `ftl.user_bytes` is the capacity of all."""

@@ -71,6 +71,8 @@ def _usage(jobs: Iterable[Mapping[str, Any]], handles: int) -> list[int]:
 
 
 def _named(job: Mapping[str, Any], handles: int) -> set[int]:
+    if job.get("store"):
+        return set(job["store"]["identifiers"])
     if job.get("stream_id") is not None:
         return {job["stream_id"]}
     chosen = job.get("identifiers") or {}

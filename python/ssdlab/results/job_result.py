@@ -11,6 +11,7 @@ from ssdlab.results.job_failure import JobFailure, job_failure
 from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
 from ssdlab.results.ledger import Ledger
 from ssdlab.results.samples import Samples, Spread, samples
+from ssdlab.results.store import StoreResult, store_result
 from ssdlab.specification import Reporting
 
 READ_ONLY = JobFailure(30, "Read-only file system", "the drive became read-only")
@@ -128,6 +129,8 @@ class JobResult:
     """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
     depth: int | None = None
     """The requests outstanding that a job with `latency_target` came to (`simulation/depth_search.rs`)."""
+    store: StoreResult | None = None
+    """What a database wrote, by cause; None for any other job."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which is what fio reports as the runtime of a job."""
 
@@ -170,6 +173,7 @@ class JobResult:
                 "nand": self.ledger.nand_json(),
                 "waf": self.waf,
                 "waf_parts": self.ledger.waf_parts,
+                **({"store": self.store.to_dict(self.waf)} if self.store else {}),
                 "latency_breakdown": self._latency_breakdown(),
                 "simulated_seconds": self.seconds,
                 "wall_seconds": None,
@@ -287,6 +291,7 @@ def _merge(
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
         steady_state=timings[0].get("steady_state") if timings else None,
         depth=(timings[0].get("depth") or {}).get("depth") if timings else None,
+        store=store_result(raw_jobs[0].get("store"), jobs[0]),
         seconds_of_clones=sum(map(_seconds, _starts(timings), _ends(timings))) if timings else None,
     )
 

@@ -6,6 +6,7 @@ use crate::error::SpecificationError;
 use crate::policies::placement::honoured_identifiers;
 use crate::specification::drive::{Drive, check_microseconds};
 use crate::specification::job::{Identifiers, PerDirection};
+use crate::specification::store::Store;
 use crate::specification::{Job, Specification};
 
 /// Simulated times stay well below 2^64 ns: about 31 years.
@@ -102,7 +103,12 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
     let allowed = format!("below the drive's {identifiers} placement identifiers (ftl.placement.identifiers)");
     for job in &specification.jobs {
         let largest = job.identifiers.as_ref().and_then(Identifiers::largest);
-        for (key, given) in [("stream_id", job.stream_id), ("identifiers", largest.map(u32::from))] {
+        let of_store = job.store.as_ref().and_then(Store::largest_identifier);
+        for (key, given) in [
+            ("stream_id", job.stream_id),
+            ("identifiers", largest.map(u32::from)),
+            ("store.identifiers", of_store.map(u32::from)),
+        ] {
             if let Some(identifier) = given.filter(|&identifier| u64::from(identifier) >= identifiers) {
                 return Err(SpecificationError::new(format!("jobs.{}.{key}", job.name), identifier, allowed));
             }

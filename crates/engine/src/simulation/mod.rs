@@ -31,6 +31,7 @@ use crate::specification::drive::allocated_bytes;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
+use crate::workload::store::StoreStream;
 use crate::workload::{Stream, StreamError};
 use checks::check_there_is_one;
 pub use depth_search::DepthFound;
@@ -66,6 +67,11 @@ fn source_of(
     specification: &Specification,
     zones: &SharedZones,
 ) -> Result<Box<dyn RequestSource>, SpecificationError> {
+    check_range(job, specification)?;
+    if let Some(store) = &job.store {
+        check_needs_no_zones(job, specification)?;
+        return Ok(Box::new(StoreStream::new(job, store).map_err(|error| of_job(job, error))?));
+    }
     let stream = stream_of(job, specification)?;
     let Some(rules) = job.zoned else {
         check_needs_no_zones(job, specification)?;
@@ -80,13 +86,17 @@ fn of_job(job: &Job, error: StreamError) -> SpecificationError {
     SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
 }
 
-fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
+fn check_range(job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
     let user_bytes = allocated_bytes(&specification.drive);
     if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
         let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
         let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
         return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
     }
+    Ok(())
+}
+
+fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
     let identifiers = honoured_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))

@@ -15,6 +15,7 @@ use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
 use crate::timing::front::read_counts::ReadCounts;
 use crate::timing::histogram::Latency;
+use crate::workload::store::StoreCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,6 +69,9 @@ pub struct JobOutcome {
     pub ledger: Ledger,
     /// None without a clock.
     pub timing: Option<JobTiming>,
+    /// Bytes written by a database, by cause; absent for other jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreCounts>,
 }
 
 /// The outcome on the clock.
@@ -201,6 +205,7 @@ impl JobOutcome {
             flush: Requests::default(),
             ledger: Ledger::default(),
             timing: None,
+            store: None,
         }
     }
 

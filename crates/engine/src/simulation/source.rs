@@ -5,6 +5,7 @@
 use crate::request::{Operation, Request};
 use crate::workload::Stream;
 use crate::workload::host_zones::ZonedStream;
+use crate::workload::store::{StoreCounts, StoreStream};
 use std::error::Error;
 
 /// Why a source cannot provide further requests. The engine only passes it on.
@@ -40,6 +41,11 @@ pub trait RequestSource: Send {
 
     /// The completed share, from 0 to 1.
     fn progress(&self) -> f64;
+
+    /// The counts of a database or cache; None for any other source.
+    fn store_counts(&self) -> Option<StoreCounts> {
+        None
+    }
 }
 
 impl RequestSource for ZonedStream {
@@ -75,6 +81,24 @@ impl RequestSource for Stream {
 
     fn progress(&self) -> f64 {
         self.progress()
+    }
+}
+
+impl RequestSource for StoreStream {
+    fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, SourceError> {
+        Ok(self.fill(out, count_max)?)
+    }
+
+    fn restart(&mut self) {
+        self.restart();
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress()
+    }
+
+    fn store_counts(&self) -> Option<StoreCounts> {
+        Some(self.counts().clone())
     }
 }
 

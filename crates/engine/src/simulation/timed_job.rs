@@ -175,13 +175,13 @@ impl RunningJob {
     pub fn into_outcome(mut self, end_of_run_ns: u64) -> JobOutcome {
         let (log, rounds) = (self.log.take(), self.rounds.take());
         let timing = Some(self.timing(end_of_run_ns, log, rounds));
-        JobOutcome { timing, ..self.outcome }
+        JobOutcome { timing, store: self.source.store_counts(), ..self.outcome }
     }
 
     /// The same for a job that continues.
     pub fn outcome_at(&self, now_ns: u64) -> JobOutcome {
         let timing = Some(self.timing(now_ns, self.log.clone(), self.rounds.clone()));
-        JobOutcome { timing, ..self.outcome.clone() }
+        JobOutcome { timing, store: self.source.store_counts(), ..self.outcome.clone() }
     }
 
     fn timing(&self, end_of_run_ns: u64, log: Option<Box<JobLog>>, rounds: Option<Box<JobRounds>>) -> JobTiming {

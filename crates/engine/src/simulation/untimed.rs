@@ -158,7 +158,7 @@ impl Simulation {
             series: series.into_columns(),
             timing: None,
             failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs.iter().map(|job| job.outcome.clone()).collect(),
+            jobs: self.jobs.iter().map(RunningJob::outcome_now).collect(),
         }
     }
 
@@ -306,6 +306,10 @@ impl Simulation {
 }
 
 impl RunningJob {
+    fn outcome_now(&self) -> JobOutcome {
+        JobOutcome { store: self.source.store_counts(), ..self.outcome.clone() }
+    }
+
     pub(super) fn new(
         job: &Job,
         specification: &Specification,

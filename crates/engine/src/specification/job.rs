@@ -1,5 +1,6 @@
 //! A job of the host: a resolved section of a fio job file. One clone of `numjobs` is one job here.
 
+use super::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +144,10 @@ pub struct Job {
     /// The job searches for the depth that meets a latency (fio's `latency_target`). Null: `iodepth` is fixed.
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,
+    /// The database whose updates are the job. It determines addresses and sizes of the requests; `direction`,
+    /// `block_sizes` and all keys for addresses then have no effect. Null: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Store>,
 }
 
 /// How a job is logged.
@@ -219,6 +224,7 @@ impl Default for Job {
             steady_state: None,
             limits: None,
             latency_target: None,
+            store: None,
         }
     }
 }

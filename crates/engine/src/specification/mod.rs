@@ -5,6 +5,7 @@
 
 pub mod drive;
 pub mod job;
+pub mod store;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,6 +18,7 @@ pub mod scatter;
 pub mod sizes;
 #[cfg(test)]
 mod statistics;
+pub mod store;
 #[cfg(test)]
 mod tests;
 mod visits;
