@@ -60,9 +60,9 @@ def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> 
     ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
-    assert "No amount of spare area meets --life 30y: 100 TB per day are 1,095 PB in that time" in said
+    assert "No amount of spare area meets a life of 30 years: 100 TB per day are 1,095 PB in that time" in said
     # 100 TB over 240 MiB, rounded up.
-    assert "Take a drive rated 398,000 DWPD or more over 30y" in said
+    assert "Take a drive rated 398,000 DWPD or more over 30 years" in said
     result = json.loads((tmp_path / "out/advice-uniform/result.json").read_text())
     assert result["runs"] == [], "it is said at once"
 
@@ -74,7 +74,7 @@ def test_life_out_of_reach_for_its_write_amplification_names_a_rating(ssdlab: Pr
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert "No amount of spare area meets the limits" in said
-    assert "DWPD or more over 30y" in said
+    assert "DWPD or more over 30 years" in said
     assert "per TB written over that life" in said
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes
+from ssdlab.report import wording
 
 _LIFE = re.compile(r"\s*([0-9.]+)\s*(y|years?|d|days?|months?)\s*")
 _LATENCY = re.compile(r"\s*(read|write)\.(mean|p[0-9.]+)\s*=\s*([0-9.]+)\s*(ns|us|ms|s)\s*")
@@ -26,7 +27,23 @@ class Limit:
     is_most: bool
     """Whether the figure may be at most the bound; else at least."""
     said: str
-    """As the user said it, such as `--life 5y`."""
+    """The option, such as `--life 5y`, for errors."""
+
+    @property
+    def words(self) -> str:
+        """Such as "a life of 5 years", for pages and sentences."""
+        match self.figure:
+            case "years":
+                return f"a life of {self.bound:.3g} years"
+            case "waf":
+                return f"a write amplification of at most {self.bound:g}"
+            case "write_mb_s":
+                return f"a write rate of at least {self.bound:.4g} MB/s"
+            case "price_per_gb":
+                return f"a price of at most {self.bound:g} per usable GB"
+            case latency:
+                direction, statistic = latency.split(".", maxsplit=1)
+                return f"a {direction} latency ({statistic}) of at most {wording.duration(self.bound)}"
 
     @property
     def needs_clock(self) -> bool:

@@ -44,10 +44,10 @@ def write(
 ) -> list[str]:
     """`report.html`, pictures, `result.json` with the advice and every trial; all or none. Returns the names."""
     drawn = figures(trials, found)
-    said_limits = [limit.said for limit in trials.limits]
+    limits = [limit.words for limit in trials.limits]
     whole = page.Page(
-        title=headlines.of_advice(found.over_provisioning, found.own, said_limits),
-        subtitle=f"{question}; {trials.setting.file.name}; limits: {wording.listed(said_limits)}",
+        title=headlines.of_advice(found.over_provisioning, found.own, limits),
+        subtitle=f"{question}; {trials.setting.file.name}; limits: {wording.listed(limits)}",
         summary=wording.unbroken(head.text),
         notices=["Runs of a smaller drive with the same ratios; each states its scale."] if _is_scaled(trials) else [],
         before=[page.Section("Supporting runs", _list(said))] if said else [],
@@ -80,19 +80,20 @@ def _figure(trials: Trials, found: Found, name: str) -> Figure:
     ends = points[0][0], points[-1][0]
     lines = [
         Line("simulated", points, dotted=True),
-        Line(f"limit: {limit.said}", [(end, limit.bound * factor) for end in ends]),
+        Line(f"limit: {limit.words}", [(end, limit.bound * factor) for end in ends]),
     ]
-    marks, finding = [], f"{limit.said} cannot be met"
+    marks, finding = [], f"{limit.words} cannot be met"
     if found.over_provisioning is not None:
         value = mean(found.evidence, name)
         marks += [Marks("recommended", [(found.over_provisioning * 100, value * factor)])] if value else []
-        finding = f"{limit.said} is met at {wording.share(found.over_provisioning)} or more"
+        finding = f"{limit.words} needs {wording.share(found.over_provisioning)} over-provisioning"
     if found.binding is not None and found.binding.figure != name and marks:
-        finding = f"{limit.said} is met with margin at {wording.share(found.over_provisioning or 0)}"
+        finding = f"{limit.words} is met with margin at {wording.share(found.over_provisioning or 0)}"
     return published_lines(
         name=name.replace(".", "-").replace("_", "-"),
-        title=finding,
-        caption=f"{title} against over-provisioning. Each dot is a simulated spare area, the mean of its runs.",
+        title=wording.capitalized(finding),
+        caption=f"{wording.capitalized(title)} against over-provisioning. Each dot is a simulated spare area, the mean of "
+        "its runs.",
         marked="simulated",
         lines=lines,
         marks=marks,

@@ -257,7 +257,7 @@ def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult]) -> Se
     )
     said = "; ".join(verdicts)
     flash = f". All together: WAF {wording.waf(shared)} shared, {wording.waf(split)} split" if host else ""
-    return Sentence(f"{said[0].upper()}{said[1:]}{flash}.", [])
+    return Sentence(f"{wording.capitalized(said)}{flash}.", [])
 
 
 def _sentence(tenant: Tenant) -> Sentence:
@@ -270,7 +270,7 @@ def _sentence(tenant: Tenant) -> Sentence:
         None: "no difference",
     }[tenant.better]
     figures = "; ".join(_figure(tenant, each) for each in tenant.figures)
-    return Sentence(f"{tenant.name}: {verdict}. {figures[0].upper()}{figures[1:]}.", [])
+    return Sentence(f"{tenant.name}: {verdict}. {wording.capitalized(figures)}.", [])
 
 
 def _figure(tenant: Tenant, each: Compared) -> str:

@@ -34,7 +34,7 @@ def headline(trials: Trials, found: Found) -> Sentence:
         return _beyond_the_flash(trials, found)
     if found.over_provisioning is None:
         tried = found.evidence
-        least = ", ".join(f"{each.said}: {figure(each, mean(tried, each.figure))}" for each in _broken(trials, tried))
+        least = ", ".join(f"{each.words}: {figure(each, mean(tried, each.figure))}" for each in _broken(trials, tried))
         return Sentence(
             f"No amount of spare area meets the limits: with {wording.share(found.most)} over-provisioning, "
             f"{least or 'the margin is too small'}. {_take(trials, found)}",
@@ -66,10 +66,12 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
         for limit in trials.limits:
             before, after = mean(own, limit.figure), mean(at, limit.figure)
             names = [trial.name for trial in (*own, *at)]
-            said.append(Sentence(f"{limit.said}: {figure(limit, after)}, as sold {figure(limit, before)}.", names))
+            text = f"{limit.words}: {figure(limit, after)}, as sold {figure(limit, before)}."
+            said.append(Sentence(wording.capitalized(text), names))
     else:
         for limit in trials.limits:
-            said.append(Sentence(f"{limit.said}: {figure(limit, mean(own, limit.figure))}.", [t.name for t in own]))
+            text = f"{limit.words}: {figure(limit, mean(own, limit.figure))}."
+            said.append(Sentence(wording.capitalized(text), [t.name for t in own]))
     own_drive = trials.setting.at(None, None).capacity
     said += _life_and_price(trials, found)
     said += [Sentence(text, []) for text in trials.workload.said(own_drive.user_bytes)]
@@ -133,7 +135,7 @@ def _beyond_the_flash(trials: Trials, found: Found) -> Sentence:
     takes = wording.size(endurance.lifetime_bytes(full.endurance_cycles, flash_bytes, 1))
     asked = wording.size(daily_bytes * endurance.DAYS_PER_YEAR * limit.bound)
     return Sentence(
-        f"No amount of spare area meets {limit.said}: {wording.size(daily_bytes)} per day are {asked} in that time, "
+        f"No amount of spare area meets {limit.words}: {wording.size(daily_bytes)} per day are {asked} in that time, "
         f"but all flash endures only "
         f"{takes} ({full.endurance_cycles:,} rated cycles of {wording.size(flash_bytes)}), even "
         f"with a write amplification of 1. {_take(trials, found)}",
@@ -152,8 +154,8 @@ def _take(trials: Trials, found: Found) -> str:
     step = 10.0 ** (math.floor(math.log10(drive_writes)) - 2)
     drive_writes = math.ceil(drive_writes / step) * step
     return (
-        f"Take a drive rated {wording.significant(drive_writes)} DWPD or more over {limit.said.removeprefix('--life ')}"
-        f" ({wording.size(user_bytes)}), or a larger one rated {wording.size(daily_bytes)} a day."
+        f"Take a drive rated {wording.significant(drive_writes)} DWPD or more over {limit.bound:.3g} "
+        f"years ({wording.size(user_bytes)}), or a larger one rated {wording.size(daily_bytes)} a day."
     )
 
 
@@ -209,7 +211,7 @@ def _broken(trials: Trials, at: Sequence[Trial]) -> list[Limit]:
 
 
 def _because(binding: Limit | None) -> str:
-    return f"; {binding.said} requires the most" if binding else ""
+    return f"; {binding.words} requires the most" if binding else ""
 
 
 def _alternative(trials: Trials, other: Alternative) -> Sentence:
@@ -219,7 +221,7 @@ def _alternative(trials: Trials, other: Alternative) -> Sentence:
         figure(limit, mean(other.trials, limit.figure)) for limit in trials.limits if not limit.falls_with_spare_area
     ]
     broken = _broken(trials, other.trials)
-    verdict = "meets the limits" if not broken else f"breaks {wording.listed([limit.said for limit in broken])}"
+    verdict = "meets the limits" if not broken else f"misses {wording.listed([limit.words for limit in broken])}"
     return Sentence(
         f"Alternative: {other.what}: {', '.join(figures)}; {verdict}.", [trial.name for trial in other.trials]
     )

@@ -26,8 +26,8 @@ def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[
     """`report.html` with its pictures, and `summary.json`; all or none."""
     figures = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
     whole = page.Page(
-        title="Health of drives",
-        subtitle="From SMART reports: wear, write amplification, time left",
+        title=found.finding(),
+        subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
         summary=found.sentence(),
         figures=figures,
         after=[

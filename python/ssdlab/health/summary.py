@@ -26,11 +26,14 @@ class Summary:
     """10, 50 and 90, of drives that have been written at least once over; empty where there are none."""
     unread: int
 
-    def sentence(self) -> str:
-        """For a person."""
-        said = _count(self.drives, "drive")
+    def finding(self) -> str:
+        """How many drives are in which urgent state, such as "12 drives: 1 failing, 2 attention"."""
         bad = [f"{self.by_level[level]:,} {level}" for level in reversed(LEVELS[2:]) if self.by_level.get(level)]
-        said += f": {', '.join(bad)}" if bad else ": no drive needs attention"
+        return f"{_count(self.drives, 'drive')}: {', '.join(bad) or 'no drive needs attention'}"
+
+    def sentence(self) -> str:
+        """The finding, the spread of write amplification, and what could not be read."""
+        said = self.finding()
         if self.waf_percentiles and self.with_counters >= _SPREAD_OF:
             low, middle, high = (self.waf_percentiles[percent] for percent in (10, 50, 90))
             said += f"; write amplification {middle:.2f} in the median, {low:.2f} to {high:.2f} from 10 to 90 %"

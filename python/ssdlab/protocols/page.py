@@ -117,7 +117,7 @@ def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
 
 def _begun(words: str) -> str:
     """As a sentence begins; units keep their letters."""
-    return words[0].upper() + words[1:]
+    return wording.capitalized(words)
 
 
 def name_of(figures: Figures) -> str:

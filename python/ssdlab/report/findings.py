@@ -148,7 +148,7 @@ def causes(variants: Sequence[ComparedVariant]) -> str:
     part, units = max(((p, worst.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
     if units / total < 0.005:
         return "Nearly all flash writes are host writes"
-    name = PARTS[part][0].upper() + PARTS[part][1:]
+    name = wording.capitalized(PARTS[part])
     sentence = f"{name} causes {wording.share(units / total, 2)} of the flash writes with {wording.spoken(worst.label)}"
     best, total_best = min(known, key=lambda pair: pair[1])
     if best is worst:

@@ -51,6 +51,11 @@ def times(ratio: float) -> str:
     return f"{ratio:.2f} times" if ratio < 1.5 else f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
 
 
+def capitalized(text: str) -> str:
+    """With a capital at its start; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(words: list[str]) -> str:
     """["a", "b", "c"] -> "a, b and c"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -103,7 +103,7 @@ def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
                 for row in measured.iter_rows(named=True)
             ]
             sentence = headlines.of_sweep(cells, said)
-            return sentence[0].upper() + sentence[1:]
+            return wording.capitalized(sentence)
     return f"None of {rows.height} runs was whole"
 
 
