@@ -92,8 +92,8 @@ def _figure(trials: Trials, found: Found, name: str) -> Figure:
     return published_lines(
         name=name.replace(".", "-").replace("_", "-"),
         title=wording.capitalized(finding),
-        caption=f"{wording.capitalized(title)} against over-provisioning. Each dot is a simulated spare area, the mean of "
-        "its runs.",
+        caption=f"{wording.capitalized(title)} against over-provisioning. Each dot is a simulated spare area, the mean "
+        "of its runs.",
         marked="simulated",
         lines=lines,
         marks=marks,
