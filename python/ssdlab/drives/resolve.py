@@ -12,6 +12,7 @@ from ssdlab.drives import namespaces
 from ssdlab.drives import settings as drive_settings
 from ssdlab.drives.loader import load
 from ssdlab.drives.schema import DriveFile, Source, changed, described, drive_of, problems
+from ssdlab.engine import plain
 from ssdlab.engine.types import DriveCapacity
 from ssdlab.errors import InputError
 from ssdlab.quantities import (
@@ -57,7 +58,7 @@ class ResolvedDrive:
     def endurance_cycles(self) -> int:
         return self.file.nand.endurance_cycles
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> plain.Drive:
         """The drive as the engine's specification has it: `crates/engine/src/specification/drive/`."""
         return copy.deepcopy(self.file.specification)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 
 from ssdlab.drives.namespaces import Namespace, namespaces_of
-from ssdlab.engine import native, types
+from ssdlab.engine import native, plain, types
 from ssdlab.engine.types import DriveCapacity, Memory, PolicyChoice, Problem, Source, SourceKind
 from ssdlab.errors import InputError, near
 
@@ -40,7 +40,7 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
 
     content: dict[str, Any]
     """What the file gives, as parsed TOML."""
-    specification: dict[str, Any]
+    specification: plain.Drive
     """What the engine needs to know of it, every value in it."""
     capacity: DriveCapacity
     memory: Memory

@@ -1,4 +1,4 @@
-"""What crosses the engine's boundary, in the engine's own words: drive files, capacities, problems, outcomes.
+"""Drive files, capacities and problems in the engine's own words.
 
 Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names.
 """
@@ -21,7 +21,6 @@ Cell = Literal["slc", "mlc", "tlc", "qlc"]
 Duplex = Literal["full", "half"]
 EraseUnitKind = Literal["block", "superblock"]
 Eviction = Literal["lru", "clock"]
-Limit = Literal["bytes-per-second-min", "iops-min", "latency-ns-max"]
 MapForm = Literal["page", "extent"]
 ProblemKind = Literal["unknown-key", "missing-key", "value", "no-source", "spare-area"]
 SourceKind = Literal["datasheet", "measured", "fitted", "assumed"]
@@ -45,55 +44,6 @@ class BackgroundOperations(msgspec.Struct, frozen=True, kw_only=True):
     """Page reads of a block after which its data is moved; 0: never"""
     retention_days: float
     """Age at which data is moved; 0: never"""
-
-
-class BreakdownColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """What leaves the engine: for each bin of a latency that holds anything, the nanoseconds of its requests
-    together."""
-
-    queueing: list[int]
-    controller: list[int]
-    link: list[int]
-    map: list[int]
-    channel: list[int]
-    flash: list[int]
-    host_operations: list[int]
-    gc: list[int]
-
-
-class Capacity(msgspec.Struct, frozen=True, kw_only=True):
-    """How much there is, in mapping units unless the name says otherwise."""
-
-    mapping_unit_bytes: int
-    physical_units: int
-    """T: all of the flash but what is held out of it."""
-    user_units: int
-    """U: what the host may use."""
-    erase_units: int
-    units_per_erase_unit: int
-    data_units_per_erase_unit: int
-    counted_unit_bytes: int
-    """What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in."""
-    live_units: int
-    effective_over_provisioning: float | None
-    """What garbage collection really has, over what is live: spare, trimmed and never-written space less reserve, half
-    of each open erase unit, parity and bad blocks. Nothing when nothing is live."""
-
-
-class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns of equal length: cumulative counters at the end of each step."""
-
-    host_written_bytes: list[int]
-    stage: list[int]
-    programmed_units_host: list[int]
-    programmed_units_gc: list[int]
-    programmed_units_wear_leveling: list[int]
-    programmed_units_metadata: list[int]
-    programmed_units_parity: list[int]
-    programmed_units_padding: list[int]
-    programmed_units_slc_fold: list[int]
-    free_erase_units: list[int]
-    effective_over_provisioning: list[float | None]
 
 
 class Controller(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,14 +72,6 @@ class DataReduction(msgspec.Struct, frozen=True, kw_only=True):
     """Reduced data takes a whole number of these; a power of two"""
     index_bytes_per_unit: int
     """The index's entry for each stored unit, programmed as metadata"""
-
-
-class DepthFound(msgspec.Struct, frozen=True, kw_only=True):
-    """What the search came to."""
-
-    depth: int
-    is_final: bool
-    """Whether the last window was at this depth and in time."""
 
 
 class DescribedDrive(msgspec.Struct, frozen=True, kw_only=True):
@@ -256,15 +198,6 @@ class Ftl(msgspec.Struct, frozen=True, kw_only=True):
     """Which die a program group goes to, where erase units are single blocks"""
 
 
-class HistogramRow(msgspec.Struct, frozen=True, kw_only=True):
-    time_ns: int
-    direction: int
-    length_bytes: int
-    """Of the last request in it."""
-    bins: list[tuple[int, int]]
-    """Pairs of fio's bin and its count, rising."""
-
-
 class HostLink(msgspec.Struct, frozen=True, kw_only=True):
     """The link between host and drive. SATA's directions take turns, those of PCIe do not."""
 
@@ -291,131 +224,6 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Controller"""
     interface: str | None
     """Host interface"""
-
-
-class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts are those of the interval."""
-
-    end_ns: int
-    ledger: Ledger
-
-
-class JobBreakdown(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the time of the requests went, a row for each bin of the direction's latency."""
-
-    read: BreakdownColumns
-    write: BreakdownColumns
-    trim: BreakdownColumns
-
-
-class JobFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """Which limit a job did not keep to, and by how much."""
-
-    limit: Limit
-    direction: int
-    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
-    allowed: int
-    """In bytes or requests a second, or nanoseconds."""
-    found: int
-    offset_bytes: int
-    """The request that was complete then."""
-    length_bytes: int
-
-
-class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    name: str
-    clone: int
-    stage: int
-    read: Requests
-    write: Requests
-    trim: Requests
-    flush: Requests
-    """Their bytes are 0."""
-    ledger: Ledger
-    """What the drive did while it served this job; garbage collection counts for the job whose write set it off."""
-    timing: JobTiming | None
-    """Nothing without a clock."""
-
-
-class JobSteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    attained: bool
-    at_ns: int | None
-    """Since the start of the job; null when it was not attained."""
-    criterion: float | None
-    """What was held against the limit at last: a deviation or a slope. Null while the window was never full."""
-    slope: float | None
-    max_deviation: float | None
-    iops: list[float]
-    """The rates of the window, a second each, oldest first."""
-    bytes_per_second: list[float]
-
-
-class JobTiming(msgspec.Struct, frozen=True, kw_only=True):
-    start_ns: int
-    end_ns: int
-    read: Latency
-    write: Latency
-    trim: Latency
-    flush: Latency
-    breakdown: JobBreakdown | None
-    """Nothing where requests come from outside."""
-    log: LogColumns | None
-    """Nothing unless the job asks for a log."""
-    steady_state: JobSteadyStateOutcome | None
-    """Nothing unless the job is to end in its steady state."""
-    failure: JobFailure | None
-    """Nothing where the job kept to its limits, or has none."""
-    depth: DepthFound | None
-    """Nothing unless the job looks for a depth."""
-
-
-class Latency(msgspec.Struct, frozen=True, kw_only=True):
-    """What leaves the engine: moments, and the bins that hold anything."""
-
-    count: int
-    min_ns: int | None
-    max_ns: int | None
-    mean_ns: float | None
-    stddev_ns: float | None
-    bins: list[tuple[int, int]]
-    """Pairs of a bin's middle in nanoseconds and its count, rising."""
-
-
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters since the drive was new, or between two moments."""
-
-    host_written_bytes: int
-    host_read_bytes: int
-    host_trimmed_bytes: int
-    programmed_units: ProgrammedUnits
-    read_units: ReadUnits
-    read_modify_write_units: int
-    """Units of which the host wrote a part only; each is programmed whole."""
-    trimmed_units: int
-    """Live units that a trim made stale."""
-    erased_erase_units: int
-    map_page_lookups: int
-    """Look-ups of map pages, by drives that do not hold the whole map in memory."""
-    deduplicated_units: int
-    """Units that the host has written and the drive had stored already; counted in mapping units."""
-
-
-class LogColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """One row an entry: a request, or all requests of a direction within a window."""
-
-    time_ns: list[int]
-    """When the request completed or the window ended."""
-    direction: list[int]
-    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
-    ios: list[int]
-    bytes: list[int]
-    latency_ns: list[int]
-    """The mean of the window's."""
-    offset_bytes: list[int]
-    """0 for a window."""
-    lost: int
-    """Requests that found the log full."""
-    histograms: list[HistogramRow]
 
 
 class MapCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -469,46 +277,6 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     """Name, which no other namespace of the drive has"""
     size_bytes: int
     """Capacity of the namespace; all of them together at most `ftl.user_bytes`"""
-
-
-class NamespaceLedger(msgspec.Struct, frozen=True, kw_only=True):
-    """What a ledger counts and an address has caused: the counters of one of several namespaces. Parity, padding and
-    erases belong to none."""
-
-    host_written_bytes: int
-    host_read_bytes: int
-    host_trimmed_bytes: int
-    programmed_units: NamespacePrograms
-    read_units: NamespaceReads
-    read_modify_write_units: int
-    """Units of which the host wrote a part only; each is programmed whole."""
-    trimmed_units: int
-    """Live units that a trim made stale."""
-
-
-class NamespaceOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    live_units: int
-    """Addresses that the host has written and not trimmed."""
-    ledger: NamespaceLedger
-    """Since the drive was new."""
-    last_stage: NamespaceLedger
-    """In the stage that the run ended with."""
-
-
-class NamespacePrograms(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units of a namespace that were programmed into flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    slc_fold: int
-
-
-class NamespaceReads(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units of a namespace that were read from flash for its host, by cause."""
-
-    host: int
-    read_modify_write: int
 
 
 class Nand(msgspec.Struct, frozen=True, kw_only=True):
@@ -568,21 +336,6 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     """How often that is, on each die, whatever its load"""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    jobs: list[JobOutcome]
-    ledger: Ledger
-    capacity: Capacity
-    wear: Wear
-    stages: list[StageOutcome]
-    steady_state: SteadyStateOutcome | None
-    """Nothing unless the run was to go on until the steady state."""
-    series: Columns
-    timing: Timing | None
-    """Nothing without a clock."""
-    failure: str | None
-    """Why the drive stopped taking writes, if it did."""
-
-
 class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """Parity within an erase unit (RAIN)."""
 
@@ -604,18 +357,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """The names that would be right, where there is a list of them."""
 
 
-class ProgrammedUnits(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units programmed into flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    metadata: int
-    parity: int
-    padding: int
-    slc_fold: int
-
-
 class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """Reading ahead of sequential reads."""
 
@@ -623,38 +364,6 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """The most of a sequential stream in flight or in the read buffer; 0: reads go to flash at once"""
     segment_bytes: int
     """What is translated and fetched of a sequential stream at a time"""
-
-
-class ReadCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Sums over segments."""
-
-    segments: int
-    pages: int
-    """Pages that hold units of a segment."""
-    dies: int
-    """Dies on which these lie."""
-    busiest_die_pages: int
-    """Pages of a segment on the die that has most of them: it works at these one after another."""
-    map_pages: int
-    """Map pages that were fetched first."""
-
-
-class ReadUnits(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units read from flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    slc_fold: int
-    read_modify_write: int
-    """Read to fill up a unit of which the host wrote a part."""
-    metadata: int
-    """Map pages that were not in memory."""
-
-
-class Requests(msgspec.Struct, frozen=True, kw_only=True):
-    ios: int
-    bytes: int
 
 
 class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -685,51 +394,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Which document, measurement or reason."""
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    min: int
-    mean: float
-    max: int
-    stddev: float
-
-
-class StageOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    stage: int
-    host_written_bytes_start: int
-    host_written_bytes_end: int
-    read_ahead: ReadCounts | None
-    """What was read ahead in it; nothing for a drive, or a run, that does not."""
-
-
-class SteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    reached: bool
-    at_host_bytes: int | None
-    """Host bytes since the start of the run."""
-    round_bytes: int
-    range_share: float | None
-    slope_share: float | None
-    round_waf: list[float]
-    """Write amplification of each round of the last stage; nothing where the host wrote nothing."""
-    timing: SteadyTiming | None
-    """Nothing without a clock."""
-    window: Ledger
-    """What the drive did in the last five rounds, or in all of them if they were fewer."""
-
-
-class SteadyTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """The last five rounds together, or all of them if they were fewer."""
-
-    round_iops: list[float]
-    range_share: float | None
-    slope_share: float | None
-    window_ns: int
-    read: Requests
-    write: Requests
-    trim: Requests
-    read_latency: Latency
-    write_latency: Latency
-    trim_latency: Latency
-
-
 class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Several devices as one drive (RAID-0). The other tables but `[market]` then describe one of them, and
     `ftl.user_bytes` is what the host may use of all."""
@@ -738,57 +402,6 @@ class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Devices that the drive's bytes go round; each has flash, garbage collection, buffer and link of its own"""
     chunk_bytes: int
     """How many bytes in a row lie on one device before the next has its turn"""
-
-
-class TimeColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns of equal length, an entry an interval; counts are those of the interval unless the name says
-    otherwise."""
-
-    time_ns: list[int]
-    """End of the interval."""
-    stage: list[int]
-    read_ios: list[int]
-    write_ios: list[int]
-    trim_ios: list[int]
-    read_bytes: list[int]
-    written_bytes: list[int]
-    host_written_bytes: list[int]
-    """Since the run began."""
-    programmed_units_total: list[int]
-    """Since the run began."""
-    free_erase_units: list[int]
-    write_mean_ns: list[float | None]
-    write_p50_ns: list[int | None]
-    write_p99_ns: list[int | None]
-    write_p999_ns: list[int | None]
-    read_mean_ns: list[float | None]
-    read_p50_ns: list[int | None]
-    read_p99_ns: list[int | None]
-    read_p999_ns: list[int | None]
-
-
-class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    simulated_ns: int
-    die_utilization: float
-    """The share of the time in which the dies were at work, on average."""
-    series: TimeColumns
-
-
-class Wear(msgspec.Struct, frozen=True, kw_only=True):
-    """How the erases are spread over the blocks."""
-
-    erase_count: Spread
-    histogram: list[WearBin]
-    bad_blocks_factory: int
-    bad_blocks_grown: int
-
-
-class WearBin(msgspec.Struct, frozen=True, kw_only=True):
-    """Blocks whose erase count lies in a range, both ends included."""
-
-    erase_count_min: int
-    erase_count_max: int
-    blocks: int
 
 
 class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -811,20 +424,6 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a write to units that wait in it for their program replaces them there, and programs nothing more"""
     free_at_program: bool
     """Whether units give back their room when their program begins, not when it ends"""
-
-
-class ZoneCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many zones are in each state, and what was done with zones since the drive was new."""
-
-    empty: int
-    implicitly_open: int
-    explicitly_open: int
-    closed: int
-    full: int
-    resets: int
-    finishes: int
-    refused: int
-    """Writes that were refused."""
 
 
 class Zones(msgspec.Struct, frozen=True, kw_only=True):
