@@ -167,7 +167,7 @@ def test_a_smaller_partition_is_a_trim_and_jobs_of_its_size(specify: Callable[..
         assert figures["capacity"]["live_units"] == live_bytes / 4096
         expected = usable_units / figures["capacity"]["live_units"] - 1
         assert figures["capacity"]["effective_over_provisioning"] == pytest.approx(expected, abs=1e-9)
-    assert less["since"]["waf"] < 0.75 * whole["waf"]
+    assert (less["since"]["waf"] or 0) < 0.75 * (whole["waf"] or 0)
 
 
 def test_what_cannot_be_is_refused_and_leaves_the_session_as_it_was(specify: Callable[..., Specification]) -> None:
@@ -175,7 +175,7 @@ def test_what_cannot_be_is_refused_and_leaves_the_session_as_it_was(specify: Cal
         Session([])
     with session_of(specify(f"[a]\nrw=randwrite\n{ENDLESS}", timed=True)) as session:
         session.step(100)
-        too_large = {**jobs_of("[b]\nrw=randwrite\n", 1)[0], "size_bytes": 2 * USER_BYTES}
+        too_large: Any = {**jobs_of("[b]\nrw=randwrite\n", 1)[0], "size_bytes": 2 * USER_BYTES}
         with pytest.raises(InputError, match="size_bytes"):
             session.append([[too_large]])
         with pytest.raises(InputError, match="no erase unit 160"):

@@ -56,6 +56,7 @@ def outcome(round_waf: list[float], *, reached: bool, host_units: int = 0, gc_un
             "slope_share": 0.1,
             "round_waf": round_waf,
             "window": window,
+            "timing": None,
         },
     }
 

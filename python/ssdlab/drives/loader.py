@@ -6,12 +6,12 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from ssdlab.drives.older_names import with_current_keys
 from ssdlab.drives.own_file import BASED_ON, completed
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
 from ssdlab.errors import InputError, Note, near
+from ssdlab.foreign import JsonObject
 
 _HELP = "docs/drive-file.md describes every key; `ssdlab drives new --like tiny my.toml` writes a file that works"
 
@@ -84,7 +84,7 @@ def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveF
     return _own(base, str(base), via)
 
 
-def _toml(text: str, where: str) -> dict[str, Any]:
+def _toml(text: str, where: str) -> JsonObject:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
