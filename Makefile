@@ -15,7 +15,7 @@ ifeq ($(shell cargo --version 2>/dev/null),)
 export RUSTUP_HOME := $(realpath $(dir $(shell command -v cargo))../../.rustup)
 endif
 
-# One interpreter for every build, so that cargo does not compile the shell anew for each caller.
+# One interpreter for every build, so that cargo does not compile the shell again for each caller.
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 unexport VIRTUAL_ENV
 
@@ -72,7 +72,7 @@ format: setup ## puts all sources into their form
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format
 
-docs: setup ## writes the generated pages and types, and the package's copies of the job files, anew
+docs: setup ## writes the generated pages and types, and the package's copies of the job files
 	cp jobs/*.fio python/ssdlab/live/jobs/
 	$(PYTHON) tools/engine_types.py python/ssdlab/engine/types.py
 	$(PYTHON) tools/engine_types.py python/ssdlab/engine/plain.py
@@ -121,7 +121,7 @@ fuzz: setup ## fuzzes trace readers, parsers and NBD connections, FUZZ_SECONDS=6
 	tools/bootstrap group fuzz
 	$(PYTHON) tools/fuzz.py $(FUZZ_SECONDS)
 
-lock: $(PACKAGES) ## resolves the lock files anew, after a change of the dependencies
+lock: $(PACKAGES) ## resolves the lock files again, after a change of the dependencies
 	cargo update --workspace
 	tools/bootstrap lock
 

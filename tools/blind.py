@@ -393,7 +393,7 @@ def main() -> None:
             for row in own:
                 missed = row.error is None or row.error > TARGETS.get(row.key, 0.1)
                 if missed:
-                    why = next((each.reason for each in found.untold if each.key == row.key), "")
+                    why = next((each.reason for each in found.undetermined if each.key == row.key), "")
                     print(f"    {row.key}: true {row.truth}, inferred {row.value} [{row.low}, {row.high}] {why}")
     print(table(rows))
     if unseen:

@@ -32,7 +32,7 @@ OVER_PROVISIONING_MIN, OVER_PROVISIONING_MAX = 0.002, 20.0
 PLACES = {"fifo": 320, "greedy": 320, "random": 320, "d-choices": 80}
 # Their formulas do not ask how large an erase unit is.
 _OF_ANY_SIZE = {"fifo", "random"}
-# Jobs are written for a drive of so many bytes first; what depends on its size, the worker computes anew.
+# Jobs are written for a drive of so many bytes first; what depends on its size, the worker computes again.
 _ANY_BYTES = 1 << 40
 
 

@@ -17,7 +17,7 @@ SOURCE = '"Another look at the question: do I need defragmentation for SSD", 202
 
 
 def main(names: Sequence[str]) -> None:
-    """Fits each, says what came of it, and writes its file anew."""
+    """Fits each, reports the result, and rewrites its file."""
     for each in DRIVES:
         if names and each.drive not in names:
             continue

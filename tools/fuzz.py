@@ -3,7 +3,7 @@ jobs, scripts and reports.
 
 usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target: the name of a trace format for its reader,
 recognised, compressed-traces, nbd, jobs, scripts, reports. What is found lies in out/fuzz/, a failing input as
-crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is written anew from what was found.
+crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from what was found.
 """
 
 import os
@@ -51,7 +51,7 @@ def host() -> str:
 def command_of(target: str, triple: str) -> list[str]:
     """The program that fuzzes the target, without libFuzzer's arguments."""
     if target in TEXTS:
-        # libFuzzer starts itself anew to merge, by the name that it was called by; Python alone is not it.
+        # libFuzzer starts itself again to merge, by the name that it was called by; Python alone is not it.
         program = OUT / f"run-{target}"
         script = f'exec {sys.executable} {ROOT}/fuzz/job_files.py {target} "$0" "$@"'
         program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")

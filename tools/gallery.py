@@ -16,9 +16,9 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 
+from markupsafe import Markup
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -132,17 +132,20 @@ def put_for_readme(gallery: Path, pictures: Path) -> None:
 def index(folder: Path, names: list[str]) -> str:
     """The page of all of it, which like every page of ssdlab holds its pictures itself."""
     title = tours()[TOUR].title
-    live = (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{_embedded(folder / "live-dark.webp")}">'
-        f'<img src="{_embedded(folder / "live-light.webp")}" alt="The live page" style="max-width: 100%"></picture>'
+    live = Markup(
+        '<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        '<img src="{light}" alt="The live page" style="max-width: 100%"></picture>'
+    ).format(dark=_embedded(folder / "live-dark.webp"), light=_embedded(folder / "live-light.webp"))
+    tour = Markup('<img src="{address}" alt="{title}, as an animation" style="max-width: 100%">').format(
+        address=_embedded(folder / "tour.webp"), title=title
     )
-    tour = (
-        f'<img src="{_embedded(folder / "tour.webp")}" alt="{escape(title)}, as an animation" style="max-width: 100%">'
-    )
-    entries = "".join(
-        f'<li><a href="studies/{escape(name)}/report.html">{escape(registry.study(name).title)}</a></li>'
+    entries = Markup().join(
+        Markup('<li><a href="studies/{name}/report.html">{title}</a></li>').format(
+            name=name, title=registry.study(name).title
+        )
         for name in names
     )
+    entries = Markup("<ul>{}</ul>").format(entries)
     return report.Page(
         title="ssdlab: gallery",
         subtitle="Made from runs by make gallery",
@@ -150,7 +153,7 @@ def index(folder: Path, names: list[str]) -> str:
         before=[
             report.Section("The live page", live),
             report.Section(f"A tour of it: {title}", tour),
-            *([report.Section("Published experiments, repeated", f"<ul>{entries}</ul>")] if names else []),
+            *([report.Section("Published experiments, repeated", entries)] if names else []),
         ],
     ).html()
 

@@ -1,7 +1,7 @@
 """Writes python/ssdlab/theory/skew.csv: simulated write amplification over spare area and skew.
 
 usage: skew_table.py. A generic server drive, full, under random 4 KiB writes to its whole space, skewed by zipf's law,
-until it is steady; no clock. A minute or two. Run it anew when the engine's write amplification changes.
+until it is steady; no clock. A minute or two. Run it again when the engine's write amplification changes.
 """
 
 import csv

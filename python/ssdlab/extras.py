@@ -8,6 +8,7 @@ EXTRAS = {
     "distributed": ["cluster"],
     "duckdb": ["sweep"],
     "fsspec": ["sweep"],
+    "ipykernel": ["notebook"],
     "pydantic": ["live", "sweep"],
     "starlette": ["live"],
     "uvicorn": ["live"],

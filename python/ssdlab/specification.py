@@ -108,6 +108,7 @@ class ReportedJob(TypedDict):
     stage: int
     steady_state: NotRequired["plain.JobSteadyState | None"]
     latency_target: NotRequired["plain.LatencyTarget | None"]
+    store: NotRequired["plain.Store | None"]
 
 
 class SpecificationJson(TypedDict):

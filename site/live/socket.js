@@ -24,7 +24,7 @@ export function openSocket() {
   };
   worker.onerror = (event) => {
     worker.terminate();
-    const text = `The engine has ended: ${event.message}. Reload the page to begin anew.`;
+    const text = `The engine has ended: ${event.message}. Reload the page to start again.`;
     document.getElementById("notice")?.replaceChildren(text);
     document.getElementById("notice")?.removeAttribute("hidden");
   };

@@ -186,7 +186,7 @@ def test_the_state_of_the_drive_is_said_at_the_end(
     ended = ssdlab(*run, "--precondition", precondition)
     assert (ended.returncode, f"state: the drive began {began}" in ended.stderr) == (0, True), ended.stderr
     assert re.search(r"WAF \d\.\d\d over the last fifth of that, \d\.\d\d over all", ended.stderr), ended.stderr
-    assert ("ssdlab compare loops.fio --drive small.toml" in ended.stderr) == offered
+    assert ("or run ssdlab compare loops.fio --drive small.toml --op 14% --untimed\n" in ended.stderr) == offered
 
 
 def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> N
     (tmp_path / "read.fio").write_text("[r]\nrw=randread\nio_size=10m\n")
     ended = ssdlab("run", "read.fio", "--drive", "small.toml", "--untimed")
     assert (
-        "began fresh; the last stage wrote nothing\n       on a written drive: add --precondition fill" in ended.stderr
+        "began fresh; the last stage wrote nothing\n       for a written drive add --precondition fill" in ended.stderr
     )
 
 

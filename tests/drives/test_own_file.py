@@ -105,6 +105,12 @@ def test_all_that_is_wrong_is_said_at_once_with_where_to_read(tmp_path: Path) ->
     assert "docs/drive-file.md" in last
 
 
+def test_a_value_that_is_wrong_alone_hides_no_other(tmp_path: Path) -> None:
+    text = 'based_on = "tiny"\n[ftl]\nvictim = "gredy"\nplacement = "here"\n[nand]\nread_us = -3\n'
+    *lines, _ = refused(written(tmp_path, text))
+    assert [line.split(": ")[1].split(" = ")[0] for line in lines] == ["nand.read_us", "ftl.victim", "ftl.placement"]
+
+
 def test_a_new_file_replaces_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, "kept")
     with pytest.raises(InputError, match="exists"):

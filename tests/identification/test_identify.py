@@ -136,7 +136,7 @@ def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.Mon
     assert {each.key: each.value for each in outcome.inferred}.get("ftl.victim", "greedy") == "greedy"
     assert outcome.facts["error"] < 0.15
     found.facts["random-writes"]["points"] = []
-    assert {each.key for each in choices.choose(found).untold} == {"ftl.victim", "ftl.placement"}
+    assert {each.key for each in choices.choose(found).undetermined} == {"ftl.victim", "ftl.placement"}
 
 
 def test_experiments_import_nothing_that_knows_a_drive() -> None:
@@ -198,7 +198,7 @@ def test_the_plan_keeps_to_its_budget(tmp_path: Path) -> None:
     found = found_of(box, 0.5)
     assert found.written_bytes <= 0.5 * box.capacity_bytes
     assert "nand.read_us" in found.inferred
-    assert {"over_provisioning", "erase_unit_bytes"} <= {each.key for each in found.untold}
+    assert {"over_provisioning", "erase_unit_bytes"} <= {each.key for each in found.undetermined}
     read_only = plan(box.capacity_bytes, Limits(10**12, read_only=True))
     assert all(not each.write_bytes for each in read_only) and read_only
 
@@ -311,7 +311,7 @@ def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: 
     assert not list(place.iterdir())
     result = json.loads((tmp_path / "out/result.json").read_text())
     assert result["written_bytes"] == result["capacity_bytes"] == 64 << 20
-    reasons = {each["key"]: each["reason"] for each in result["not_told"]}
+    reasons = {each["key"]: each["reason"] for each in result["undetermined"]}
     assert reasons["over_provisioning"].endswith("than a file")
     assert reasons["nand.read_us"].startswith("the experiments before it took")
     assert "MB/s" in (tmp_path / "out/report.html").read_text()

@@ -1,5 +1,6 @@
 """The studies' real paths run to the end: fio, sysbench, cp, rm, ext4 on a small served drive; a file in a folder."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_fragmentation_in_a_folder(tmp_path: Path) -> None:
     assert all(row["measured"] > 0 for row in rows)
     assert rows[-2]["published"] == {"min": 1.0, "max": 3.58}
     page = (tmp_path / "out/report.html").read_text()
+    assert re.search(r"<title>\d of 4 figures lies? within what was published of other drives</title>", page)
     assert "Published and measured" in page and "ssdlab study internal-fragmentation --on" in page
     assert (tmp_path / "out/pictures/published-and-measured-1-light.png").stat().st_size > 10_000
 

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from accessibility import grave_findings
-from ssdlab.report.page import Page, Section, definition_list
+from ssdlab.report.page import Page, Section
+from ssdlab.report.parts import definitions
 from waiting import SECONDS_MAX
 
 
@@ -28,7 +29,7 @@ def test_a_report(report: list[Path], browser: Browser, scheme: str, width_px: i
 def test_a_long_term_stays_on_the_screen(browser: Browser, width_px: int) -> None:
     """One of a study's assumptions once took the whole width, so that its reason stood beside the screen."""
     entries = [("a term of so many words that no line of a small screen has room for all of it " * 2, "why " * 60)]
-    shown = Page(title="", subtitle="", summary="", after=[Section("Assumed", definition_list(entries))])
+    shown = Page(title="", subtitle="", summary="", after=[Section("Assumed", definitions(entries))])
     page = browser.new_page(viewport={"width": width_px, "height": 900})
     try:
         page.set_content(shown.html())

@@ -74,6 +74,8 @@ def test_speed_and_tails_name_the_ends() -> None:
     pair = [slow, fast]
     assert _plain(findings.speed(pair)) == "28 % spare area is 2.4 times as fast in the steady state as 7 %"
     assert _plain(findings.speed([slow])) == "7 % spare area serves 10,000 requests per second in the steady state"
+    mixed = replace(slow, speed=replace(_at(10_000), direction_iops=2_500))
+    assert ", 2,500 of them writes in the steady state" in findings.speed([mixed])
     moving = _variant("7 %", 4.0, speed=_at(10_000), steady_reached=False)
     assert "steady state" not in findings.speed([moving, fast])
     assert findings.speed([_variant("a", 2.0, speed=_at(1000)), _variant("b", 2.0, speed=_at(1001))]).startswith(

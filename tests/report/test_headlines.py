@@ -64,7 +64,7 @@ def test_an_advice_says_how_much_is_enough() -> None:
 
 
 def _sweep(wafs: dict[tuple[str, str, str], float]) -> list[Cell]:
-    return [Cell({"victim": v, "job": job, "op": op}, waf) for (v, job, op), waf in wafs.items()]
+    return [Cell({"victim": v, "workload": job, "over-provisioning": op}, waf) for (v, job, op), waf in wafs.items()]
 
 
 def test_a_sweep_finds_the_policy_that_matters_under_one_workload_alone() -> None:
@@ -78,13 +78,14 @@ def test_a_sweep_finds_the_policy_that_matters_under_one_workload_alone() -> Non
     )
     # The geometric means over both spare areas.
     assert headlines.of_sweep(cells, "WAF") == (
-        "WAF 20.0 with fifo against 5.00 with greedy under zipf, alike under uniform, averaged over op"
+        "WAF 20.0 with fifo against 5.00 with greedy under zipf, alike under uniform, "
+        "averaged over all values of over-provisioning"
     )
 
 
 def test_a_sweep_says_where_the_order_turns() -> None:
     cells = [
-        Cell({"victim": victim, "job": job}, waf)
+        Cell({"victim": victim, "workload": job}, waf)
         for victim, job, waf in (("fifo", "a", 6.0), ("greedy", "a", 3.0), ("fifo", "b", 2.0), ("greedy", "b", 2.5))
     ]
     assert headlines.of_sweep(cells, "WAF") == (
@@ -94,7 +95,7 @@ def test_a_sweep_says_where_the_order_turns() -> None:
 
 def test_a_sweep_without_interaction_names_the_axis_that_matters_most() -> None:
     product = [
-        Cell({"victim": victim, "op": op}, first * second)
+        Cell({"victim": victim, "over-provisioning": op}, first * second)
         for victim, first in (("fifo", 2.2), ("greedy", 2.0))
         for op, second in (("7 %", 3.0), ("28 %", 1.0))
     ]

@@ -1,18 +1,19 @@
-//! The one narrow device trait: everything that stores blocks is one, every front end talks to one.
+//! The one narrow device trait: implemented by everything that stores blocks, and used by every front end.
 //!
-//! Addresses are bytes, and any range within the device is allowed: only the device can tell what writing a part of a
-//! mapping unit costs it. What covers whole units is the quick way.
+//! Addresses are bytes, and any range within the device is allowed: only the device knows the cost of a partial write
+//! of a mapping unit. Ranges of whole units are the fastest.
 
 use std::fmt;
 use std::io;
 
-/// What a device is and can do.
+/// Properties of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
+    /// The device's capacity.
     pub size_bytes: u64,
-    /// The mapping unit: what is written, trimmed and read whole at the least cost.
+    /// The mapping unit: whole units are written, trimmed and read at the least cost.
     pub unit_bytes: u32,
-    /// Whether a trimmed unit is forgotten and reads zeroes; without it a trim does nothing.
+    /// Whether a trimmed unit is deallocated and reads zeroes; without it a trim does nothing.
     pub trims: bool,
     /// Whether a write may be lost with the power until a flush.
     pub has_volatile_cache: bool,
@@ -23,32 +24,37 @@ pub struct Capabilities {
 pub enum Durability {
     /// As soon as the device has taken it.
     Cached,
-    /// When it would outlive a loss of power (force unit access).
+    /// When it would survive a loss of power (force unit access).
     Durable,
 }
 
-/// A part of a device that is alike from end to end.
+/// A part of a device with uniform allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// The extent's length.
     pub length_bytes: u64,
-    /// Whether nothing is stored for it, since it was never written, or was trimmed. A hole reads zeroes.
+    /// Whether nothing is stored for it, because it was never written, or was trimmed. A hole reads zeroes.
     pub is_hole: bool,
 }
 
+/// A block device.
 pub trait Device: Send + Sync {
+    /// Its properties, which never change.
     fn capabilities(&self) -> Capabilities;
+    /// Reads `into.len()` bytes.
     fn read(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError>;
+    /// Writes `data`.
     fn write(&self, offset_bytes: u64, data: &[u8], durability: Durability) -> Result<(), DeviceError>;
-    /// Forgets the whole units of the range, which read zeroes from then on. Parts of units at both ends stay as they
-    /// are; `punch` is for those who need them gone too.
+    /// Deallocates the whole units of the range, which then read zeroes. Parts of units at both ends remain; `punch`
+    /// zeroes them too.
     fn trim(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError>;
-    /// Writes zeroes, without the data crossing the link.
+    /// Writes zeroes without a transfer of data.
     fn zero(&self, offset_bytes: u64, length_bytes: u64, durability: Durability) -> Result<(), DeviceError>;
-    /// Everything that was answered before outlives a loss of power from now on.
+    /// Ensures that everything answered before survives a loss of power.
     fn flush(&self) -> Result<(), DeviceError>;
-    /// What the range is made of, from its beginning: at least one extent unless the range is empty, at most
-    /// `extents_max`, and none past the end of the range. They may end before it; ask again for the rest. This is no
-    /// request: it takes none of the device's time and is not counted.
+    /// The extents of the range, in order: at least one unless the range is empty, at most `extents_max`, and none past
+    /// the end of the range. They may end before it; ask again for the rest. This is not a request: it takes no time of
+    /// the device and is not counted.
     fn extents(&self, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Result<Vec<Extent>, DeviceError> {
         let _ = extents_max;
         self.capabilities().check_range(offset_bytes, length_bytes)?;
@@ -56,37 +62,43 @@ pub trait Device: Send + Sync {
     }
 }
 
-/// Why a request failed. The rest of the device works on.
+/// Why a request failed. The device continues to work otherwise.
 #[derive(Debug)]
 pub enum DeviceError {
+    /// The range exceeds the device.
     PastTheEnd {
+        /// Start of the range.
         offset_bytes: u64,
+        /// Length of the range.
         length_bytes: u64,
+        /// The device's capacity.
         size_bytes: u64,
     },
     /// Writes and trims are refused from now on; reads work.
     ReadOnly(String),
-    /// The flash has lost what the address held, and no parity could bring it back.
+    /// The flash has lost the data of the address, and parity could not rebuild it.
     Unreadable {
+        /// Start of the mapping unit.
         offset_bytes: u64,
     },
     /// Refused on purpose, by an adapter that injects faults.
     Injected,
-    /// The drive found data under the wrong address: an error of the simulation, never handed on as data.
+    /// The drive found data of another address: an error of the simulation; the data is not returned.
     Misplaced {
+        /// Start of the mapping unit.
         offset_bytes: u64,
     },
     /// The file that holds the flash failed.
     Store(io::Error),
-    /// The drive came to rest before the request was complete: an error of the simulation. What was to be written may
-    /// be lost with the power.
+    /// The drive became idle before the request completed: an error of the simulation. Its data may be lost with the
+    /// power.
     Stalled,
     /// The power is off.
     PoweredOff,
 }
 
 impl DeviceError {
-    /// The number by which an operating system knows it.
+    /// The errno value.
     pub fn errno(&self) -> i32 {
         match self {
             Self::PastTheEnd { .. } => libc::EINVAL,
@@ -121,6 +133,7 @@ impl fmt::Display for DeviceError {
 impl std::error::Error for DeviceError {}
 
 impl Capabilities {
+    /// Fails with `PastTheEnd` if the range exceeds the device.
     pub fn check_range(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
         if offset_bytes.checked_add(length_bytes).is_some_and(|end| end <= self.size_bytes) {
             return Ok(());
@@ -129,8 +142,8 @@ impl Capabilities {
     }
 }
 
-/// Makes every byte of the range read zero: whole units are trimmed, the parts at both ends overwritten. What a hole in
-/// a file means.
+/// Makes every byte of the range read zero: whole units are trimmed, the parts at both ends overwritten. The semantics
+/// of a hole in a file.
 pub fn punch(device: &dyn Device, offset_bytes: u64, length_bytes: u64) -> Result<(), DeviceError> {
     let Capabilities { unit_bytes, trims, .. } = device.capabilities();
     device.capabilities().check_range(offset_bytes, length_bytes)?;

@@ -1,8 +1,8 @@
-//! Drives that keep what is written to them, for real programs.
+//! Drives that store data, for real programs.
 //!
-//! `device` is the one narrow trait. Behind it are the simulated drive (`drive`), whose contents lie by physical place
-//! in a simulated flash array (`nand`), and a device that does nothing (`null`); `adapters` wrap any of them; front
-//! ends (FUSE, NBD, ublk) know the trait only.
+//! `device` is the one narrow trait. It is implemented by the simulated drive (`drive`), whose contents are stored by
+//! physical slot in a simulated flash array (`nand`), and by a device that does nothing (`null`); `adapters` wrap any
+//! of them; front ends (FUSE, NBD, ublk) know the trait only.
 
 pub mod adapters;
 pub mod device;

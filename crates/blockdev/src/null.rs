@@ -1,12 +1,14 @@
-//! A device that does nothing: what a front end costs by itself, and so the measure of what a drive behind it may add.
+//! A device that does nothing: it measures the cost of a front end alone.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability};
 
+/// A device that does nothing; reads return zeroes.
 pub struct Null {
     capabilities: Capabilities,
 }
 
 impl Null {
+    /// A device of this capacity and mapping unit.
     pub fn new(size_bytes: u64, unit_bytes: u32) -> Self {
         Self { capabilities: Capabilities { size_bytes, unit_bytes, trims: true, has_volatile_cache: false } }
     }

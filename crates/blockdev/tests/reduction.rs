@@ -42,8 +42,8 @@ fn simulated(tiny: &Tiny, compress_percent: u8) -> Ledger {
     *ssdlab_engine::simulation::SimulatedDrive::ledger(&*drive)
 }
 
-fn waf(ledger: &Ledger, places_per_unit: u64) -> f64 {
-    (ledger.programmed_units.total() * UNIT / places_per_unit) as f64 / ledger.host_written_bytes as f64
+fn waf(ledger: &Ledger, slots_per_unit: u64) -> f64 {
+    (ledger.programmed_units.total() * UNIT / slots_per_unit) as f64 / ledger.host_written_bytes as f64
 }
 
 /// Of 512 bytes lz4 leaves 8 places of 64, 5 and 1: as many as the engine is configured to take for 0, 40 and 100 %.

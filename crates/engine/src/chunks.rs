@@ -1,22 +1,26 @@
-//! How the bytes of a drive lie on several devices: chunks of them go round, the first to the first.
+//! The layout of a drive striped over several devices (RAID-0): its bytes are divided into chunks, which are assigned
+//! to the devices in turn, starting with the first.
 //!
-//! What a request has on a device is one range there, however many of its chunks it is.
+//! The part of a request on one device is a single contiguous range there, whatever the number of its chunks.
 
 use crate::request::{Operation, Request};
 use crate::specification::drive::Stripe;
 use std::ops::Range;
 
-/// A part of a range of the drive that lies within one chunk.
+/// The part of a range of the drive that lies within one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
+    /// The device of the chunk.
     pub device: usize,
-    /// On the device.
+    /// Offset on the device.
     pub offset_bytes: u64,
-    /// In the range.
+    /// Offset within the range.
     pub at_bytes: u64,
+    /// Length of the piece.
     pub length_bytes: u64,
 }
 
+/// The layout of a striped drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
     chunk_bytes: u64,
@@ -24,26 +28,26 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Those of a drive of one device are one chunk.
+    /// The layout of `stripe`; a drive with one device has a single chunk.
     pub fn new(stripe: &Stripe) -> Self {
         let chunk_bytes = if stripe.is_on() { stripe.chunk_bytes } else { u64::MAX };
         Self { chunk_bytes, row_bytes: chunk_bytes * u64::from(stripe.devices) }
     }
 
-    /// How many of the drive's first bytes lie on a device.
+    /// The number of the drive's first `first_bytes` bytes that lie on `device`.
     #[inline]
     pub fn bytes_on(&self, device: usize, first_bytes: u64) -> u64 {
         let in_last_row = (first_bytes % self.row_bytes).saturating_sub(device as u64 * self.chunk_bytes);
         first_bytes / self.row_bytes * self.chunk_bytes + in_last_row.min(self.chunk_bytes)
     }
 
-    /// What a range of the drive is on a device; empty where none of it lies there.
+    /// The part of a range of the drive on one device, in that device's addresses; empty if none of it lies there.
     #[inline]
     pub fn range_on(&self, device: usize, range: &Range<u64>) -> Range<u64> {
         self.bytes_on(device, range.start)..self.bytes_on(device, range.end)
     }
 
-    /// The pieces of a range, in its order.
+    /// The pieces of a range, in address order.
     pub fn pieces(self, range: Range<u64>) -> impl Iterator<Item = Piece> {
         let mut from = range.start;
         std::iter::from_fn(move || {
@@ -63,13 +67,14 @@ impl Chunks {
         })
     }
 
-    /// The byte of the drive that lies at a byte of a device.
+    /// The drive's address of a byte at `offset_bytes` of a device.
     pub fn address_of(&self, device: usize, offset_bytes: u64) -> u64 {
         let (row, in_chunk) = (offset_bytes / self.chunk_bytes, offset_bytes % self.chunk_bytes);
         row * self.row_bytes + device as u64 * self.chunk_bytes + in_chunk
     }
 
-    /// What a device does of a request; nothing where none of its bytes lie there. A flush is for all of them.
+    /// The part of a request that a device performs; None if none of its bytes lie there. Every device performs a
+    /// flush.
     #[inline]
     pub fn part(&self, request: &Request, device: usize) -> Option<Request> {
         if request.operation == Operation::Flush {
@@ -88,9 +93,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against each byte's own place.
+        /// Compared with a layout that places each byte separately.
         #[test]
-        fn every_byte_goes_to_its_place(devices in 1u32..5, chunk in 1u64..5, offset in 0u64..50, length in 1u32..40) {
+        fn every_byte_goes_to_its_slot(devices in 1u32..5, chunk in 1u64..5, offset in 0u64..50, length in 1u32..40) {
             let chunks = Chunks::new(&Stripe { devices, chunk_bytes: chunk });
             let place = |byte: u64| {
                 let number = byte / chunk;

@@ -1,7 +1,7 @@
-//! Division by a number that is known only at run time, as one multiplication.
+//! Division by a number known only at run time, as one multiplication.
 
-/// Exact for all 32-bit numbers (Robison 2005, the way of rounding down: with the dividend raised by one, the error of
-/// the reciprocal times the dividend stays below 2^64 and above 0).
+/// Exact for all 32-bit numbers (Robison 2005, rounding down: with the dividend increased by one, the error of the
+/// reciprocal times the dividend is above 0 and below 2^64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     divisor: u32,

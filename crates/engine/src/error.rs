@@ -1,18 +1,22 @@
-//! What a caller may do wrong, and what a drive may run into.
+//! Errors in a caller's input, and conditions that end a drive's writes.
 
 use crate::ftl::zoned::ZoneStatus;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A key of the specification whose value cannot be: says which, what it was and what is allowed.
+/// A key of the specification with an impossible value: the key, the value, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecificationError {
+    /// The key, as in a drive file or a job.
     pub key: String,
+    /// Its value, as text.
     pub value: String,
+    /// What is allowed; completes "should be".
     pub allowed: String,
 }
 
 impl SpecificationError {
+    /// An error of a key.
     pub fn new(key: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self { key: key.into(), value: value.to_string(), allowed: allowed.into() }
     }
@@ -26,15 +30,16 @@ impl fmt::Display for SpecificationError {
 
 impl std::error::Error for SpecificationError {}
 
-/// Why a drive does not take a write, and but for a command refused by a zone none after it. What it holds can still be
-/// read.
+/// Why a drive refuses a write. After any of these but a refused zone command it is read-only: it accepts no further
+/// writes, and its data can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum ReadOnly {
-    /// So many erase units are left, fewer than the host's data and the frontiers need.
+    /// Fewer erase units are left than the host's data and the open erase units need.
     OutOfSpareBlocks { erase_units_left: u32, erase_units_needed: u32 },
-    /// Garbage collection found nothing to gain: every unit that it may use holds live data.
+    /// Garbage collection finds no victim that frees space: every erase unit that it may use is full of live data.
     NothingToReclaim,
-    /// A zone's rules forbid the command, which changed nothing; the drive takes others.
+    /// A zone's rules forbid the command. Nothing was changed, and the drive accepts other commands.
     ZoneCommandRefused { status: ZoneStatus, offset_bytes: u64 },
 }
 
@@ -60,9 +65,11 @@ impl fmt::Display for ReadOnly {
 
 impl std::error::Error for ReadOnly {}
 
-/// How far a drive came with a batch of requests before it refused one.
+/// The number of requests of a batch that a drive executed before it refused one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// Requests of the batch executed completely.
     pub executed: usize,
+    /// Why the next one was refused.
     pub reason: ReadOnly,
 }

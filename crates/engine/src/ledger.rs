@@ -1,27 +1,35 @@
 //! Every counter of a drive, and the identities between them.
 //!
-//! Programmed and read units are mapping units; a drive that reduces data counts them finer, in units of
+//! Programs and reads are counted in mapping units; a drive that reduces data counts in the smaller unit
 //! `Capacity::counted_unit_bytes`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::{AddAssign, Sub};
 
-/// Why a mapping unit was programmed. Their sum over bytes written by the host is write amplification.
+/// Why a mapping unit was programmed. The sum over all causes, divided by the host's writes, is the write
+/// amplification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
+    /// A write of the host.
     Host,
+    /// A move by garbage collection.
     Gc,
+    /// A move by wear levelling or refresh.
     WearLeveling,
+    /// Parity.
     Parity,
+    /// Padding of program groups and erase units.
     Padding,
+    /// A move from the SLC cache.
     SlcFold,
+    /// The rest of a unit partly written by the host.
     ReadModifyWrite,
-    /// Map pages.
+    /// Pages of the map.
     Metadata,
 }
 
-/// Every counter so many times: what a drive of so many times more units would have counted.
+/// Multiplication of every counter: the counters of a drive with that many times more units.
 trait Times {
     fn times(self, times: u64) -> Self;
 }
@@ -37,6 +45,7 @@ macro_rules! counters {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
+        #[allow(missing_docs, reason = "the comment of the type says what is counted, by `Cause` or by event")]
         pub struct $name { $($(#[$field_meta])* pub $field: $type),+ }
 
         impl Sub for $name {
@@ -74,6 +83,7 @@ counters! {
 }
 
 impl ProgrammedUnits {
+    /// The sum over all causes.
     pub fn total(&self) -> u64 {
         self.host + self.gc + self.wear_leveling + self.metadata + self.parity + self.padding + self.slc_fold
     }
@@ -86,35 +96,35 @@ counters! {
         gc: u64,
         wear_leveling: u64,
         slc_fold: u64,
-        /// Read to fill up a unit of which the host wrote a part.
+        /// Reads of a unit's old data for a write to a part of it.
         read_modify_write: u64,
-        /// Map pages that were not in memory.
+        /// Map pages read because they were not in memory.
         metadata: u64,
     }
 }
 
 counters! {
-    /// Counters since the drive was new, or between two moments.
+    /// Counters since the drive was new, or between two points in time.
     Ledger {
         host_written_bytes: u64,
         host_read_bytes: u64,
         host_trimmed_bytes: u64,
         programmed_units: ProgrammedUnits,
         read_units: ReadUnits,
-        /// Units of which the host wrote a part only; each is programmed whole.
+        /// Units of which the host wrote only a part; each is programmed whole.
         read_modify_write_units: u64,
-        /// Live units that a trim made stale.
+        /// Live units invalidated by a trim.
         trimmed_units: u64,
         erased_erase_units: u64,
-        /// Look-ups of map pages, by drives that do not hold the whole map in memory.
+        /// Look-ups of map pages, on drives whose memory does not hold the whole map.
         map_page_lookups: u64,
-        /// Units that the host has written and the drive had stored already; counted in mapping units.
+        /// Units written by the host whose contents the drive already stored, in mapping units.
         deduplicated_units: u64,
     }
 }
 
 counters! {
-    /// Mapping units of a namespace that were programmed into flash, by cause.
+    /// Mapping units of a namespace programmed into flash, by cause.
     NamespacePrograms {
         host: u64,
         gc: u64,
@@ -124,7 +134,7 @@ counters! {
 }
 
 counters! {
-    /// Mapping units of a namespace that were read from flash for its host, by cause.
+    /// Mapping units of a namespace read from flash for its host, by cause.
     NamespaceReads {
         host: u64,
         read_modify_write: u64,
@@ -132,23 +142,23 @@ counters! {
 }
 
 counters! {
-    /// What a ledger counts and an address has caused: the counters of one of several namespaces. Parity, padding and
-    /// erases belong to none.
+    /// The counters of one of several namespaces: those of a ledger that belong to an address. Parity, padding and
+    /// erases belong to no namespace.
     NamespaceLedger {
         host_written_bytes: u64,
         host_read_bytes: u64,
         host_trimmed_bytes: u64,
         programmed_units: NamespacePrograms,
         read_units: NamespaceReads,
-        /// Units of which the host wrote a part only; each is programmed whole.
+        /// Units of which the host wrote only a part; each is programmed whole.
         read_modify_write_units: u64,
-        /// Live units that a trim made stale.
+        /// Live units invalidated by a trim.
         trimmed_units: u64,
     }
 }
 
 impl NamespaceLedger {
-    /// What requests count, without what is moved meanwhile.
+    /// The counters of host requests, without moves of data.
     pub fn of_requests(ledger: &Ledger) -> Self {
         Self {
             host_written_bytes: ledger.host_written_bytes,
@@ -164,7 +174,7 @@ impl NamespaceLedger {
         }
     }
 
-    /// What all namespaces of a drive with such a ledger count together.
+    /// The sum over all namespaces of a drive with this ledger.
     pub fn of_all(ledger: &Ledger) -> Self {
         let programs = ledger.programmed_units;
         let programmed_units = NamespacePrograms {
@@ -176,7 +186,7 @@ impl NamespaceLedger {
         Self { programmed_units, ..Self::of_requests(ledger) }
     }
 
-    /// A live unit was programmed elsewhere.
+    /// A live unit was moved: read, and programmed elsewhere.
     pub fn moved(&mut self, cause: Cause) {
         let programs = &mut self.programmed_units;
         match cause {
@@ -188,7 +198,8 @@ impl NamespaceLedger {
 }
 
 impl Ledger {
-    /// That of a drive whose erase units are so many times larger: as many erases, so many times the rest.
+    /// The ledger of a drive with erase units `times` as large: the same number of erases, and `times` as much of
+    /// everything else.
     pub fn magnified(self, times: u64) -> Self {
         Self { erased_erase_units: self.erased_erase_units, ..self.times(times) }
     }

@@ -1,4 +1,4 @@
-//! The simulated drive. Pure: no input or output, no clock, no environment, no Python.
+//! The simulated drive. A pure library: no input or output, no system clock, no environment variables, no Python.
 
 pub mod chunks;
 pub mod description;

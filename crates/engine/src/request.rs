@@ -1,45 +1,51 @@
-//! What a host asks of a drive: the one currency between request streams, traces and the flash translation layer.
+//! Requests of a host, as request streams and traces produce them and the flash translation layer executes them.
 
-/// The kind of a request. Three kinds are all that a block device knows of data; a flush is about all of it.
+/// The operation of a request, as a block device knows it. A flush applies to the whole drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
+    /// Reads data.
     Read,
+    /// Writes data.
     Write,
+    /// Deallocates a range, which then reads zeroes.
     Trim,
-    /// What was written before is to outlive a loss of power.
+    /// Data written earlier must survive a loss of power.
     Flush,
 }
 
 impl Operation {
-    /// How many there are.
+    /// The number of operations.
     pub const COUNT: usize = 4;
 }
 
-/// One request of the host: a byte range of the drive's logical space. Never empty, but for a flush, which has no
-/// place; never past the end of the drive.
+/// One request of the host: a byte range of the drive's logical address space. Only a flush is empty; no request
+/// extends past the end of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// Start of the range.
     pub offset_bytes: u64,
+    /// Length of the range.
     pub length_bytes: u32,
+    /// What to do with it.
     pub operation: Operation,
-    /// What a write writes, as far as a drive that reduces data can tell.
+    /// The contents of a write, as far as they matter for data reduction and placement.
     pub content: Content,
 }
 
-/// Data itself is not simulated; this is all that is known of it.
+/// Properties of the written data. The data itself is not simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// How much of the data compression takes away, 0 (random data) to 100: fio's `buffer_compress_percentage`.
+    /// The share of the data that compression removes, 0 (random data) to 100: fio's `buffer_compress_percentage`.
     pub compress_percent: u8,
-    /// The chance that the data is the same as what was written before it, 0 to 100: fio's `dedupe_percentage`.
+    /// The probability that the data equals earlier data, 0 to 100: fio's `dedupe_percentage`.
     pub dedupe_percent: u8,
-    /// The placement identifier that the host gives with it; 0 where it gives none.
+    /// The placement identifier given by the host; 0 for none.
     pub identifier: u8,
 }
 
 impl Request {
-    /// A request whose data no drive can reduce.
+    /// A request with incompressible, unique data.
     #[inline(always)]
     pub fn new(operation: Operation, offset_bytes: u64, length_bytes: u32) -> Self {
         Self { offset_bytes, length_bytes, operation, content: Content::default() }

@@ -2,18 +2,19 @@
 //!
 //! Over the last rounds (five), the values stay within a range (20 % of their mean), and the least-squares line through
 //! them rises or falls by little (10 % of the mean) from the first round to the last. Source: SNIA Solid State Storage
-//! Performance Test Specification, "steady state". Not for what is measured or how long a round is: the caller knows.
+//! Performance Test Specification, "steady state". The caller defines what is measured and how long a round is.
 
 use std::collections::VecDeque;
 
-/// What the rule says after a round. The shares are of the mean; there are none until all rounds of a window are there,
-/// nor when the mean is not above zero.
+/// The result of the rule after a round. The shares are of the mean; they are None until the window is full, and if the
+/// mean is not above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
+    /// Whether both limits hold.
     pub reached: bool,
-    /// Largest less smallest value of the window.
+    /// The largest minus the smallest value of the window.
     pub range_share: Option<f64>,
-    /// Rise or fall of the least-squares line over the window, without its sign.
+    /// The absolute rise or fall of the least-squares line over the window.
     pub slope_share: Option<f64>,
 }
 
@@ -27,7 +28,7 @@ pub struct SteadyState {
 }
 
 impl Default for SteadyState {
-    /// SNIA's own limits.
+    /// SNIA's limits.
     fn default() -> Self {
         Self::new(5, 0.20, 0.10)
     }
@@ -41,7 +42,7 @@ impl SteadyState {
         Self { window: VecDeque::with_capacity(round_count), round_count, range_max, slope_max }
     }
 
-    /// Takes the value of one more round; the oldest leaves the window.
+    /// Adds the value of a round; the oldest value leaves the window.
     pub fn push(&mut self, value: f64) -> Verdict {
         if self.window.len() == self.round_count {
             self.window.pop_front();
@@ -50,14 +51,14 @@ impl SteadyState {
         self.verdict()
     }
 
-    /// The values that the verdict is about, oldest first.
+    /// The values of the window, oldest first.
     pub fn rounds(&self) -> impl Iterator<Item = f64> {
         self.window.iter().copied()
     }
 
     fn verdict(&self) -> Verdict {
         let mean = self.rounds().sum::<f64>() / self.window.len() as f64;
-        // Written so that a mean that is not a number is no verdict either.
+        // A mean of NaN fails this comparison too.
         if self.window.len() < self.round_count || !(mean > 0.0 && mean.is_finite()) {
             return Verdict { reached: false, range_share: None, slope_share: None };
         }
@@ -119,7 +120,7 @@ mod tests {
         assert!(!verdict.reached, "the slope of 16 % is too steep");
     }
 
-    /// The same values in another order lie level: (-2)(0) + (-1)(1) + 0 + (1)(-1) + (2)(0) = -2, over 10.
+    /// The same values in another order: (-2)(0) + (-1)(1) + 0 + (1)(-1) + (2)(0) = -2, over 10.
     #[test]
     fn a_falling_line_counts_without_its_sign_and_limits_are_inclusive() {
         let verdict = after(&[10.0, 11.0, 10.0, 9.0, 10.0]);
@@ -128,7 +129,7 @@ mod tests {
         assert!(verdict.reached);
     }
 
-    /// Level, mean 10, but one round is 2.5 away from another.
+    /// No slope, mean 10, but one round is 2.5 away from another.
     #[test]
     fn a_wide_range_is_refused_though_level() {
         let verdict = after(&[10.0, 10.0, 11.25, 8.75, 10.0]);

@@ -1,9 +1,9 @@
 //! Flat tables as large as the drive's map: anonymous memory on huge pages, with prefetch.
 //!
-//! These tables are far larger than any cache and are hit at random, so a step of the simulation costs about one
-//! cache miss an access. Huge pages keep the second miss, that of the address translation, away; prefetching overlaps
-//! the first. WebAssembly maps no memory: there a table lies in a vector. The only `unsafe` code of the engine is in
-//! this file.
+//! These tables are far larger than any processor cache and are accessed at random, so that a step of the simulation
+//! costs about one cache miss an access. Huge pages avoid a second miss in the translation of addresses; prefetching
+//! overlaps the first. WebAssembly has no memory mapping; there a table is a vector. This file holds the only `unsafe`
+//! code of the engine.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +11,7 @@ use memory::Memory;
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 
-/// Plain integers for which a page of zero bytes is a page of zeroes.
+/// Unsigned integers; all-zero bytes are the value 0.
 pub trait Word: Copy + PartialEq + sealed::Sealed {}
 impl Word for u8 {}
 impl Word for u32 {}
@@ -24,17 +24,18 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// Words of a table that are written or read at a time.
+/// Words of a table that are written or read in one step.
 const AT_ONCE: usize = 1 << 14;
 
-/// A table of whatever words, as little-endian bytes.
+/// A table of any word type, as little-endian bytes.
 pub trait TableBytes {
+    /// Writes all words.
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
-    /// Takes up what was written of a table as long. False when a word is neither up to `most` nor `except`.
+    /// Reads the words of a table of the same length. False if a word is above `most` and is not `except`.
     fn read(&mut self, input: &mut dyn Read, most: u64, except: Option<u64>) -> io::Result<bool>;
 }
 
-/// A fixed number of words, all zero at first. Memory is taken from the system only where it is touched.
+/// A fixed number of words, all zero at first. The system provides memory only for pages that are accessed.
 pub struct Table<T: Word> {
     memory: Memory,
     len: usize,
@@ -42,27 +43,30 @@ pub struct Table<T: Word> {
 }
 
 impl<T: Word> Table<T> {
-    /// Errors when the system has not enough address space or memory.
+    /// Fails if the system lacks address space or memory.
     pub fn zeroed(len: usize) -> io::Result<Self> {
         let bytes = (len * size_of::<T>()).max(1);
         Ok(Self { memory: memory::zeroed(bytes)?, len, word: PhantomData })
     }
 
+    /// A table with the same value in every word.
     pub fn filled(len: usize, value: T) -> io::Result<Self> {
         let mut table = Self::zeroed(len)?;
         table.as_mut_slice().fill(value);
         Ok(table)
     }
 
+    /// The number of words.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether it has no words.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Panics if there is no such word.
+    /// Panics if `index` is out of range.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
         match self.as_slice().get(index) {
@@ -71,13 +75,13 @@ impl<T: Word> Table<T> {
         }
     }
 
-    /// Panics if there is no such word.
+    /// Panics if `index` is out of range.
     #[inline(always)]
     pub fn set(&mut self, index: usize, value: T) {
         *self.word(index) = value;
     }
 
-    /// Panics if there is no such word.
+    /// Panics if `index` is out of range.
     #[inline(always)]
     pub fn word(&mut self, index: usize) -> &mut T {
         match self.as_mut_slice().get_mut(index) {
@@ -86,32 +90,34 @@ impl<T: Word> Table<T> {
         }
     }
 
-    /// Asks the processor to bring the word near; never faults, so any index is allowed.
+    /// Prefetches a word into the processor's cache; any index is allowed.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
         prefetch(self.memory.as_ptr().cast::<T>().wrapping_add(index));
     }
 
+    /// All words.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: the memory holds `len` words and lives as long as `self`. It is aligned to 8 bytes at least, so every
-        // word is aligned; it is filled with zeroes at first, and any bit pattern is a valid word.
+        // SAFETY: the memory holds `len` words and lives as long as `self`. It is aligned to at least 8 bytes, so every
+        // word is aligned; it is initialised with zeroes, and any bit pattern is a valid word.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 
+    /// All words, to be changed.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
     }
 
-    /// Bytes of address space, all of which may become memory.
+    /// The size of the table in bytes of address space.
     pub fn bytes(&self) -> usize {
         self.memory.len()
     }
 }
 
-/// Says neither the word nor the length: the check before each access then is a comparison with memory, and takes no
+/// Reports neither index nor length, so that the bounds check before each access compares with memory and occupies no
 /// register.
 #[cold]
 #[inline(never)]
@@ -151,7 +157,7 @@ macro_rules! table_bytes {
 
 table_bytes!(u8, u32, u64);
 
-/// Brings `words[index]` near; any index is allowed.
+/// Prefetches `words[index]` into the processor's cache; any index is allowed.
 #[inline(always)]
 pub fn prefetch_in<T>(words: &[T], index: usize) {
     prefetch(words.as_ptr().wrapping_add(index));
@@ -160,7 +166,7 @@ pub fn prefetch_in<T>(words: &[T], index: usize) {
 #[inline(always)]
 fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint that reads nothing architecturally and never faults.
+    // SAFETY: a prefetch is a hint without architectural effects and never faults.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());
@@ -178,14 +184,14 @@ mod memory {
 
     pub fn zeroed(bytes: usize) -> io::Result<Memory> {
         let memory = Memory::map_anon(bytes)?;
-        // Only a hint: without huge pages the table works as well, more slowly.
+        // Only a hint: without huge pages the table works, more slowly.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(memory)
     }
 }
 
-/// The same in a vector.
+/// The same as a vector.
 #[cfg(target_family = "wasm")]
 mod memory {
     use std::io;

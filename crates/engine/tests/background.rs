@@ -72,7 +72,7 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
     fn read_from_memory(&mut self, lpn: u64, units: u64) {
         let mut flash =
             Flash::new(&drive(BackgroundOperations::default()).nand, UNIT as u32, EraseUnitKind::Superblock);
-        let places = (lpn..lpn + units).map(|lpn| self.place_of(Lpn(lpn as u32)).expect("the drive is full"));
+        let places = (lpn..lpn + units).map(|lpn| self.slot_of(Lpn(lpn as u32)).expect("the drive is full"));
         for place in places.collect::<Vec<_>>() {
             flash.carry_out(0, &[Decision::Program(place, Cause::Host)], 0);
         }
@@ -219,7 +219,7 @@ fn what_is_read_too_often_is_moved() {
     let (batches, _) = drive.idle(2);
     assert_eq!(batches.iter().sum::<usize>() as u64, ERASE_UNIT);
     assert_eq!(drive.ledger().programmed_units.wear_leveling, ERASE_UNIT);
-    // It begins anew where it lies now.
+    // It starts again where it lies now.
     (0..999).for_each(|_| drive.read(0, 8));
     assert_eq!(drive.idle(3).0, Vec::<usize>::new());
 }

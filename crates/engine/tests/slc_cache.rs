@@ -132,7 +132,8 @@ const ROW_BYTES: f64 = 65_536.0;
 const TRANSFER_US: f64 = 16_384.0 / 800.0;
 const IN_CACHE: f64 = ROW_BYTES / (TRANSFER_US + 200.0);
 const PAST_CACHE: f64 = ROW_BYTES / (TRANSFER_US + 700.0);
-/// Beside the host's page a page is read from the cache and programmed outside, and a block erased for each 16 of them.
+/// In addition to the host's page, a page is read from the cache and programmed outside, and a block erased for each
+/// 16 of them.
 const FOLDING: f64 = ROW_BYTES / (2.0 * TRANSFER_US + 200.0 + TRANSFER_US + 25.0 + 700.0 + 3000.0 / 16.0);
 
 /// Where the speed falls: the first MiB that is slower than the mean of both speeds.

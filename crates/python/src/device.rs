@@ -1,4 +1,4 @@
-//! Drives for real programs: opened, mounted and served here, and asked by Python how they are.
+//! Drives for real programs: opening, mounting, serving and inspecting them from Python.
 
 use crate::errors::{as_json, refuse, refuse_json};
 use crate::live::{cells_by, close_up};
@@ -19,11 +19,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A drive that keeps what is written to it.
+/// A drive that stores data.
 #[pyclass(frozen)]
 pub struct Device {
     simulated: Arc<SimulatedDevice>,
-    /// What programs talk to: the drive, or one of its size that does nothing.
+    /// The device that programs use: the drive, or one of its size that does nothing.
     front: Arc<dyn device::Device>,
 }
 
@@ -45,7 +45,7 @@ struct State {
     erase_units_needed: u32,
     erase_units_when_new: u32,
     free_erase_units: u32,
-    /// Nothing at virtual pace.
+    /// None at virtual pace.
     real_pace: Option<Achieved>,
 }
 
@@ -74,19 +74,19 @@ impl Device {
         Ok(Self { simulated, front })
     }
 
-    /// The memory that such a drive would take, without its contents, as JSON.
+    /// The memory of such a drive, without its contents, as JSON.
     #[staticmethod]
     fn memory(drive_json: &str, options_json: &str) -> PyResult<String> {
         let (drive, opening) = described(drive_json, options_json)?;
         as_json(&memory_of(&drive, &opening.drive.contents).map_err(refuse)?)
     }
 
-    /// What a run would give that ended now, and what no run counts, as JSON.
+    /// The outcome of a run that ended now, and what only a served drive has, as JSON.
     fn state(&self, py: Python<'_>) -> PyResult<String> {
         as_json(&py.detach(|| state(&self.simulated)))
     }
 
-    /// How the drive is, and what it has done since the last call, as JSON.
+    /// The figures of the drive, and the changes since the last call, as JSON.
     fn figures(&self, py: Python<'_>) -> PyResult<String> {
         as_json(&py.detach(|| self.simulated.core().figures()))
     }
@@ -106,7 +106,7 @@ impl Device {
         close_up(py.detach(|| self.simulated.core().close_up(index)), index)
     }
 
-    /// Carries out a line as it is written to `control`.
+    /// Executes a line as written to `control`.
     fn command(&self, py: Python<'_>, line: &str) -> PyResult<()> {
         let Some(command) = Command::parse(line) else {
             return Err(PyValueError::new_err(format!("{line:?} is no command; there are {SYNTAX}")));
@@ -114,7 +114,7 @@ impl Device {
         py.detach(|| self.simulated.carry_out(&command)).map_err(|error| failed(&error))
     }
 
-    /// An orderly end: all of it in flash, the map noted, a file on its disk.
+    /// An orderly end: all data in flash, the map in a checkpoint, a file on its disk.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.simulated.core().close()).map_err(|error| failed(&error))
     }
@@ -137,12 +137,13 @@ impl Device {
         Ok(Mount { mount: Mutex::new(mount.map_err(|error| os_error(&error))?) })
     }
 
-    /// Serves the drive over NBD at a unix socket, to so many connections at a time.
+    /// Serves the drive over NBD at a unix socket, to at most `connections_max` connections at a time.
     fn serve_at_socket(&self, py: Python<'_>, path: PathBuf, connections_max: u32) -> PyResult<Server> {
         self.serve(py, Address::Unix(path), connections_max)
     }
 
-    /// Serves the drive over NBD at a TCP port, to so many connections at a time; port 0 takes a free one.
+    /// Serves the drive over NBD at a TCP port, to at most `connections_max` connections at a time; port 0 selects a
+    /// free one.
     fn serve_at_port(&self, py: Python<'_>, host: String, port: u16, connections_max: u32) -> PyResult<Server> {
         self.serve(py, Address::Tcp(host, port), connections_max)
     }
@@ -179,7 +180,7 @@ fn state(device: &SimulatedDevice) -> State {
     }
 }
 
-/// A folder with a drive in it.
+/// A folder with a mounted drive.
 #[pyclass(frozen)]
 pub struct Mount {
     mount: Mutex<fuse::Mount>,
@@ -189,7 +190,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 #[pymethods]
 impl Mount {
-    /// Waits so long, or until someone unmounts it; says whether it is over. Ctrl-C ends the wait.
+    /// Waits this long, or until someone unmounts it; returns whether it is unmounted. Ctrl-C ends the wait.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e6));
         while !self.mount().is_over() {
@@ -202,7 +203,7 @@ impl Mount {
         Ok(true)
     }
 
-    /// Unmounts it. An `OSError` says what keeps it busy.
+    /// Unmounts it. An `OSError` says what uses it.
     fn unmount(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.mount().unmount()).map_err(|error| os_error(&error))
     }
@@ -214,7 +215,7 @@ impl Mount {
     }
 }
 
-/// A drive that is served over NBD.
+/// A drive served over NBD.
 #[pyclass(frozen)]
 pub struct Server {
     server: Mutex<nbd::Server>,
@@ -222,7 +223,7 @@ pub struct Server {
 
 #[pymethods]
 impl Server {
-    /// The TCP port; nothing for a unix socket.
+    /// The TCP port; None for a unix socket.
     #[getter]
     fn port(&self) -> Option<u16> {
         match self.server().address() {
@@ -231,19 +232,19 @@ impl Server {
         }
     }
 
-    /// How many clients have come so far.
+    /// The number of clients so far.
     #[getter]
     fn connections(&self) -> u64 {
         self.server().connections()
     }
 
-    /// How many of them were closed at once, since there were as many as may be.
+    /// How many of them were disconnected at once because of the limit.
     #[getter]
     fn refused(&self) -> u64 {
         self.server().refused()
     }
 
-    /// Shuts all connections and takes the socket away.
+    /// Closes all connections and removes the socket.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.server().stop());
     }
@@ -255,7 +256,7 @@ impl Server {
     }
 }
 
-/// A drive as a block device of the kernel's own.
+/// A drive as a block device of the kernel.
 #[pyclass(frozen)]
 pub struct BlockDevice {
     attached: Mutex<ublk::BlockDevice>,
@@ -263,7 +264,7 @@ pub struct BlockDevice {
 
 #[pymethods]
 impl BlockDevice {
-    /// Where programs find it.
+    /// The path of the device.
     #[getter]
     fn path(&self) -> PathBuf {
         self.attached().path().to_owned()
@@ -281,7 +282,7 @@ impl BlockDevice {
     }
 }
 
-/// With its number, where it has one, so that Python makes the right kind of `OSError` of it.
+/// With its errno, if it has one, so that Python raises the right subclass of `OSError`.
 fn os_error(error: &std::io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string())),

@@ -1,4 +1,4 @@
-//! What can go wrong, as Python meets it: the one place where errors are mapped.
+//! The mapping of errors to Python exceptions.
 
 use crate::trace::Failure;
 use pyo3::create_exception;
@@ -16,7 +16,7 @@ pub fn refuse(error: error::SpecificationError) -> PyErr {
     SpecificationError::new_err((error.key, error.value, error.allowed))
 }
 
-/// JSON text that describes something else than what is expected; `what` is the key that the message names.
+/// JSON text of an unexpected form; `what` is the key named in the message.
 pub fn refuse_json(what: &str, text: &str, error: &serde_json::Error) -> PyErr {
     SpecificationError::new_err((what.to_owned(), text.to_owned(), error.to_string()))
 }

@@ -1,8 +1,8 @@
-//! The shell between the engine and Python: one call a run, specifications and outcomes as JSON text.
+//! The interface between the engine and Python: one call a run, specifications and outcomes as JSON text.
 //!
-//! JSON costs some milliseconds a run and keeps one description of the words in one place, the engine's own types.
-//! `run` has the runs, `live` those that someone watches, `device` the drives for real programs, `survey` looks through
-//! traces, `trace` reads them; here is what only lists things.
+//! JSON costs some milliseconds a run and leaves one description of the words, the engine's own types. `run` has runs,
+//! `live` observed runs, `device` drives for real programs, `survey` summaries of traces, `trace` their reading; this
+//! file has the lists.
 
 mod device;
 mod errors;
@@ -51,8 +51,7 @@ fn schema() -> PyResult<String> {
     as_json(description::schema::schema())
 }
 
-/// All that is wrong with a drive file, as a JSON list. `part` says how far it is looked at: `keys`, `geometry` or
-/// `all`.
+/// All errors in a drive file, as a JSON list. `part` is the extent of the check: `keys`, `geometry` or `all`.
 #[pyfunction]
 #[pyo3(signature = (drive_json, part="all"))]
 fn check(drive_json: &str, part: &str) -> PyResult<String> {
@@ -60,7 +59,7 @@ fn check(drive_json: &str, part: &str) -> PyResult<String> {
     as_json(&description::check(&content_of(drive_json)?, part))
 }
 
-/// A drive file that has no problems but perhaps with how much the host may use: the file with every default in it, its
+/// A drive file without errors, except perhaps in its capacity for the host: the file with every default filled in, its
 /// capacity and its memory, as JSON.
 #[pyfunction]
 #[pyo3(signature = (drive_json, sold_bytes=None))]
@@ -89,7 +88,7 @@ fn trace_formats() -> PyResult<String> {
     as_json(&Format::ALL.iter().map(describe).collect::<Vec<_>>())
 }
 
-/// The memory that a run takes, as JSON: bytes by mapping unit, which a smaller scale lessens, and others.
+/// The memory of a run, as JSON: bytes in proportion to the mapping units, which a smaller scale reduces, and others.
 #[pyfunction]
 fn memory(specification_json: &str) -> PyResult<String> {
     as_json(&memory_of(&specified(specification_json)?).map_err(refuse)?)

@@ -1,4 +1,4 @@
-//! A run that is watched and changed while it goes on. Any thread may ask while another advances it.
+//! A run that is observed and changed while it advances. Any thread may ask while another advances it.
 
 use crate::errors::{as_json, refuse, refuse_json, source_failed};
 use pyo3::exceptions::PyIndexError;
@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the clock on the wall, and at who else wants the drive.
+/// The time between two checks of the real time and of other threads' requests.
 const HEAP: Duration = Duration::from_millis(1);
 const HEAP_REQUESTS_FIRST: u64 = 1024;
 const HEAP_REQUESTS_MAX: u64 = 1 << 17;
@@ -21,14 +21,14 @@ const HEAP_REQUESTS_MAX: u64 = 1 << 17;
 #[pyclass(frozen)]
 pub struct LiveDrive {
     run: Mutex<LiveRun>,
-    /// What others want of the run while a thread advances it. That thread does it between two heaps of requests: were
-    /// the run handed over instead, it would stand still until the other thread has a processor, thirty times a second.
+    /// Requests of other threads while one advances the run. That thread executes them between two batches: if the run
+    /// were handed over instead, it would stop until the other thread has a processor, thirty times a second.
     asked: Mutex<Vec<Asked>>,
 }
 
 type Asked = Box<dyn FnOnce(&mut LiveRun) + Send>;
 
-/// How long one who has asked sleeps before looking whether the run is free.
+/// How long a thread that has asked sleeps before it checks whether the run is free.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ impl LiveDrive {
         Ok(Self { run: Mutex::new(run), asked: Mutex::new(Vec::new()) })
     }
 
-    /// Executes until so many requests are issued, so much time is over, or there is nothing left to do.
+    /// Advances until this many requests are issued, this much time is over, or there is nothing left to do.
     fn advance(&self, py: Python<'_>, requests_max: u64, wall_seconds_max: f64) -> PyResult<String> {
         let until = Instant::now() + Duration::from_secs_f64(wall_seconds_max.clamp(0.0, 1e6));
         let go_on = || {
@@ -66,7 +66,7 @@ impl LiveDrive {
                 }
                 standing = run.advance(left.min(heap_requests))?;
                 let before = std::mem::replace(&mut now, Instant::now());
-                // Drives, clocks and machines differ by a factor of a thousand in how long a request takes.
+                // The time of a request differs by a factor of a thousand between drives, clocks and machines.
                 heap_requests = if now - before < HEAP { heap_requests * 2 } else { heap_requests / 2 };
                 heap_requests = heap_requests.clamp(1, HEAP_REQUESTS_MAX);
             }
@@ -138,7 +138,7 @@ impl LiveDrive {
 const BROKEN: &str = "the engine has found no error in itself before";
 
 impl LiveDrive {
-    /// Does something with the run: at once if it is free, else the thread that advances it does.
+    /// Executes `work` on the run: at once if it is free, otherwise in the thread that advances it.
     fn ask<T: Send + 'static>(&self, py: Python<'_>, work: impl FnOnce(&mut LiveRun) -> T + Send + 'static) -> T {
         py.detach(|| {
             let (answer, answered) = mpsc::sync_channel(1);
@@ -159,7 +159,7 @@ impl LiveDrive {
         })
     }
 
-    /// Does what was asked, in the order in which it was.
+    /// Executes what was asked, in order.
     fn answer(&self, run: &mut LiveRun) {
         let asked = std::mem::take(&mut *self.asked.lock().expect("nobody panics while asking"));
         asked.into_iter().for_each(|one| one(run));

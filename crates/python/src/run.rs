@@ -10,12 +10,12 @@ use ssdlab_engine::simulation::{self, InitialState, Outcome, Run, Simulation, Ti
 use ssdlab_engine::specification::Specification;
 use std::sync::Arc;
 
-/// Requests between two looks at Ctrl-C: some ten milliseconds.
+/// Requests between two checks for Ctrl-C: some ten milliseconds.
 const REQUESTS_BETWEEN_LOOKS: u64 = 100_000;
 
-/// Runs a specification to its end. `on_progress(done, host_written_bytes)` is called now and then; what it raises ends
-/// the run, and so does Ctrl-C. The drive is new, or in the state that the file `from_state` holds, of a drive whose
-/// erase units are so many times smaller; its state at the end goes to the file `save_state`.
+/// Executes a specification to its end. `on_progress(done, host_written_bytes)` is called regularly; an exception in it
+/// ends the run, and so does Ctrl-C. The drive is new, or has the state in the file `from_state`, of a drive with erase
+/// units smaller by a whole factor; its state at the end is saved to the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (specification_json, on_progress=None, from_state=None, save_state=None))]
 pub fn run(
@@ -35,10 +35,10 @@ pub fn run(
     as_json(&py.detach(|| simulation.finish()))
 }
 
-/// The same, and after the specification's jobs, of which there may be none, a trace: the requests of its files as they
-/// come, with a clock at their times or as the drive completes others, without one each right after the one before it.
-/// The outcome has a key more, `trace`, with what became of them. `held` is what `profile` read of the same files and
-/// volume: then they are not read again.
+/// The same, followed by a trace after the specification's jobs, which may be none: the requests of its files, with a
+/// clock at their times or as the drive completes others, without one in succession. The outcome has an additional key
+/// `trace`, with counts of them. `held` is what `profile` read of the same files and volume, which are then not read
+/// again.
 #[pyfunction]
 #[pyo3(signature = (specification_json, trace_json, on_progress=None, from_state=None, save_state=None, held=None))]
 pub fn replay(

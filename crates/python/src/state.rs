@@ -1,5 +1,5 @@
-//! Files that hold the state of a drive: a line that says what it is, then the rest under zstd with a checksum: the
-//! drive that it is of, as JSON, and what the engine wrote.
+//! Files with the state of a drive: an identifying line, then under zstd with a checksum the description of the drive
+//! as JSON, and the engine's data.
 
 use crate::errors::refuse;
 use pyo3::exceptions::PyOSError;
@@ -15,8 +15,8 @@ const MAGIC: &str = concat!("ssdlab-state ", env!("CARGO_PKG_VERSION"), "\n");
 const FIRST_WORD: &[u8] = b"ssdlab-state ";
 const LEVEL: i32 = 3;
 
-/// Begins a run as `start` does, on a new drive or from the state in a file, which may be that of a drive whose erase
-/// units are so many times smaller.
+/// Starts a run as `start` does, on a new drive or from the state in a file, which may be of a drive with erase units
+/// smaller by a whole factor.
 pub fn begin(
     py: Python<'_>,
     drive: &Drive,
@@ -53,12 +53,12 @@ fn opened(
     check_drive(&mut input, drive, times)?;
     let run = start(Some(InitialState { input: &mut input, times }))
         .map_err(|error| if error.key == "state" { error.value } else { error.to_string() })?;
-    // The checksum stands at the very end.
+    // The checksum is at the very end.
     io::copy(&mut input, &mut io::sink()).map_err(|error| format!("the state is damaged: {error}"))?;
     Ok(run)
 }
 
-/// The drive must be the same to the last value; of one with smaller erase units only the size may differ.
+/// The drive must be identical; of one with smaller erase units only the sizes may differ.
 fn check_drive(input: &mut impl Read, drive: &Drive, times: u32) -> Result<(), String> {
     let damaged = |error: &dyn std::fmt::Display| format!("the state is damaged: {error}");
     let mut length = [0; 8];
@@ -93,8 +93,8 @@ fn first_difference(
     }
 }
 
-/// Writes the state of the drive at the end of a run. The file appears whole or not at all. What the system refuses,
-/// such as room on the disk, is an `OSError` with the file's name.
+/// Saves the state of the drive at the end of a run. The file appears whole or not at all. Errors of the system, such
+/// as a full disk, are an `OSError` with the file's name.
 pub fn save(py: Python<'_>, run: &mut dyn Run, drive: &Drive, path: &str) -> PyResult<()> {
     py.detach(|| written_aside(run, drive, path)).map_err(|error| match error {
         StateError::Io(error) if error.raw_os_error().is_some() => {
@@ -111,7 +111,7 @@ pub fn save(py: Python<'_>, run: &mut dyn Run, drive: &Drive, path: &str) -> PyR
 
 /// Writes to a new file in the folder of the path, and renames it to the path.
 fn written_aside(run: &mut dyn Run, drive: &Drive, path: &str) -> Result<(), StateError> {
-    // A name that nobody can guess, and a new file: a link that somebody put there is not followed.
+    // A name that cannot be guessed, and a new file: a link created by somebody else is not followed.
     let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let aside = format!("{path}.{}-{nanoseconds:x}.writing", std::process::id());
     let file = File::create_new(&aside)?;

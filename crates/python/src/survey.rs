@@ -1,5 +1,5 @@
-//! Looks through a trace without a drive: which volumes there are (`survey`, in constant memory), and what the requests
-//! are like (`profile`, in memory that grows with the units they touch).
+//! Reads a trace without a drive: its volumes (`survey`, in constant memory), and the properties of its requests
+//! (`profile`, in memory that grows with the accessed units).
 
 use crate::errors::{as_json, refuse_json, refuse_trace};
 use crate::trace::{Failure, Gathered, HeldTrace, Recording, Trace};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use ssdlab_traces::profile::{HottestRegions, OperationTotals, UNIT_BYTES};
 use ssdlab_traces::{Operation, Profile, ProfileReport, Record};
 
-/// Batches between two looks at Ctrl-C: some ten milliseconds.
+/// Batches between two checks for Ctrl-C: some ten milliseconds.
 const BATCHES_BETWEEN_LOOKS: usize = 100;
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct Profiled {
     hottest: Vec<(u64, u64)>,
 }
 
-/// More than any sample needs to know of.
+/// More than any sample needs.
 const HOTTEST_MAX: usize = 4096;
 
 #[derive(Serialize)]
@@ -87,8 +87,8 @@ pub fn survey(py: Python<'_>, trace_json: &str) -> PyResult<String> {
     as_json(&look_through(py, trace_json, |_| {})?)
 }
 
-/// What a trace's requests are like, all wanted volumes together, as JSON; and, if `hold` asks for it, the requests
-/// themselves, unless they are too many. The hottest regions are of that size, in whole units.
+/// The properties of a trace's requests, all included volumes together, as JSON; and, if `hold` is set, the requests
+/// themselves, unless they are too many. The hottest regions have the given size, in whole units.
 #[pyfunction]
 #[pyo3(signature = (trace_json, hold=false, region_bytes=4096))]
 pub fn profile(
@@ -136,7 +136,7 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
     for (volume, name) in volumes.iter_mut().zip(recording.volumes()) {
         volume.name.clone_from(name);
     }
-    // Volumes that are not wanted have names and no requests.
+    // Excluded volumes have names and no requests.
     volumes.retain(|volume| volume.requests() > 0);
     let formats = recording.formats().iter().map(|format| format.name()).collect();
     Ok(Survey { formats, volumes, skipped: recording.skipped(), without_direction: recording.without_direction() })

@@ -10,7 +10,9 @@ use crate::formats::Format;
 /// What a format is made of, and so what its error messages count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceKind {
+    /// A line of a text format.
     Line,
+    /// A record of a binary format.
     Record,
 }
 
@@ -23,14 +25,20 @@ impl fmt::Display for PieceKind {
     }
 }
 
+/// Why a trace cannot be read.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum TraceError {
+    /// A malformed line or record, beyond those to skip.
     #[error("{kind} {number} of the {format} trace: expected {expected}, found `{found}`{}", skipped_before(*.skipped))]
     Malformed {
+        /// The trace's format.
         format: Format,
+        /// Whether it is a line or a record.
         kind: PieceKind,
         /// Counted from 1 in the decompressed trace.
         number: u64,
+        /// What was expected.
         expected: &'static str,
         /// The beginning of the line, or of the record in hexadecimal digits.
         found: String,
@@ -40,17 +48,24 @@ pub enum TraceError {
     #[error(
         "the {format} trace does not say which requests are reads and which are writes: none of its {requests} requests has a direction"
     )]
+    /// The trace does not say which requests read and which write.
     NoDirections { format: Format, requests: u64 },
+    /// The trace has no requests.
     #[error("the {format} trace holds no requests in its {pieces} {kind}s{}; {hint}", skipped_before(*.skipped))]
     NoRequests { format: Format, kind: PieceKind, pieces: u64, skipped: u64, hint: &'static str },
+    /// The trace is empty.
     #[error("the trace is empty")]
     Empty,
+    /// The file is an archive, which must be unpacked.
     #[error("the trace is a tar archive: unpack it first, for example `tar -xOf FILE` into standard input")]
     Archive,
+    /// The format is not recognised.
     #[error("the trace's format is not recognised; it begins `{found}`; name one of {}", known_names())]
     Unrecognised { found: String },
+    /// There is no such format.
     #[error("no trace format is called `{name}`; there are {}", known_names())]
     UnknownFormat { name: String },
+    /// The source cannot be read.
     #[error("reading the trace failed after {pieces} {kind}s: {source}")]
     Io { kind: PieceKind, pieces: u64, source: io::Error },
 }

@@ -1,4 +1,4 @@
-//! A window of fixed size over a source: what has been read and not yet taken. It is why memory stays constant.
+//! A window of fixed size over a source: data that has been read and not yet consumed. It makes memory constant.
 
 use std::io::{self, Read};
 
@@ -23,7 +23,7 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// The window holds all that is left of the source.
+    /// The window contains all that is left of the source.
     #[inline]
     pub fn at_end(&self) -> bool {
         self.at_end

@@ -1,37 +1,39 @@
-//! Passes over a recording that is held in memory: in its own order, or, so that a repeated recording is no period that
-//! a drive could fall into, in pieces whose order is drawn again for every pass.
+//! Passes over a recording in memory: in its own order or, so that repetition creates no period to which a drive could
+//! adapt, in pieces whose order is drawn again for every pass.
 //!
-//! A drive under the same requests in the same order again and again finds what was written together dying together, in
-//! the order in which it was written: it settles into that, far from what the process behind the recording would do.
-//! The pieces keep what belongs together within a short time and draw the rest: a block bootstrap (Kunsch 1989, "The
-//! jackknife and the bootstrap for general stationary observations"). Not for reading files.
+//! A drive that receives the same requests in the same order again and again finds data written together invalidated
+//! together, in the order in which it was written: it adapts to that, unlike under the process that was recorded. The
+//! pieces preserve what belongs together within a short time and randomise the rest: a block bootstrap (Kunsch 1989,
+//! "The jackknife and the bootstrap for general stationary observations").
 
 use crate::{Operation, Record};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How passes after the first are ordered.
+/// The order of passes after the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffle {
-    /// A piece ends when its requests have written so much.
+    /// A piece ends when its requests have written this many bytes.
     pub piece_bytes: u64,
+    /// The seed of the orders.
     pub seed: u64,
 }
 
+/// See the file's description.
 pub struct Passes {
     records: Arc<Vec<Record>>,
     pieces: Vec<Range<usize>>,
-    /// The piece that is being read, and the next record in it.
+    /// The current piece, and the next record in it.
     piece: usize,
     at: usize,
     random: Option<u64>,
-    /// What is taken from and added to the times of the current piece.
+    /// Offsets of the times of the current piece.
     from_ns: u64,
     to_ns: u64,
 }
 
 impl Passes {
-    /// The recording of the first pass, which has been read already: begin with `rewind`.
+    /// For a recording whose first pass has been read already: begin with `rewind`.
     pub fn new(records: Arc<Vec<Record>>, shuffle: Option<Shuffle>) -> Self {
         let pieces = cut(&records, shuffle.map_or(u64::MAX, |shuffle| shuffle.piece_bytes));
         let random = shuffle.map(|shuffle| shuffle.seed);
@@ -39,7 +41,7 @@ impl Passes {
         Self { records, pieces, piece, at: 0, random, from_ns: 0, to_ns: 0 }
     }
 
-    /// Begins the next pass.
+    /// Starts the next pass.
     pub fn rewind(&mut self) {
         if let Some(state) = &mut self.random {
             for left in (1..self.pieces.len()).rev() {
@@ -52,9 +54,9 @@ impl Passes {
         self.begin_piece();
     }
 
-    /// Appends the next records of the pass, none at its end, and says the number of the first in the recording: those
-    /// of a batch follow each other there. Times begin at 0 in every pass, and each piece takes as long as it did in
-    /// the recording.
+    /// Appends the next records of the pass, none at its end, and returns the number of the first in the recording:
+    /// those of a batch are consecutive there. Times begin at 0 in every pass, and each piece takes as long as in the
+    /// recording.
     pub fn next_batch(&mut self, out: &mut Vec<Record>, count_max: usize) -> usize {
         while let Some(piece) = self.pieces.get(self.piece) {
             let start = self.at;
@@ -78,7 +80,7 @@ impl Passes {
         self.records.len()
     }
 
-    /// The share of the pass that has been given, by pieces.
+    /// The completed share of the pass, by pieces.
     pub fn progress(&self) -> f64 {
         self.piece as f64 / self.pieces.len().max(1) as f64
     }
@@ -90,7 +92,7 @@ impl Passes {
         }
     }
 
-    /// When the record of that place came; the last one's time at the end.
+    /// The time of the record with this index; at the end that of the last one.
     fn after(&self, place: usize) -> u64 {
         self.records.get(place).or(self.records.last()).map_or(0, |record| record.arrival_ns)
     }

@@ -1,8 +1,8 @@
-//! What a trace asks of a drive, summed up while it streams by.
+//! A summary of a trace's requests, computed while it is read.
 //!
-//! Memory grows with the units the trace touches, not with its length: 6 to 12 bytes a written unit where they lie
-//! close together, up to 160 bytes where each is far from the next. All counts are exact. A request of 0 bytes counts
-//! as a request and touches nothing; a unit counts as touched when any of its bytes is.
+//! Memory grows with the units that the trace accesses, not with its length: 6 to 12 bytes a written unit where they
+//! are close together, up to 160 bytes where each is far from the next. All counts are exact. A request of 0 bytes
+//! counts as a request and accesses nothing; a unit counts as accessed when any of its bytes is.
 
 use crate::record::{Operation, Record};
 
@@ -16,10 +16,10 @@ pub use updates::{HottestRegions, UpdateCurvePoint, UpdateFrequencies};
 use units::{TouchedUnits, UnitRange};
 use updates::WriteCounts;
 
-/// The unit in which a profile counts space, whatever the drive's own mapping unit is.
+/// The unit in which a profile counts space, independent of the drive's mapping unit.
 pub const UNIT_BYTES: u64 = 4096;
 
-/// A profile being gathered. Feed it batches with [`Profile::add`]; ask any time with [`Profile::report`].
+/// A profile in progress. Add batches with [`Profile::add`]; [`Profile::report`] may be called at any time.
 #[derive(Default)]
 pub struct Profile {
     operations: [OperationTotals; 4],
@@ -31,13 +31,17 @@ pub struct Profile {
 /// Totals of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationTotals {
+    /// Requests.
     pub requests: u64,
+    /// Their bytes.
     pub bytes: u64,
     /// Requests that begin where the last request of the same operation on the same volume ended.
     pub sequential_requests: u64,
+    /// Bytes of the sequential requests.
     pub sequential_bytes: u64,
     /// Requests that begin and end at a unit's border.
     pub aligned_requests: u64,
+    /// Their sizes.
     pub sizes: SizeHistogram,
 }
 
@@ -51,9 +55,13 @@ impl OperationTotals {
 /// Counts of units of [`UNIT_BYTES`]. Unique ones count once over the whole trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitTotals {
+    /// Units accessed.
     pub unique: u64,
+    /// Units read.
     pub unique_read: u64,
+    /// Units written.
     pub unique_written: u64,
+    /// Units trimmed.
     pub unique_trimmed: u64,
     /// Units read, each time it is read.
     pub read: u64,
@@ -67,6 +75,7 @@ pub struct UnitTotals {
     pub trimmed_of_written: u64,
 }
 
+/// The summary of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileReport {
     /// By [`Operation::index`].
@@ -75,22 +84,26 @@ pub struct ProfileReport {
     pub duration_ns: u64,
     /// Volumes with requests.
     pub volumes: u64,
-    /// The sum over the volumes of where their last byte lies: the space the trace needs without compaction.
+    /// The sum over the volumes of the end of their last byte: the space that the trace needs without compaction.
     pub span_bytes: u64,
+    /// Counts of units.
     pub units: UnitTotals,
+    /// The distribution of the writes over units.
     pub updates: UpdateFrequencies,
 }
 
 impl ProfileReport {
+    /// The totals of an operation.
     pub fn operation(&self, operation: Operation) -> &OperationTotals {
         &self.operations[operation.index()]
     }
 
+    /// Requests of all operations.
     pub fn requests(&self) -> u64 {
         self.operations.iter().map(|totals| totals.requests).sum()
     }
 
-    /// The share of units read that the trace had written itself, `None` when it reads nothing.
+    /// The share of units read that the trace had written itself; None if it reads nothing.
     pub fn read_of_written_share(&self) -> Option<f64> {
         (self.units.read > 0).then(|| self.units.read_of_written as f64 / self.units.read as f64)
     }
@@ -100,17 +113,19 @@ impl ProfileReport {
 struct VolumeState {
     requests: u64,
     end_bytes_max: u64,
-    /// Where the last request of each operation ended; `None` before the first one.
+    /// Where the last request of each operation ended; None before the first one.
     end_bytes_last: [Option<u64>; 4],
     touched: TouchedUnits,
     write_counts: WriteCounts,
 }
 
 impl Profile {
+    /// An empty profile.
     pub fn new() -> Self {
         Profile::default()
     }
 
+    /// Adds a batch of records.
     pub fn add(&mut self, records: &[Record]) {
         for record in records {
             self.add_one(record);
@@ -153,7 +168,8 @@ impl Profile {
         }
     }
 
-    /// The regions of so many units that are written most, at most so many: those of equal rank are all there or none.
+    /// The regions of `units_per_region` units that are written most, at most `regions_max`: those of equal rank are
+    /// included together or not at all.
     pub fn hottest(&self, units_per_region: u64, regions_max: usize) -> HottestRegions {
         let counts = || self.volumes.iter().map(|volume| &volume.write_counts);
         if units_per_region > 1 {
@@ -177,6 +193,7 @@ impl Profile {
         }
     }
 
+    /// The summary so far.
     pub fn report(&self) -> ProfileReport {
         ProfileReport {
             operations: self.operations.clone(),

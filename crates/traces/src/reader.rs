@@ -1,4 +1,4 @@
-//! Reads a trace from a source, batch by batch: cuts it into lines or records, decodes them, counts what is skipped.
+//! Reads a trace from a source, batch by batch: splits it into lines or records, decodes them, counts what is skipped.
 
 use std::io::Read;
 
@@ -10,9 +10,10 @@ use crate::recognition::{HEAD_BYTES, recognised};
 use crate::record::{Operation, Record};
 use crate::volumes::Volumes;
 
-/// So many requests without a direction, and none with one, are enough to refuse a trace before its end.
+/// This many requests without a direction, and none with one, are enough to refuse a trace before its end.
 const WITHOUT_DIRECTION_MAX: u64 = 65_536;
 
+/// Options of reading a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Malformed lines or records to skip and count before the next one is an error.
@@ -25,7 +26,7 @@ pub struct Reader {
     progress: Progress,
 }
 
-/// All of a reader but its format, so that the loop over one format borrows the two apart.
+/// Everything of a reader but its format, so that the loop over one format can borrow the two separately.
 pub(crate) struct Progress {
     format: Format,
     options: ReadOptions,
@@ -35,9 +36,9 @@ pub(crate) struct Progress {
     first_ns: Option<u64>,
     /// The second half of a piece that makes two records, when the batch was full after the first.
     pending: Option<Record>,
-    /// A line too long for the window has been reported: what is left of it is thrown away.
+    /// A line too long for the window has been reported: the rest of it is discarded.
     is_in_long_line: bool,
-    /// An error met after records of the same batch: those are handed out first.
+    /// An error after records of the same batch, which are returned first.
     failure: Option<TraceError>,
     ended: bool,
     pieces: u64,
@@ -98,6 +99,7 @@ impl Reader {
         self.decoder.pull(&mut self.progress, out, count_max)
     }
 
+    /// The trace's format.
     pub fn format(&self) -> Format {
         self.progress.format
     }

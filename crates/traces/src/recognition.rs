@@ -1,15 +1,15 @@
-//! Tells a trace's format by its beginning.
+//! Recognises a trace's format by its first bytes.
 
 use crate::error::{PieceKind, TraceError, shown};
 use crate::formats::{Decode, Event, Format};
 use crate::volumes::Volumes;
 
-/// How much of a trace is looked at.
+/// Bytes of a trace that are examined.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
-/// How many of its lines.
+/// Lines of these that are examined.
 const LINES_MAX: usize = 64;
 
-/// How sure a format is that a beginning is its own.
+/// How certain a format is that a trace is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Likeness(u32);
 
@@ -46,7 +46,7 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
     }
 }
 
-/// The lines of a beginning that has something in them; a last one without its end only if nothing follows it.
+/// The non-empty lines of the first bytes; a last line without its end only if nothing follows it.
 pub(crate) fn lines(head: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> {
     let complete = if is_whole { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     head[..complete]

@@ -1,23 +1,28 @@
-//! The one record every format is read into.
+//! The record into which every format is read.
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
+    /// Reads data.
     Read,
+    /// Writes data.
     Write,
+    /// Deallocates data.
     Trim,
     /// A cache flush: it has no extent, so its offset and length are 0.
     Flush,
 }
 
 impl Operation {
+    /// All operations, in the order of their indices.
     pub const ALL: [Operation; 4] = [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush];
 
-    /// The operation's place in [`Operation::ALL`].
+    /// The operation's index in [`Operation::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }
 
+    /// Its name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Read => "read",
@@ -36,8 +41,10 @@ pub struct Record {
     pub arrival_ns: u64,
     /// Index into [`crate::Reader::volumes`].
     pub volume: u32,
+    /// What the request does.
     pub operation: Operation,
     /// `offset_bytes + length_bytes` never overflows.
     pub offset_bytes: u64,
+    /// Length of the request.
     pub length_bytes: u32,
 }

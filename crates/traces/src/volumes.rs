@@ -1,4 +1,4 @@
-//! The table that turns volume names (hosts and disks, device numbers, files) into small numbers.
+//! Maps volume names (hosts and disks, device numbers, files) to small numbers.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ const VOLUMES_MAX: usize = 1 << 20;
 pub struct Volumes {
     names: Vec<String>,
     ids: HashMap<Box<[u8]>, u32>,
-    /// Runs of requests to one volume are the rule: the last key is compared before anything is hashed.
+    /// Runs of requests to one volume are common: the last key is compared before anything is hashed.
     last_key: Vec<u8>,
     last_id: u32,
 }
@@ -25,7 +25,7 @@ impl Volumes {
         self.intern_named(key, || String::from_utf8_lossy(key).into_owned())
     }
 
-    /// The same with a name of its own for a new volume.
+    /// The same with a separate name for a new volume.
     #[inline]
     pub(crate) fn intern_named(&mut self, key: &[u8], name: impl FnOnce() -> String) -> Result<u32, &'static str> {
         if self.last_key == key && !self.names.is_empty() {

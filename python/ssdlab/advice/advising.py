@@ -8,10 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from ssdlab.advice import limits, page, words
+from ssdlab.advice import limits, page, placement, words
 from ssdlab.advice.alternatives import alternatives
 from ssdlab.advice.confirmation import confirmed
 from ssdlab.advice.described import Described
+from ssdlab.advice.placement import Placement
 from ssdlab.advice.recorded import Trace
 from ssdlab.advice.search import Found, least, rounded_out
 from ssdlab.advice.setting import Setting, larger_of, scale_of
@@ -38,6 +39,8 @@ class Advice(Shown):
     """Figures, how sure they are, what else would do; each names its runs."""
     found: Found
     trials: Trials
+    placement: Placement | None = None
+    """What placement does and what it is worth; None for a trace, or where nothing was run."""
 
     def __repr__(self) -> str:
         share = self.over_provisioning
@@ -79,6 +82,7 @@ class Advice(Shown):
             self.headline,
             self.sentences,
             Path(directory),
+            placement=self.placement.to_dict() if self.placement else None,
             question=question,
             line=command_line,
         )
@@ -174,7 +178,11 @@ def explained(trials: Trials, found: Found) -> Advice:
     scale = _scale(trials)
     curve = rounded_out(trials, found, scale) if found.curve else found
     others = alternatives(trials, curve, scale) if curve.curve else []
-    return Advice(headline, words.sentences(trials, curve, others), curve, trials)
+    placed = placement.placement(trials, curve, scale)
+    said = words.sentences(trials, curve, others)
+    if placed is not None:
+        said.append(placement.sentence(placed, curve))
+    return Advice(headline, said, curve, trials, placed)
 
 
 def _scale(trials: Trials) -> Fraction | None:

@@ -13,13 +13,13 @@ from ssdlab.errors import InputError
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
+LEARNT: Mapping[str, str] = {"ftl.placement": "frequency-frontiers", "ftl.victim": "cost-benefit"}
+"""Settings of a drive that learns which data is hot."""
+
 # Ways of the translation layer that a researcher, or a host with streams, may choose; each is left out where the drive
 # has it already.
 _WAYS: Mapping[str, Mapping[str, str]] = {
-    "separate open erase units for hot and cold data, learned (as with streams or FDP)": {
-        "ftl.placement": "frequency-frontiers",
-        "ftl.victim": "cost-benefit",
-    },
+    "separate open erase units for hot and cold data, learned (as with streams or FDP)": LEARNT,
     "separate open erase units for host and garbage collection": {"ftl.placement": "host-gc-split"},
     "garbage collection in the order of writing": {"ftl.victim": "fifo"},
 }
@@ -52,7 +52,7 @@ def alternatives(trials: Trials, found: Found, scale: Fraction | None) -> list[A
     if found.over_provisioning is not None and found.over_provisioning > found.own:
         asked.append(_Asked(_TRIMMED, setting, found.over_provisioning))
     asked.append(_Asked(_LARGER, _twice_as_large(setting), found.own))
-    # With a clock a way that cleans badly takes minutes: requests pile up behind it.
+    # With a clock an alternative with much garbage collection takes minutes: requests pile up behind it.
     for what, ways in () if trials.timed else _WAYS.items():
         if any(_chosen(setting, key) != value for key, value in ways.items()):
             asked.append(_Asked(what, setting.with_settings(ways)))

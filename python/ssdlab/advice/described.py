@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from ssdlab.quantities import format_share
 from ssdlab.specification import Specification
-from ssdlab.workloads import described, jobs, specifying
+from ssdlab.workloads import Workload, described, jobs, specifying, stores
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
-    from ssdlab.workloads.jobs import JobFile
 
 
 @dataclass(frozen=True)
 class Described:
-    """A job file, and its name for command lines."""
+    """A job file or a database, and its name for command lines."""
 
-    jobs: "JobFile"
+    jobs: Workload
     path: str
     """Where the job file lies, or will lie, for who repeats a run."""
     text: str | None = None
@@ -83,6 +82,11 @@ class Described:
 def of_job_file(path: str) -> Described:
     """Raises InputError where the file cannot be read."""
     return Described(jobs.load(path), path)
+
+
+def of_store(text: str) -> Described:
+    """A database, as a text or a file. Raises InputError."""
+    return Described(stores.load(text), text)
 
 
 def of_numbers(

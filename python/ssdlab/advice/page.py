@@ -1,16 +1,17 @@
 """The page of an advice: the recommendation in plain words on top, the curve with its limits, every run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from ssdlab.advice.search import Found
 from ssdlab.advice.trials import Trial, Trials, mean
 from ssdlab.advice.words import Sentence, commands, figure
-from ssdlab.report import headlines, page, wording
+from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
@@ -31,7 +32,15 @@ _EXTRA = {"TBW, TB": ("tbw_bytes", 1e12), "price per TB written": ("price_per_tb
 
 
 def write(
-    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], directory: Path, *, question: str, line: str
+    trials: Trials,
+    found: Found,
+    head: Sentence,
+    said: Sequence[Sentence],
+    directory: Path,
+    *,
+    placement: Mapping[str, Any] | None,
+    question: str,
+    line: str,
 ) -> list[str]:
     """`report.html`, pictures, `result.json` with the advice and every trial; all or none. Returns the names."""
     drawn = figures(trials, found)
@@ -46,7 +55,7 @@ def write(
         after=[
             *_how_to(trials, found),
             *([page.Section("All runs", _table(trials))] if trials.done else []),
-            page.Section("How to reproduce", page.command(line)),
+            page.Section("How to reproduce", parts.command(line)),
         ],
     )
     with staged(directory) as place:
@@ -54,7 +63,7 @@ def write(
         text = getattr(trials.workload, "text", None)
         if text:
             (place / "workload.fio").write_text(text, encoding="utf-8")
-        (place / "result.json").write_text(_json(trials, found, head, said), encoding="utf-8")
+        (place / "result.json").write_text(_json(trials, found, head, said, placement), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
         return names_in(place)
 
@@ -99,19 +108,14 @@ def _how_to(trials: Trials, found: Found) -> list[page.Section]:
     if found.over_provisioning is None or found.over_provisioning == found.own:
         return []
     lines = [f"# {what}\n{line}" for what, line in commands(trials, found.over_provisioning)]
-    return [page.Section("How to leave it empty (one of these)", page.command("\n".join(lines)))]
+    return [page.Section("How to leave it empty (one of these)", parts.command("\n".join(lines)))]
 
 
-def _list(said: Sequence[Sentence]) -> str:
-    return f"<ul>{''.join(f'<li>{_item(sentence)}</li>' for sentence in said)}</ul>"
+def _list(said: Sequence[Sentence]) -> Markup:
+    return parts.bullets([(str(sentence), sentence.detail) for sentence in said])
 
 
-def _item(sentence: Sentence) -> str:
-    detail = f"<br><small>{escape(sentence.detail)}</small>" if sentence.detail else ""
-    return escape(str(sentence)) + detail
-
-
-def _table(trials: Trials) -> str:
+def _table(trials: Trials) -> Markup:
     """Every run and what it was for; a column that no run fills is left out."""
     columns: dict[str, list[str]] = {
         "what for": [_purpose(trial) for trial in trials.done],
@@ -129,17 +133,8 @@ def _table(trials: Trials) -> str:
         values = [trial.figure(name) for trial in trials.done]
         if any(value is not None for value in values):
             columns[head] = ["-" if value is None else wording.significant(value / unit) for value in values]
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in columns)
-    rows = [
-        f'<tr title="{escape(trial.command)}"><th scope="row">{trial.name}</th>'
-        + "".join(f"<td>{escape(column[place])}</td>" for column in columns.values())
-        + "</tr>"
-        for place, trial in enumerate(trials.done)
-    ]
-    return (
-        '<div class="scroll" role="region" aria-label="All runs" tabindex="0"><table>'
-        f'<thead><tr><th scope="col">run</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    )
+    rows = [[str(trial.name), *cells] for trial, *cells in zip(trials.done, *columns.values(), strict=True)]
+    return parts.table("All runs", ["run", *columns], rows, titles=[trial.command for trial in trials.done])
 
 
 def _purpose(trial: Trial) -> str:
@@ -150,7 +145,9 @@ def _is_scaled(trials: Trials) -> bool:
     return any(trial.scale for trial in trials.done)
 
 
-def _json(trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence]) -> str:
+def _json(
+    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], placement: Mapping[str, Any] | None
+) -> str:
     plain: dict[str, Any] = {
         "advice": asdict(head),
         "sentences": [asdict(sentence) for sentence in said],
@@ -160,6 +157,7 @@ def _json(trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence]
         "over_provisioning_as_sold": found.own,
         "over_provisioning_by_closed_form": found.theory,
         "binding": found.binding.said if found.binding else None,
+        "placement": placement,
         "runs": [{**asdict(trial), "scale": str(trial.scale or 1)} for trial in trials.done],
     }
     return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"

@@ -36,7 +36,7 @@ _ROOM_SHARE_COMPACT = 0.98
 _REGION_BYTES_MAX_TIMED = 128 * 1024
 # What miniatures have been off by: of write amplification, and of its part that is not the host's.
 _MINIATURE_ERROR_MAX = 0.01
-_MINIATURE_ERROR_OF_CLEANING = 0.2
+_MINIATURE_ERROR_OF_GC = 0.2
 _SECONDS_PER_DAY = 86_400
 
 
@@ -143,7 +143,7 @@ class Trace:
 
         Where there is next to no garbage collection there is next to no error either.
         """
-        return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_CLEANING * (waf - 1))
+        return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_GC * (waf - 1))
 
     def said(self, user_bytes: int) -> list[str]:
         """What can be said from so much of a recording, and what cannot."""

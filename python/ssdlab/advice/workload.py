@@ -1,14 +1,15 @@
-"""The workload of an advice from files: a fio job file, or the files of a trace."""
+"""The workload of an advice from files: a fio job file, a database, or the files of a trace."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.advice.described import Described, of_job_file
+from ssdlab.advice.described import Described, of_job_file, of_store
 from ssdlab.advice.recorded import Trace, of_trace
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, parse_bytes_with_unit
+from ssdlab.workloads.stores import is_store
 from ssdlab.workloads.traces.recording import opened
 
 _JOB_SUFFIXES = (".fio", ".job")
@@ -53,12 +54,13 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
 
     `stack` keeps a trace that came through standard input. Raises InputError.
     """
-    if reading.format_name is None and any(is_job_file(file) for file in files):
+    is_stored = any(is_store(file) for file in files)
+    if reading.format_name is None and (is_stored or any(is_job_file(file) for file in files)):
         if len(files) > 1:
-            raise InputError(f"{', '.join(files)}: one job file, or the files of one trace")
+            raise InputError(f"{', '.join(files)}: one job file or database, or the files of one trace")
         if reading.volume is not None or reading.merge_volumes or reading.skip_bad:
             raise InputError(f"{files[0]} is a job file; --volume, --merge-volumes and --skip-bad are for traces")
-        return of_job_file(files[0])
+        return of_store(files[0]) if is_stored else of_job_file(files[0])
     recording = stack.enter_context(opened(files, reading.format_name, reading.skip_bad))
     return of_trace(recording, reading.volume, room_bytes, merged=reading.merge_volumes)
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+from markupsafe import Markup
 
 from ssdlab.atlas import comparisons, distributions
 from ssdlab.atlas.comparisons import Pair, Rated
 from ssdlab.atlas.distributions import Atlas, Distribution
-from ssdlab.report import page, wording
+from ssdlab.report import page, parts, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, chart, switchable, variant_fill
 from ssdlab.report.charts.published import Bar, Line, published_bars, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
-from ssdlab.report.template import render
 from ssdlab.results.files import names_in, staged
 
 _MAKERS_SHOWN = 6
@@ -214,13 +214,13 @@ def _life_bar(each: Rated) -> Bar:
     return Bar(f"{each.name} ({each.n} drives)", "in the field", each.consumed_tb / 1000, each.rated_tb / 1000, spread)
 
 
-def _makers_table(atlas: Atlas) -> str:
+def _makers_table(atlas: Atlas) -> Markup:
     rows = [_spread(maker, atlas.of_maker("waf", maker)) for maker in atlas.makers("waf")]
     rows.append(_spread("all", atlas.of_all("waf")))
     return _table("Write amplification by manufacturer", "maker", [row for row in rows if row])
 
 
-def _models_table(atlas: Atlas) -> str:
+def _models_table(atlas: Atlas) -> Markup:
     known = sorted(atlas.models("waf"), key=lambda each: -each[2].n)[:_MODELS_SHOWN]
     rows = [_spread(model, found) for model, _, found in known]
     return _table("Write amplification by model", "model", [row for row in rows if row])
@@ -232,17 +232,17 @@ def _spread(name: str, found: Distribution | None) -> list[str] | None:
     return [name, f"{found.n:,}", *(wording.waf(found.at(share)) for share in (0.1, 0.25, 0.5, 0.75, 0.9))]
 
 
-def _table(label: str, first: str, rows: list[list[str]]) -> str:
+def _table(label: str, first: str, rows: list[list[str]]) -> Markup:
     heads = [first, "drives", "10 %", "25 %", "median", "75 %", "90 %"]
-    return render("ssdlab.report", "table.html", label=label, heads=heads, rows=rows)
+    return parts.table(label, heads, rows)
 
 
-def _reading() -> str:
+def _reading() -> Markup:
     entries = [(name.replace("_", " "), f"{meaning}.") for name, meaning in distributions.QUANTITIES.items()]
     entries.append(
         ("since new", "Counters start when a drive is new: current use may differ from the mean over its life.")
     )
-    return page.definition_list(entries)
+    return parts.definitions(entries)
 
 
 def _curve(found: Distribution) -> list[tuple[float, float]]:

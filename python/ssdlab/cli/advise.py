@@ -10,6 +10,7 @@ import typer
 
 from ssdlab.advice import described, limits, words
 from ssdlab.advice.setting import Setting
+from ssdlab.advice.tenants import advise_tenants, has_tenants
 from ssdlab.cli import options, progress, workload_options
 from ssdlab.cli.advise_smart import own_workload
 from ssdlab.cli.command_line import command_line
@@ -18,6 +19,8 @@ from ssdlab.cli.groups import Parsed, given
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes, parse_share
+from ssdlab.results.namespaces_text import namespace_lines
+from ssdlab.workloads import title
 
 _COLUMNS = 79
 
@@ -118,6 +121,11 @@ def advise(
     verifies it with larger runs. The drive is assumed to be full and never trimmed, which is the worst case; the
     effect of fstrim is an alternative.
 
+    The last sentence says whether placement helps the workload, and how much spare area it is worth.
+
+    For a drive with [[namespace]] the tenants of a job file are compared instead: all on the drive, and each on a drive
+    of its share. Of the limits only --writes-per-day applies.
+
     With --smart, the write amplification and write rate of a real drive give the effect of leaving a part of it
     unpartitioned, as a range; with --drive and a limit, the search uses the workload that explains them.
     """
@@ -138,11 +146,16 @@ def advise(
         typer.echo("")
     if not drive:
         raise InputError("--drive is missing: a drive of the catalogue (ssdlab drives) or a .toml file")
+    if has_tenants(drive):
+        _advise_tenants(
+            context, files, drive, wanted, settings, runs, output, is_plain=not own.smart and not given(numbers)
+        )
+        return
     if files and not own.smart and given(numbers):
         raise InputError(
             f"{files[0]} determines the workload; leave out --space-in-use, --block-size, --skew and --reads"
         )
-    name = Path(files[0]).stem if files else Path(own.smart).stem if own.smart else "described"
+    name = title(files[0]) if files else Path(own.smart).stem if own.smart else "described"
     directory = Path(output) if output else Path("out") / f"advice-{name}"
     check_folder(directory, "advise")
     with asked(
@@ -173,4 +186,33 @@ def advise(
         question=f"Spare area for {name if files else 'the workload'}",
         command_line=command_line(context),
     )
+    typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+
+
+def _advise_tenants(
+    context: typer.Context,
+    files: Sequence[str],
+    drive: str,
+    wanted: Wanted,
+    settings: dict[str, str] | None,
+    runs: Runs,
+    output: str | None,
+    *,
+    is_plain: bool,
+) -> None:
+    """Sharing against splitting, in the place of a search for spare area."""
+    limits_given = given(replace(wanted, writes_per_day=None))
+    if len(files) != 1 or not is_plain or limits_given or runs.workers is not None:
+        raise InputError(
+            f"drive {drive} has [[namespace]]: its tenants are compared, shared and split; allowed are one fio job "
+            "file, --writes-per-day, --set, --whole and --output"
+        )
+    directory = Path(output) if output else Path("out") / f"advice-{title(files[0])}"
+    check_folder(directory, "advise")
+    advice = advise_tenants(files[0], drive, writes_per_day=wanted.writes_per_day, settings=settings, whole=runs.whole)
+    typer.echo("\n".join(textwrap.wrap(str(advice.headline), _COLUMNS)) + "\n")
+    for sentence in advice.sentences:
+        typer.echo("\n".join(textwrap.wrap(str(sentence), _COLUMNS, initial_indent="- ", subsequent_indent="  ")))
+    typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))
+    names = advice.write(directory, command_line=command_line(context))
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")

@@ -1,4 +1,4 @@
-"""`ssdlab atlas`: how drives in the field fare, as a page; or the distributions built again from reports."""
+"""`ssdlab atlas`: wear and errors of drives in the field, as a page; or the distributions rebuilt from reports."""
 
 from pathlib import Path
 from typing import Annotated

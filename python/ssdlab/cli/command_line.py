@@ -1,6 +1,7 @@
 """The command line that a page shows, with which its reader makes the same files again."""
 
 import shlex
+from collections.abc import Collection
 
 import typer
 
@@ -10,15 +11,18 @@ _SEED = "seed"
 """Shown in any case, at the end."""
 
 
-def command_line(context: typer.Context) -> str:
-    """The command of `context` with its arguments, the options that were given, and the seed in any case."""
-    words = ["ssdlab", context.command.name or ""]
+def command_line(context: typer.Context, *, command: str | None = None, without: Collection[str] = ()) -> str:
+    """The command of `context` with its arguments, the options that were given, and the seed in any case.
+
+    With `command` another command, which has not the options `without`.
+    """
+    words = ["ssdlab", command or context.command.name or ""]
     options: list[str] = []
     for parameter in sorted(context.command.params, key=lambda each: each.name == _SEED):
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         is_given = source is not None and source.name == "COMMANDLINE"
-        if name in _NOT_SHOWN or not (is_given or name == _SEED):
+        if name in _NOT_SHOWN or name in without or not (is_given or name == _SEED):
             continue
         value = context.params[name]
         values = [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ssdlab import workloads
 from ssdlab.cli import options
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import targets
@@ -20,7 +21,7 @@ from ssdlab.targets import simulated
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
 from ssdlab.terminal import show
-from ssdlab.workloads import jobs, specifying
+from ssdlab.workloads import specifying
 
 if TYPE_CHECKING:
     from ssdlab.cli.comparing import Variants
@@ -57,7 +58,7 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
         None if variants.op is None else options.spare_area(variants.op), variants.settings, variants.scale
     )
     check_writable(output)
-    job_file = jobs.load(job)
+    job_file = workloads.load_for_device(job)
     found: list[Figures] = []
     results: list[ResultJson | JsonObject] = []
     reasons: dict[str, str] = {}

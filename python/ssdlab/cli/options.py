@@ -62,7 +62,8 @@ Job = Annotated[
     str,
     typer.Argument(
         metavar="JOB",
-        help="A fio job file, a file-system script (NAME.files), or 'sysbench fileio ... run'.",
+        help="A fio job file, a file-system script (NAME.files), 'sysbench fileio ... run', or a database: "
+        "'lsm-tree ...', 'b-plus-tree ...', 'flash-cache ...', NAME.store.",
         show_default=False,
     ),
 ]

@@ -20,6 +20,8 @@ from ssdlab.results.text import FORMATS as writers
 from ssdlab.targets import running
 
 Format = Literal["normal", "json", "json+", "terse", "sysbench"]
+_NOT_IN_COMPARE = ("alone", "from_state", "interval", "precondition", "save_state", "seed")
+"""Options of this command that `ssdlab compare`, which always seeks the steady state, does without."""
 
 
 @dataclass(frozen=True)
@@ -128,5 +130,8 @@ def run(
     if result.failure:
         raise RunFailed(f"{job}: {result.failure}")
     typer.echo(f"state: {drive_state.said(result, start)}", err=True)
-    if better := drive_state.offer(result, start, job, drive):
+    if better := drive_state.offer(result, start):
         typer.echo(f"       {better}", err=True)
+        if result.last_stage_ledger.host_written_bytes:
+            comparison = command_line(context, command="compare", without=_NOT_IN_COMPARE)
+            typer.echo(f"       or run {comparison}", err=True)

@@ -11,7 +11,9 @@ from ssdlab.advice import workload
 Files = Annotated[
     Sequence[str],
     typer.Argument(
-        metavar="[JOB.fio|TRACE...]", help="The workload: a fio job file, or trace files.", show_default=False
+        metavar="[JOB.fio|TRACE...]",
+        help="The workload: a fio job file, a database ('lsm-tree ...'), or trace files.",
+        show_default=False,
     ),
 ]
 

@@ -7,7 +7,6 @@ the clock on the wall.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -177,19 +176,14 @@ def _page(
     title: str,
     command_line: str,
 ) -> str:
-    from ssdlab.report import page
+    from ssdlab.report import page, parts
 
-    headings = "".join(f"<th>{escape(text)}</th>" for text in ("job", "figure", *(t.label for t in targets), "ratio"))
-    lines = []
-    for row in compared:
-        what = f"{row.what}, {row.unit}" if row.unit else row.what
-        texts = [row.job, what, *cells(row)]
-        lines.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + "</tr>")
-    table = f"<table><thead><tr>{headings}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    after = [page.Section("Comparison", table)]
+    rows = [[row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *cells(row)] for row in compared]
+    heads = ["job", "figure", *(target.label for target in targets), "ratio"]
+    after = [page.Section("Comparison", parts.table("Comparison", heads, rows))]
     if reasons:
-        after.append(page.Section("Not measured", page.definition_list(sorted(reasons.items()))))
-    after.append(page.Section("How to reproduce", page.command(command_line)))
+        after.append(page.Section("Not measured", parts.definitions(sorted(reasons.items()))))
+    after.append(page.Section("How to reproduce", parts.command(command_line)))
     return page.Page(
         title=_headline(targets, compared) or title,
         subtitle=f"{title} on {', '.join(each.label for each in targets)}",

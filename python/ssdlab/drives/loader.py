@@ -1,7 +1,9 @@
 """Finds and reads drive files: those of the catalogue, and those of users, which may be based on another."""
 
+import copy
 import tomllib
 import warnings
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -10,6 +12,7 @@ from pathlib import Path
 from ssdlab.drives.older_names import with_current_keys
 from ssdlab.drives.own_file import BASED_ON, completed
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
+from ssdlab.engine.types import Problem
 from ssdlab.errors import InputError, Note, near
 from ssdlab.foreign import JsonObject
 
@@ -63,10 +66,34 @@ def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
     via = (*via, path.resolve())
     base = _base(content[BASED_ON], path, where, via) if BASED_ON in content else None
     complete, wrong = completed(content, base, where, path.stem)
-    lines = [*wrong, *sentences(problems(complete), complete)]
+    lines = [*wrong.values(), *sentences(_all_problems(complete, base, wrong), complete)]
     if lines:
         raise InputError("\n".join([*(f"{where}: {line}" for line in lines), _HELP]))
     return described(complete)
+
+
+def _all_problems(content: JsonObject, base: DriveFile | None, named: Collection[str]) -> list[Problem]:
+    """What is wrong with each value alone, and then with the values together, looked at with the values of the base,
+    or the defaults, in the place of those that are wrong alone. `named` are keys that were found wrong before."""
+    found = problems(content)
+    named = {*named, *(problem.key for problem in found)}
+    return found + [problem for problem in problems(_mended(content, base, named)) if problem.key not in named]
+
+
+def _mended(content: JsonObject, base: DriveFile | None, keys: Collection[str]) -> JsonObject:
+    mended = copy.deepcopy(content)
+    for key in keys:
+        names = key.split(".")
+        inner: object = mended
+        of_base: object = base.content if base else {}
+        for name in names[:-1]:
+            inner = inner.get(name) if isinstance(inner, dict) else None
+            of_base = of_base.get(name, {}) if isinstance(of_base, Mapping) else {}
+        if isinstance(inner, dict):
+            inner.pop(names[-1], None)
+            if isinstance(of_base, Mapping) and names[-1] in of_base:
+                inner[names[-1]] = of_base[names[-1]]
+    return mended
 
 
 def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:

@@ -20,13 +20,13 @@ _MAPPING_UNIT_BYTES = 4096
 
 def completed(
     content: Mapping[str, Any], base: DriveFile | None, where: str, name: str
-) -> tuple[JsonObject, list[str]]:
-    """The content as a file of the catalogue would have it, and what is wrong with it, a sentence each.
+) -> tuple[JsonObject, dict[str, str]]:
+    """The content as a file of the catalogue would have it, and what is wrong with it, a sentence by key.
 
     `base` is the drive that the file is based on, if any; `name` is its name unless it gives one.
     """
     own = {key: value for key, value in content.items() if key != BASED_ON}
-    wrong: list[str] = []
+    wrong: dict[str, str] = {}
     tables = {table: own[table] for table in TABLES if isinstance(own.get(table), Mapping)}
     for table, values in tables.items():
         own[table] = tables[table] = _in_bytes(table, values, wrong)
@@ -52,7 +52,7 @@ def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> JsonObject:
     return merged
 
 
-def _in_bytes(table: str, values: Mapping[str, Any], wrong: list[str]) -> JsonObject:
+def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> JsonObject:
     """The values with sizes such as "960 GiB" as numbers of bytes."""
     hints = get_type_hints(TABLES[table])
     found = dict(values)
@@ -62,7 +62,7 @@ def _in_bytes(table: str, values: Mapping[str, Any], wrong: list[str]) -> JsonOb
             try:
                 found[key] = parse_bytes(value)
             except InputError as error:
-                wrong.append(f"{table}.{key}: {error}")
+                wrong[f"{table}.{key}"] = f"{table}.{key}: {error}"
                 # A size that the check accepts, so that it does not name the key once more.
                 found[key] = 1 << 40
     return found
@@ -77,14 +77,14 @@ def _round_capacity(content: Mapping[str, Any], own: JsonObject) -> None:
             own["ftl"] = {**ftl, "user_bytes": ftl["user_bytes"] // unit * unit}
 
 
-def _namespace(entry: Any, number: int, wrong: list[str]) -> Any:
+def _namespace(entry: Any, number: int, wrong: dict[str, str]) -> Any:
     """A namespace with its size as a number of bytes; what is none is left for the check."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("size_bytes"), str):
         return entry
     try:
         return {**entry, "size_bytes": parse_bytes(entry["size_bytes"])}
     except InputError as error:
-        wrong.append(f"{NAMESPACE}.{number}.size_bytes: {error}")
+        wrong[f"{NAMESPACE}.{number}.size_bytes"] = f"{NAMESPACE}.{number}.size_bytes: {error}"
         return {**entry, "size_bytes": _MAPPING_UNIT_BYTES}
 
 
@@ -106,7 +106,7 @@ def _sources(
     tables: Mapping[str, Mapping[str, Any]],
     sources: Mapping[str, Any],
     base: DriveFile | None,
-    wrong: list[str],
+    wrong: dict[str, str],
 ) -> JsonObject:
     """A source for each value that the file gives: its own, its table's, or that there is none."""
     none = msgspec.to_builtins(NO_SOURCE)
@@ -119,5 +119,5 @@ def _sources(
         if entry in known:
             found[entry] = source
         elif name != "*" or not any(key.startswith(f"{table}.") for key in given):
-            wrong.append(f"sources.{entry!r} names no value of this file{near(entry, known)}")
+            wrong[f"sources.{entry}"] = f"sources.{entry!r} names no value of this file{near(entry, known)}"
     return found

@@ -18,26 +18,26 @@ class PolicyChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Cell = Literal["slc", "mlc", "tlc", "qlc"]
-Duplex = Literal["full", "half"]
+Duplex = Literal["half", "full"]
 EraseUnitKind = Literal["block", "superblock"]
 Eviction = Literal["lru", "clock"]
 MapForm = Literal["page", "extent"]
-ProblemKind = Literal["unknown-key", "missing-key", "value", "no-source", "spare-area"]
+ProblemKind = Literal["missing-key", "unknown-key", "value", "no-source", "spare-area"]
 SourceKind = Literal["datasheet", "measured", "fitted", "assumed"]
 SpareArea = Literal["dynamic", "static"]
 WhenFull = Literal["direct", "fold"]
 
 
 class BackgroundOperations(msgspec.Struct, frozen=True, kw_only=True):
-    """What the drive does in idle time; all of it is off unless a key turns it on. Without a clock there is no idle
-    time."""
+    """Background operations in idle time; all are off by default. Without a clock there is no idle time."""
 
     idle_after_ms: float
-    """How long nothing must have been asked of the drive before it begins"""
+    """How long the host must have sent no request before they begin"""
     erased_pool_bytes: int
-    """Idle garbage collection keeps so much erased for the host, besides the reserve; 0: no garbage collection ahead"""
+    """Erased space for the host that garbage collection maintains in idle time, in addition to the reserve; 0: no
+    garbage collection in idle time"""
     defragment: bool
-    """Whether idle time rewrites in the order of addresses what lies otherwise"""
+    """Whether idle time rewrites data that is stored out of address order"""
     wear_leveling: bool
     """Whether static wear levelling waits for idle time"""
     read_disturb_reads: int
@@ -47,41 +47,42 @@ class BackgroundOperations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Controller(msgspec.Struct, frozen=True, kw_only=True):
-    """The controller's own time."""
+    """The controller's processing times."""
 
     command_us: float
-    """To answer a command that touches no flash, or to take a write into the buffer"""
+    """Time to answer a command that needs no flash, or to admit a write to the buffer"""
     commands_per_second_max: int
-    """Commands that it takes a second; 0: no limit"""
+    """Maximum commands a second; 0: no limit"""
     command_slots: int
-    """Commands inside the drive at a time, reads and writes alike; others wait in the order of their arrival; 0: no
+    """Maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
     limit"""
     program_us: float
-    """To hand a program on to the flash, the host's or garbage collection's; meanwhile it takes no write into the
+    """Time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to the
     buffer"""
 
 
 class DataReduction(msgspec.Struct, frozen=True, kw_only=True):
-    """What the drive does not write although the host does; off unless a key turns it on."""
+    """Compression and deduplication; both are off by default."""
 
     compression: bool
     """Whether data is compressed before it is programmed"""
     deduplication: bool
-    """Whether what is stored already is stored again only by name"""
+    """Whether a unit whose data is already stored is only mapped to it"""
     packing_bytes: int
-    """Reduced data takes a whole number of these; a power of two"""
+    """The granularity of reduced data; a power of two"""
     index_bytes_per_unit: int
-    """The index's entry for each stored unit, programmed as metadata"""
+    """Size of the index entry of each stored unit, programmed as metadata"""
 
 
 class DescribedDrive(msgspec.Struct, frozen=True, kw_only=True):
-    """A drive whose description has no problems."""
+    """A drive whose description has no errors."""
 
     file: DriveFile
-    """The file with every value in it, defaults and parameters of policies too."""
+    """The file with every value filled in, including defaults and parameters of policies."""
     capacity: DriveCapacity
+    """The capacities derived from it."""
     memory: Memory
-    """Of the drive alone, without the jobs of a run."""
+    """The memory of the drive alone, without the jobs of a run."""
 
 
 class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,55 +90,67 @@ class DriveCapacity(msgspec.Struct, frozen=True, kw_only=True):
     unit."""
 
     mapping_unit_bytes: int
+    """The unit of the map."""
     flash_units: int
-    """T and what is held out of it: all of the flash."""
+    """T and what is excluded from it: all of the flash."""
     flash_bytes: int
+    """All of the flash, in bytes."""
     physical_units: int
+    """T in mapping units."""
     physical_bytes: int
+    """T in bytes."""
     user_units: int
+    """U in mapping units."""
     user_bytes: int
+    """U in bytes."""
     held_out_bytes: int
+    """Flash excluded from T, in bytes."""
     spare_bytes: int
-    """T - U; below zero where the host would use more than there is."""
+    """T - U; negative where the host would use more than there is."""
     sold_bytes: int
-    """The capacity on the label of the drive, whatever share of it the host uses now."""
+    """The capacity on the label of the drive, whatever part of it the host uses now."""
     over_provisioning: float
     """(T - U) / U"""
     spare_factor: float
     """(T - U) / T"""
     hidden_over_provisioning: float
-    """(T - S) / S for the S that the drive is sold as: 7.37 % for GiB of flash sold as GB."""
+    """(T - S) / S for the capacity S on the label: 7.37 % for GiB of flash sold as GB."""
     over_provisioning_min: float | None
-    """The least (T - U) / U that leaves garbage collection something to gain, rounded up to a hundredth of a percent;
-    null: none does."""
-    user_units_max: int
-    """The most that the host may use while garbage collection still has one whole erase unit to gain; 0 or less:
+    """The least (T - U) / U with which garbage collection can free space, rounded up to a hundredth of a percent; null:
     none."""
+    user_units_max: int
+    """The largest U with which garbage collection can still free one whole erase unit; 0 or less: none."""
     planes: int
+    """Planes of all devices."""
     blocks: int
+    """Blocks of all devices."""
     erase_units: int
+    """Erase units of all devices."""
     blocks_per_erase_unit: int
+    """1, or the number of planes of a device."""
     units_per_erase_unit: int
+    """Mapping units of an erase unit, including parity."""
     data_units_per_erase_unit: int
-    """The part of an erase unit that is not parity."""
+    """The part of an erase unit without parity."""
     slc_bytes_per_erase_unit: int
-    """What an erase unit holds in SLC mode, without parity."""
+    """The capacity of an erase unit in SLC mode, without parity."""
     reserve_erase_units: int
-    """Held back from garbage collection: the free reserve and what is open."""
+    """Not available to garbage collection: the reserve and the open erase units."""
     open_erase_units: int
+    """Erase units that are open at a time."""
     open_blocks_per_stream: int
-    """How many erase units each stream has open: a single block on every die, unless one is filled at a time."""
+    """The number of open erase units of each stream: a single block on every die, unless one is filled at a time."""
     data_units: int
-    """Units that can hold data once parity and factory bad blocks are off."""
+    """Units for data, without parity and factory bad blocks."""
     devices: int
     """Devices of the stripe."""
 
 
 class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A drive file: TOML, with the source of every value in it."""
+    """A drive file: TOML, with the source of every value."""
 
     name: str
-    """What the drive is called; a drive of the catalogue by the name of its file."""
+    """The drive's name; for a drive of the catalogue, that of its file"""
     nand: Nand
     ftl: Ftl
     write_buffer: WriteBuffer
@@ -153,11 +166,11 @@ class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
     stripe: Stripe
     zones: Zones
     description: str
-    """What kind of drive it is, in a sentence."""
+    """The kind of drive, in one sentence"""
     identity: Identity
     market: Market
     sources: dict[str, Source]
-    """The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table."""
+    """The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table"""
 
 
 class Faults(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,47 +185,47 @@ class Faults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ftl(msgspec.Struct, frozen=True, kw_only=True):
-    """The translation layer: what the host may use, and what decides where data goes."""
+    """The translation layer: the capacity for the host, and the policies that place data."""
 
     user_bytes: int
-    """What the host may use"""
+    """Capacity for the host"""
     mapping_unit_bytes: int
-    """What the map maps"""
+    """The unit of the map"""
     erase_unit: EraseUnitKind
-    """What garbage collection empties and erases at once"""
+    """What garbage collection collects and erases at once"""
     victim: PolicyChoice
-    """Which erase unit is cleaned next"""
+    """Which erase unit garbage collection takes next"""
     placement: PolicyChoice
     """Which open erase unit a write goes to"""
     wear_leveling: PolicyChoice
-    """How erases are spread"""
+    """How erases are distributed"""
     reserve_erase_units: int
-    """Kept free: garbage collection runs before there are fewer"""
+    """Erased units held in reserve: garbage collection runs before there are fewer"""
     spare_area: SpareArea
-    """Whether free and trimmed space helps garbage collection"""
+    """Whether unwritten and trimmed space serves garbage collection"""
     reserved_bytes: int
-    """Flash held out of T for tables and firmware, in whole erase units, rounded up"""
+    """Flash excluded from T for tables and firmware, in whole erase units, rounded up"""
     gc_throttling: PolicyChoice
-    """How fast a victim is emptied while the host goes on writing"""
+    """How fast a victim is collected while the host continues writing"""
     die_choice: PolicyChoice
-    """Which die a program group goes to, where erase units are single blocks"""
+    """Which die receives a program group, where erase units are single blocks"""
 
 
 class HostLink(msgspec.Struct, frozen=True, kw_only=True):
-    """The link between host and drive. SATA's directions take turns, those of PCIe do not."""
+    """The link between host and drive. SATA transfers in one direction at a time, PCIe in both."""
 
     interface: str
-    """None, which takes no time; sata-3g, sata-6g; generation and lanes: pcie3x4"""
+    """Name of the interface: none (takes no time); sata-3g, sata-6g; generation and lanes, as in pcie3x4"""
     mb_s: float | None
-    """Rate of data, instead of the interface's"""
+    """Data rate, instead of that of the interface"""
     duplex: Duplex | None
-    """Whether both directions take turns, instead of the interface's; SATA's do"""
+    """Whether only one direction transfers at a time, instead of that of the interface"""
     command_us: float
     """Time for which a command occupies the link in addition to its data"""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """Which product it is, for a real one."""
+    """The product, for a real drive."""
 
     maker: str | None
     """Maker"""
@@ -227,24 +240,24 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MapCache(msgspec.Struct, frozen=True, kw_only=True):
-    """Memory for a part of the map; the whole of it lies in flash, in map pages of one mapping unit each."""
+    """A cache of map pages in memory; the whole map is in flash, in map pages of one mapping unit each."""
 
     bytes: int
-    """Memory for a part of the map, the rest of which lies in flash; 0: the whole map is in memory"""
+    """Memory for the cache; 0: the whole map is in memory"""
     entries_per_map_page: int
-    """Map entries fetched and written back together, as one mapping unit of flash"""
+    """Entries in a map page, which is fetched and written back as one mapping unit of flash"""
     entry_bytes: int
-    """What one entry takes"""
+    """Size of one entry"""
     eviction: Eviction
-    """Which cached map page makes room"""
+    """Which cached map page is evicted"""
     form: MapForm
     """An entry for each unit, or one in memory for each segment written in order"""
     miss_us: float
-    """The firmware's own time for a map page that is not in memory, besides the flash read"""
+    """The firmware's time for a map page that is not in memory, in addition to the flash read"""
 
 
 class Market(msgspec.Struct, frozen=True, kw_only=True):
-    """What the maker and the shop say about it. The price's date belongs into its source."""
+    """Rating and price. The date of the price belongs in its source."""
 
     sold_bytes: int | None
     """Capacity on the label"""
@@ -253,7 +266,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     rated_dwpd: float | None
     """Rated drive writes per day"""
     rated_years: float | None
-    """Years that the rating is for"""
+    """Years for which the rating holds"""
     price_usd: float | None
     """Price"""
 
@@ -262,25 +275,25 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of memory of a run, in two parts."""
 
     of_units_bytes: int
-    """Tables by mapping unit: a drive of half the scale takes half of them."""
+    """Tables by mapping unit: a drive of half the size needs half of them."""
     other_bytes: int
-    """Everything else; it is the same at every scale."""
+    """Everything else; the same at every scale."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):
-    """A namespace, as NVMe has them: a range of the drive's addresses that the host sees as a device. Namespaces lie
-    one behind another in the order of the file; what they leave of `ftl.user_bytes` is allocated to none and is spare
-    area. They share spare area, open erase units, dies and channels. A job's `filename` chooses one, by `/dev/nvme0n1`
-    for the first, `/dev/nvme0n2` for the second and so on, or by its name."""
+    """A namespace as in NVMe: a range of the drive's addresses that the host sees as a device. Namespaces follow each
+    other in the order of the file; the rest of `ftl.user_bytes` is not allocated and is spare area. They share spare
+    area, open erase units, dies and channels. A job's `filename` chooses one: `/dev/nvme0n1` is the first,
+    `/dev/nvme0n2` the second and so on, or the name."""
 
     name: str
-    """Name, which no other namespace of the drive has"""
+    """Name, unique on the drive"""
     size_bytes: int
-    """Capacity of the namespace; all of them together at most `ftl.user_bytes`"""
+    """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
 
 
 class Nand(msgspec.Struct, frozen=True, kw_only=True):
-    """The flash: how it is built, and how long its operations take."""
+    """The flash: its geometry, and how long its operations take."""
 
     cell: Cell
     """Bits in a cell: 1, 2, 3 or 4"""
@@ -299,11 +312,11 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     read_us: float | list[float]
     """From cells to page register; a list: by page of a word line"""
     copy_read_us: float
-    """How long a page that is copied holds its die until its transfer, where garbage collection reads the pages of
+    """How long a page that is copied occupies its die until its transfer, where garbage collection reads the pages of
     several planes at once; 0: as long as any read"""
     copy_pages_together: int
-    """Pages that garbage collection reads from a die one after another before a read of the host may come between, such
-    as those of all planes and of a word line; 0: any read of the host comes between two"""
+    """Pages that garbage collection reads from a die consecutively before it admits a read of the host, such as those
+    of all planes and of a word line; 0: admits reads of the host between any two"""
     program_us: float | list[float]
     """From page register to cells; a list: by page of a word line"""
     erase_us: float
@@ -311,19 +324,19 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     channel_mb_s: float
     """Transfer rate of a channel, 10^6 bytes a second"""
     endurance_cycles: int
-    """Programs and erases that a block is good for"""
+    """Programs and erases that a block endures"""
     pages_per_program: int
     """Pages that one program fills, all of them in `program_us`: 3 for TLC in one shot; in SLC mode always 1"""
     suspend: bool
-    """Whether a read of the host suspends a program or an erase that is under way"""
+    """Whether a read of the host suspends a program or an erase in progress"""
     program_suspend_us: float
     """From suspending a program until the die can read"""
     erase_suspend_us: float
     """From suspending an erase until the die can read; as long as an erase, where erases are not suspended"""
     suspend_spread_us: float
-    """What suspending may take on top, drawn evenly from 0 to this"""
+    """Additional time that suspending may take, uniform from 0 to this"""
     resume_us: float
-    """What a suspended operation takes more, each time it is resumed"""
+    """Additional time of a suspended operation at each resume"""
     suspends_per_operation_max: int
     """How often one operation may be suspended; 0: no limit"""
     cache_program: bool
@@ -331,52 +344,53 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     cache_read: bool
     """Whether the next page is read from the array while one crosses the channel"""
     background_us: float
-    """How long a die is now and then at work of its own, which nothing suspends; 0: never"""
+    """Duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never"""
     background_per_second: float
-    """How often that is, on each die, whatever its load"""
+    """How often it occurs, on each die, independent of load"""
 
 
 class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """Parity within an erase unit (RAIN)."""
 
     units_per_stripe: int
-    """One mapping unit in so many holds parity; 0: none"""
+    """One mapping unit in this many holds parity; 0: none"""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong with a drive file."""
+    """An error in a drive file."""
 
     kind: ProblemKind
+    """The kind of error."""
     key: str
     """`table.key`, or a table, or a key at the top."""
     value: Any
     """As the file has it, or its default; null for a key that is missing."""
     allowed: str
-    """Completes "should be"; for an unknown key, what the known ones are keys of."""
+    """Completes "should be"; for an unknown key, the table whose keys are known."""
     known: list[str]
-    """The names that would be right, where there is a list of them."""
+    """The valid names, where there is a list of them."""
 
 
 class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
-    """Reading ahead of sequential reads."""
+    """Read-ahead of sequential reads."""
 
     window_bytes: int
-    """The most of a sequential stream in flight or in the read buffer; 0: reads go to flash at once"""
+    """Maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead"""
     segment_bytes: int
-    """What is translated and fetched of a sequential stream at a time"""
+    """Bytes of a sequential stream translated and fetched at a time"""
 
 
 class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
-    """Flash written with one bit a cell, to be fast: blocks of its own, or erased ones of T, or both."""
+    """Flash written with one bit a cell for speed: separate blocks, or erased ones of T, or both."""
 
     static_bytes: int
-    """What blocks outside T hold in SLC mode; 0: none"""
+    """Capacity in SLC mode of blocks outside T; 0: none"""
     dynamic_bytes_max: int
-    """The most that erased blocks of T may hold in SLC mode; 0: none"""
+    """Maximum capacity in SLC mode of erased blocks of T; 0: none"""
     dynamic_free_share: float
-    """That as a share of the addresses that hold nothing, where it is less; 0: however full it is"""
+    """That as a share of the unwritten addresses, if less; 0: however full it is"""
     when_full: WhenFull
-    """Whether writes go past a full cache, or wait until it is folded"""
+    """Whether writes bypass a full cache, or wait until it is folded"""
     read_us: float
     """From cells to page register in SLC mode"""
     program_us: float
@@ -386,59 +400,58 @@ class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a value comes from."""
+    """The source of a value."""
 
     kind: SourceKind
-    """How sure the value is."""
+    """How reliable the value is"""
     source: str
-    """Which document, measurement or reason."""
+    """The document, measurement or reason"""
 
 
 class Stripe(msgspec.Struct, frozen=True, kw_only=True):
-    """Several devices as one drive (RAID-0). The other tables but `[market]` then describe one of them, and
-    `ftl.user_bytes` is what the host may use of all."""
+    """Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
+    `ftl.user_bytes` is the capacity of all."""
 
     devices: int
-    """Devices that the drive's bytes go round; each has flash, garbage collection, buffer and link of its own"""
+    """Number of devices; each has its own flash, garbage collection, buffer and link"""
     chunk_bytes: int
-    """How many bytes in a row lie on one device before the next has its turn"""
+    """Consecutive bytes on one device before the next"""
 
 
 class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """The controller's buffer for writes."""
 
     bytes: int
-    """DRAM: a write that is in it is complete; 0: none"""
+    """Size in DRAM: a write completes when it is in the buffer; 0: none"""
     power_loss_protection: bool
-    """Whether it outlives a loss of power; else flushes and sync writes wait for flash"""
+    """Whether its contents survive a loss of power; otherwise flushes and sync writes wait for flash"""
     resume_bytes: int
-    """Once a write has found it full, it takes none until it holds no more than this; 0: it takes what it has room
-    for"""
+    """After a write has found it full, it admits none until it holds no more than this; 0: it admits what fits"""
     close_bytes: int
-    """A write that would fill it further than this closes it; 0: only when it is full"""
+    """A write that would fill it beyond this closes it; 0: it closes only when it is full"""
     closed_per_second: int
-    """Writes a second that it takes all the same while it is closed and has room; 0: none"""
+    """Writes a second admitted while it is closed and has space; 0: none"""
     programs_first: bool
-    """Whether reads suspend nothing while writes wait for room in it"""
+    """Whether reads suspend nothing while writes wait for space in it"""
     coalesce: bool
-    """Whether a write to units that wait in it for their program replaces them there, and programs nothing more"""
+    """Whether a write to units that wait in it for their program replaces them there, without another program"""
     free_at_program: bool
-    """Whether units give back their room when their program begins, not when it ends"""
+    """Whether units release their space when their program begins, not when it ends"""
 
 
 class Zones(msgspec.Struct, frozen=True, kw_only=True):
-    """Zones, as NVMe's zoned namespaces have them: each is written in order, at its write pointer, and is empty again
-    only after a reset. `ftl.user_bytes` are the addresses of all of them. Each lies in erase units of its own, so that
-    there is nothing to clean."""
+    """Zones as in NVMe's zoned namespaces: each is written in order, at its write pointer, and is emptied only by a
+    reset. `ftl.user_bytes` are the addresses of all of them. Each occupies erase units of its own, so that there is no
+    garbage collection."""
 
     zone_bytes: int
-    """Addresses from the start of a zone to that of the next; 0: the drive has no zones"""
+    """Distance between the starts of two zones; 0: the drive has no zones"""
     capacity_bytes: int
-    """What a zone holds, from its start; 0: the whole zone"""
+    """Writable part of a zone, from its start; 0: the whole zone"""
     open_max: int
-    """Zones that may be open, so that they take writes; 0: as many as may be active"""
+    """Zones that may be open, and so accept writes; 0: as many as may be active"""
     active_max: int
-    """Zones that may be open or closed, so that they are written in part; 0: all, up to 255"""
+    """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
 
 
 UNITS = {

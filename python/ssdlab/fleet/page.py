@@ -3,16 +3,16 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from ssdlab.fleet.plan import FleetPlan
 from ssdlab.fleet.summary import Row, Whole, quantile
 from ssdlab.quantities import format_bytes
-from ssdlab.report import page, wording
+from ssdlab.report import page, parts, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
@@ -47,7 +47,7 @@ def write(
         after=[
             page.Section("The most important drives", _heaviest_table(wholes)),
             *_left_out(plan),
-            page.Section("How to reproduce", page.command(line)),
+            page.Section("How to reproduce", parts.command(line)),
         ],
     )
     with staged(directory) as place:
@@ -178,35 +178,26 @@ def _concentration(wholes: Sequence[Whole]) -> Figure | None:
     )
 
 
-def _spread_table(wholes: Sequence[Whole], years: float) -> str:
+def _spread_table(wholes: Sequence[Whole], years: float) -> Markup:
     return _table(spread_rows(wholes, years), "The fleet at each spare area")
 
 
-def _heaviest_table(wholes: Sequence[Whole]) -> str:
-    note = f"<p>At {escape(wording.share(wholes[0].over_provisioning))} over-provisioning; all: data/fleet.parquet.</p>"
-    return note + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The most important drives")
+def _heaviest_table(wholes: Sequence[Whole]) -> Markup:
+    note = f"At {wording.share(wholes[0].over_provisioning)} over-provisioning; all: data/fleet.parquet."
+    return parts.paragraphs(note) + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The most important drives")
 
 
 def _left_out(plan: FleetPlan) -> list[page.Section]:
     if not plan.left_out:
         return []
     shown = plan.left_out[:_LEFT_OUT_SHOWN]
-    items = "".join(f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in shown)
     more = len(plan.left_out) - len(shown)
-    items += f"<li>and {more} more, in result.json</li>" if more else ""
-    return [page.Section("Volumes that were not run", f"<ul>{items}</ul>")]
+    items = [f"{name}: {reason}" for name, reason in shown] + ([f"and {more} more, in result.json"] if more else [])
+    return [page.Section("Volumes that were not run", parts.bullets(items))]
 
 
-def _table(rows: Sequence[Sequence[str]], label: str) -> str:
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in rows[0])
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
-        for row in rows[1:]
-    )
-    return (
-        f'<div class="scroll" role="region" aria-label="{escape(label)}" tabindex="0"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+def _table(rows: Sequence[Sequence[str]], label: str) -> Markup:
+    return parts.table(label, rows[0], rows[1:])
 
 
 def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
+from markupsafe import Markup
 
 from ssdlab.health import table
 from ssdlab.health.concerns import LEVELS
 from ssdlab.health.drive import Row
 from ssdlab.health.summary import Summary
-from ssdlab.report import page, wording
+from ssdlab.report import page, parts, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
-from ssdlab.report.template import render
 from ssdlab.results.files import staged
 
 SHOWN = 60
@@ -32,7 +32,7 @@ def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[
         figures=figures,
         after=[
             page.Section("Most important drives", _table(gravest, found.drives)),
-            page.Section("Columns", page.definition_list(_MEANINGS)),
+            page.Section("Columns", parts.definitions(_MEANINGS)),
         ],
     )
     with staged(folder) as place:
@@ -53,7 +53,7 @@ _MEANINGS = (
 )
 
 
-def _table(rows: Sequence[Row], total: int) -> str:
+def _table(rows: Sequence[Row], total: int) -> Markup:
     # The notes come second, where they are seen without scrolling.
     drive, *others = table.COLUMNS
     heads = [drive.heading, "notes", *(column.heading for column in others)]
@@ -66,7 +66,7 @@ def _table(rows: Sequence[Row], total: int) -> str:
         for row in rows
     ]
     note = f"{len(rows):,} of {total:,}; all are in drives.parquet."
-    return f"<p>{note}</p>" + render("ssdlab.report", "table.html", label="Drives", heads=heads, rows=cells, sentence=1)
+    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=1)
 
 
 def _waf(drives: pl.LazyFrame) -> Figure | None:

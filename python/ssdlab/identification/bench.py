@@ -6,7 +6,7 @@ from typing import Any
 
 from ssdlab.identification.box import Box, Completed
 from ssdlab.identification.estimate import Estimate
-from ssdlab.identification.evidence import Inferred, Number, Outcome, Picture, Untold, Written
+from ssdlab.identification.evidence import Inferred, Number, Outcome, Picture, Undetermined, Written
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Bench:
         self.outcome.inferred.append(Inferred(key, choice, choice, choice, self.name))
 
     def cannot_tell(self, key: str, reason: str) -> None:
-        self.outcome.untold.append(Untold(key, reason))
+        self.outcome.undetermined.append(Undetermined(key, reason))
 
     def show(self, picture: Picture) -> None:
         self.outcome.pictures.append(picture)

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.identification.drive import model_of
-from ssdlab.identification.evidence import Inferred, Outcome, Picture, Untold
+from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined
 from ssdlab.identification.identify import Found
 from ssdlab.report.lines import Line, Marks
 from ssdlab.targets import simulated
@@ -58,9 +58,9 @@ def choose(found: Found) -> Outcome:
     why_not = _why_not(found, measured)
     if why_not is not None:
         # What an experiment could not tell has its reason already.
-        said = found.inferred.keys() | {each.key for each in found.untold}
+        said = found.inferred.keys() | {each.key for each in found.undetermined}
         missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in said]
-        outcome.untold += [Untold(key, why_not) for key in missing]
+        outcome.undetermined += [Undetermined(key, why_not) for key in missing]
         return outcome
     bounds = _bounds(found)
     usual = _fitted(found, _VICTIMS[0], _PLACEMENTS[0], bounds, measured)
@@ -113,7 +113,7 @@ def _tell_spare(outcome: Outcome, fitted: Sequence[_Candidate]) -> None:
     best = fitted[0]
     if best.error > _TOLD_ERROR_MAX:
         reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
-        outcome.untold.append(Untold(_SPARE_KEY, reason))
+        outcome.undetermined.append(Undetermined(_SPARE_KEY, reason))
         return
     likely = [each.spare for each in fitted if each.error <= max(_DISTINCT * best.error, 0.02)]
     low, high = min(likely) * (1 - _SPARE_SYSTEMATIC), max(likely) * (1 + _SPARE_SYSTEMATIC)
@@ -123,8 +123,10 @@ def _tell_spare(outcome: Outcome, fitted: Sequence[_Candidate]) -> None:
 def _tell(outcome: Outcome, key: str, word: str, best: _Candidate, others: Sequence[_Candidate]) -> None:
     second = min((each.error for each in others), default=1.0)
     if best.error > _TOLD_ERROR_MAX or second < _DISTINCT * best.error:
-        outcome.untold.append(
-            Untold(key, f"{word} comes nearest ({100 * best.error:.1f} % off), another within {100 * second:.1f} %")
+        outcome.undetermined.append(
+            Undetermined(
+                key, f"{word} comes nearest ({100 * best.error:.1f} % off), another within {100 * second:.1f} %"
+            )
         )
         return
     outcome.inferred.append(Inferred(key, word, word, word, NAME))

@@ -25,7 +25,7 @@ class Inferred:
 
 
 @dataclass(frozen=True)
-class Untold:
+class Undetermined:
     """A key that could not be inferred."""
 
     key: str
@@ -62,7 +62,7 @@ class Outcome:
 
     inferred: list[Inferred] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
-    untold: list[Untold] = field(default_factory=list)
+    undetermined: list[Undetermined] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     """In their order, for a model to repeat."""
     seconds: float = 0.0
@@ -78,7 +78,7 @@ class Outcome:
         return cls(
             [Inferred(**each) for each in plain["inferred"]],
             [_picture(each) for each in plain["pictures"]],
-            [Untold(**each) for each in plain["untold"]],
+            [Undetermined(**each) for each in plain["undetermined"]],
             [Written(**each) for each in plain["written"]],
             float(plain["seconds"]),
             dict(plain["facts"]),

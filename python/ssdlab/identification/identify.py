@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from ssdlab.identification.bench import Bench, Experiment, Limits
 from ssdlab.identification.box import Box
-from ssdlab.identification.evidence import Inferred, Outcome, Picture, Untold, Written
+from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined, Written
 from ssdlab.identification.experiments import EXPERIMENTS
 
 _LEFT_OUT = "its experiment was left out: it writes more than is allowed, or takes a whole drive rather than a file"
@@ -29,7 +29,7 @@ class Found:
     capacity_bytes: int
     inferred: dict[str, Inferred] = field(default_factory=dict)
     pictures: list[Picture] = field(default_factory=list)
-    untold: list[Untold] = field(default_factory=list)
+    undetermined: list[Undetermined] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     written: list[Written] = field(default_factory=list)
     seconds: float = 0.0
@@ -43,7 +43,7 @@ class Found:
         self.inferred |= {each.key: each for each in outcome.inferred}
         self.pictures += outcome.pictures
         known = self.inferred.keys()
-        self.untold = [each for each in [*self.untold, *outcome.untold] if each.key not in known]
+        self.undetermined = [each for each in [*self.undetermined, *outcome.undetermined] if each.key not in known]
         self.facts[name] = outcome.facts
         self.written += outcome.written
         self.seconds += outcome.seconds
@@ -95,7 +95,7 @@ def identify(
         name = each.experiment.name
         outcome = store.finished(name)
         if outcome is None and seconds_max is not None and found.seconds >= seconds_max:
-            outcome = _untold(each.experiment, f"the experiments before it took {found.seconds / 60:.3g} minutes")
+            outcome = _undetermined(each.experiment, f"the experiments before it took {found.seconds / 60:.3g} minutes")
         elif outcome is None:
             outcome = _carried_out(each, box, found)
             kept(name)
@@ -110,18 +110,18 @@ def identify(
 def _say_missing(found: Found) -> None:
     missing = [each for each in EXPERIMENTS if each.name not in found.facts]
     for experiment in missing:
-        found.untold += [Untold(key, _LEFT_OUT) for key in experiment.keys if key not in found.inferred]
+        found.undetermined += [Undetermined(key, _LEFT_OUT) for key in experiment.keys if key not in found.inferred]
 
 
 def _carried_out(planned: Planned, box: Box, found: Found) -> Outcome:
     experiment = planned.experiment
     why_not = experiment.needs(found.inferred, found.facts)
     if why_not is not None:
-        return _untold(experiment, why_not)
+        return _undetermined(experiment, why_not)
     bench = Bench(experiment.name, box, found.inferred, found.facts, planned.write_bytes, found.written)
     experiment.run(bench)
     return bench.outcome
 
 
-def _untold(experiment: Experiment, reason: str) -> Outcome:
-    return Outcome(untold=[Untold(key, reason) for key in experiment.keys])
+def _undetermined(experiment: Experiment, reason: str) -> Outcome:
+    return Outcome(undetermined=[Undetermined(key, reason) for key in experiment.keys])

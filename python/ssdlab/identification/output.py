@@ -3,18 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
 from rich.table import Table
 
 from ssdlab.drives import to_toml
 from ssdlab.identification.drive import DERIVED, Model
 from ssdlab.identification.evidence import Inferred, Picture
 from ssdlab.identification.identify import Found
-from ssdlab.report import page
+from ssdlab.report import page, parts
 from ssdlab.report.charts.published import published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.results.files import staged
@@ -45,10 +45,10 @@ def print_table(found: Found, console: "Console") -> None:
     for each in _ordered(found):
         table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)
-    if found.untold:
+    if found.undetermined:
         console.print("\nnot determined:", highlight=False)
-    for untold in found.untold:
-        console.print(f"  {untold.key}: {untold.reason}", highlight=False, markup=False, soft_wrap=True)
+    for undetermined in found.undetermined:
+        console.print(f"  {undetermined.key}: {undetermined.reason}", highlight=False, markup=False, soft_wrap=True)
 
 
 def shown(value: object) -> str:
@@ -79,14 +79,14 @@ def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -
         "written_bytes": found.written_bytes,
         "seconds": found.seconds,
         "inferred": [asdict(each) for each in _ordered(found)],
-        "not_told": [asdict(each) for each in found.untold],
+        "undetermined": [asdict(each) for each in found.undetermined],
         "assumed": list(model.assumed),
         "drive": model.file.specification,
     }
 
 
 def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequence[Figure], line: str) -> page.Page:
-    determined, missed = len(found.inferred), len(found.untold)
+    determined, missed = len(found.inferred), len(found.undetermined)
     written = found.written_bytes / found.capacity_bytes
     return page.Page(
         title=f"What {target['name']} looks like from outside",
@@ -98,10 +98,10 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
         before=[page.Section("Inferred values", _table(found))],
         figures=figures,
         after=[
-            page.Section("What could not be determined", _untold(found)),
-            page.Section("How intervals are made", f"<p>{escape(_INTERVALS)}</p>"),
-            page.Section("How to use the drive", page.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
-            page.Section("How to reproduce", page.command(line)),
+            page.Section("What could not be determined", _undetermined(found)),
+            page.Section("How intervals are made", parts.paragraphs(_INTERVALS)),
+            page.Section("How to use the drive", parts.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
+            page.Section("How to reproduce", parts.command(line)),
         ],
     )
 
@@ -115,24 +115,15 @@ _INTERVALS = (
 )
 
 
-def _table(found: Found) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(each.key)}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in (shown(each.value), _interval(each) or "-", each.experiment))
-        + "</tr>"
-        for each in _ordered(found)
-    )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("value", "inferred", "90 % interval", "experiment"))
-    return (
-        '<div class="scroll" role="region" aria-label="Inferred values" tabindex="0"><table>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+def _table(found: Found) -> Markup:
+    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in _ordered(found)]
+    return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], rows)
 
 
-def _untold(found: Found) -> str:
-    if not found.untold:
-        return "<p>Every value that the experiments look for was determined.</p>"
-    return f"<ul>{''.join(f'<li>{escape(each.key)}: {escape(each.reason)}</li>' for each in found.untold)}</ul>"
+def _undetermined(found: Found) -> Markup:
+    if not found.undetermined:
+        return parts.paragraphs("Every value that the experiments look for was determined.")
+    return parts.bullets([f"{each.key}: {each.reason}" for each in found.undetermined])
 
 
 def _figure(picture: Picture) -> Figure:

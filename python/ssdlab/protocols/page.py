@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.protocols.contract import Protocol
@@ -10,6 +9,8 @@ from ssdlab.protocols.figures import COLUMNS, Figures
 from ssdlab.report import wording
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ssdlab.report.figure import Figure
     from ssdlab.report.page import Page, Section
 
@@ -36,7 +37,9 @@ class Extra:
     """What the page and `result.json` contain in addition to the protocol's own: a study's rows."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
-    title: str | None = None
+    question: str | None = None
+    """What the study asks; None for a protocol by itself."""
+    finding: str | None = None
     figures: "Sequence[Figure]" = ()
     sections: "Sequence[Section]" = ()
 
@@ -77,21 +80,22 @@ def protocol_page(
     command_line: str,
 ) -> "Page":
     """`target` says on what it was carried out; `drawn` are its pictures."""
-    from ssdlab.report import page
+    from ssdlab.report import page, parts
 
     reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
     after = [*extra.sections, page.Section("Every step", table_html(protocol, figures))]
     if reasons and "waf" in protocol.columns:
-        after.append(page.Section("Not measured", page.definition_list([("WAF", each) for each in reasons])))
-    after.append(page.Section("Source", f"<p>{escape(protocol.source)}</p>"))
-    after.append(page.Section("How to reproduce", page.command(command_line)))
-    commands = [page.details(name_of(each), "\n".join([*each.commands, *each.job_texts])) for each in figures]
-    after.append(page.Section("Commands to repeat it manually", "\n".join(commands)))
-    found = protocol.conclude(figures) or (drawn[0].title if drawn else None)
-    asked = f"{protocol.title}. " if found and not extra.title else ""
+        after.append(page.Section("Not measured", parts.definitions([("WAF", each) for each in reasons])))
+    after.append(page.Section("Source", parts.paragraphs(protocol.source)))
+    after.append(page.Section("How to reproduce", parts.command(command_line)))
+    commands = {name_of(each): "\n".join([*each.commands, *each.job_texts]) for each in figures}
+    after.append(page.Section("Commands to repeat it manually", parts.folds(commands)))
+    question = extra.question or f"{protocol.title}."
+    found = extra.finding or protocol.conclude(figures) or (drawn[0].title if drawn else None)
+    of = f"{'Study' if extra.question else 'Protocol'} {protocol.name} on {target}"
     return page.Page(
-        title=extra.title or found or protocol.title,
-        subtitle=f"{asked}{'Study' if extra.title else 'Protocol'} {protocol.name} on {target}",
+        title=found or question.removesuffix("."),
+        subtitle=f"{question} {of}" if found else of,
         summary="The steps were run one by one; the command lines below repeat them manually.",
         notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
         figures=[*extra.figures, *drawn],
@@ -99,19 +103,16 @@ def protocol_page(
     )
 
 
-def table_html(protocol: Protocol, figures: Sequence[Figures]) -> str:
+def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
     """A row a step that is a result, as the terminal has it."""
-    head = "".join(f'<th scope="col">{escape(QUANTITIES[name])}</th>' for name in protocol.columns)
-    body = ""
+    from ssdlab.report import parts
+
+    rows = []
     for each in figures:
         if each.shown:
             values = [COLUMNS[name][1](each) for name in protocol.columns]
-            cells = "".join(f"<td>{'-' if value is None else wording.significant(value)}</td>" for value in values)
-            body += f'<tr><th scope="row" class="what">{escape(name_of(each))}</th>{cells}</tr>\n'
-    return (
-        f'<div class="scroll" role="region" aria-label="Every step" tabindex="0"><table>\n'
-        f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
-    )
+            rows.append([name_of(each), *("-" if value is None else wording.significant(value) for value in values)])
+    return parts.table("Every step", ["", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
 
 
 def _begun(words: str) -> str:

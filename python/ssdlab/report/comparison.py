@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ssdlab.report import findings, page, wording
+from ssdlab.report import findings, page, parts, wording
 from ssdlab.report.charts.against_over_provisioning import (
     curve_names,
     iops_against_over_provisioning,
@@ -188,9 +188,9 @@ def comparison_page(
     after = []
     notes = list(dict.fromkeys((variant.label, note) for variant in variants for note in variant.notes))
     if notes:
-        after.append(page.Section("Notes", page.definition_list(_grouped(notes, len(variants)))))
+        after.append(page.Section("Notes", parts.definitions(_grouped(notes, len(variants)))))
     if command_line is not None:
-        after.append(page.Section("How to reproduce", page.command(command_line)))
+        after.append(page.Section("How to reproduce", parts.command(command_line)))
     specified = {
         variant.label: json.dumps(variant.specification, indent=2, ensure_ascii=False)
         for variant in variants

@@ -65,7 +65,7 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
-        return f"{name} serves {wording.significant(iops_high)} requests per second{in_state}"
+        return f"{name} serves {wording.significant(iops_high)} requests per second{_of_direction(fastest)}{in_state}"
     if iops_high / iops_low - 1 < EQUAL_WITHIN:
         return f"{wording.spoken(fastest.label)} and {slowest.label} are equally fast{in_state}"
     ratio = wording.times(iops_high / iops_low)
@@ -173,7 +173,7 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
 
 
 def spare_room(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of effective OP over host writes: the variant that has the least to clean with."""
+    """The finding of effective OP over host writes: the variant with the least effective spare area."""
     known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
     if not known:
         return "Free erase units over host writes"
@@ -227,6 +227,13 @@ def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
 def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
     """The variants whose WAF is known, the smallest first."""
     return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
+
+
+def _of_direction(variant: ComparedVariant) -> str:
+    """How many of the requests the picture shows, where that is not all of them: ", 14,600 of them writes"."""
+    if variant.speed is None or variant.speed.direction_iops == variant.speed.iops:
+        return ""
+    return f", {wording.significant(variant.speed.direction_iops)} of them {variant.speed.direction}s"
 
 
 def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:

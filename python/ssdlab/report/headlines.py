@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(^|\s)[\d.,]+(\s%)?$")
 
 _EQUALLY_FAST = "are equally fast"
 # The axis of a sweep under whose values the others are compared, never the other way round.
-_WORKLOAD = "job"
+_WORKLOAD = "workload"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def of_sweep(cells: Sequence[Cell], said: str) -> str:
             # Of two ways to say the same, the one whose other difference is nearer to none.
             _, _, sentence, pair = max(found, key=lambda each: (round(each[0], 6), -round(each[1], 6)))
             others = [name for name in axes if name not in pair]
-            return f"{sentence}, averaged over {wording.listed(others)}" if others else sentence
+            return f"{sentence}, averaged over all values of {wording.listed(others)}" if others else sentence
     return _single_axis(cells, axes, said)
 
 

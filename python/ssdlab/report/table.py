@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from markupsafe import Markup
 
 from ssdlab.report import wording
 from ssdlab.report.charts.encodings import present_parts, variants_key
 from ssdlab.report.findings import theory_deviation
+from ssdlab.report.template import render
 from ssdlab.report.variant import PARTS, ComparedVariant
 
 # Said when the caller gives no reason of its own for the field.
@@ -33,44 +35,42 @@ class _Column:
     help: str = ""
 
 
-def variants_table(variants: Sequence[ComparedVariant]) -> str:
+@dataclass(frozen=True)
+class _Cell:
+    """A text, or the reason why there is none with its number below the table."""
+
+    text: str = ""
+    reason: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class _Row:
+    label: str
+    colour: str
+    cells: Sequence[_Cell]
+
+
+def variants_table(variants: Sequence[ComparedVariant]) -> Markup:
     """HTML of the table in a region that scrolls sideways, with the reasons of missing values below it."""
     columns = _columns(variants)
     reasons: dict[str, int] = {}
     entries = variants_key(variants).entries
-    rows = "\n".join(
-        _row(variant, entry.colour, columns, reasons) for variant, entry in zip(variants, entries, strict=True)
-    )
-    headings = "".join(
-        f'<th scope="col" title="{escape(column.help)}">{escape(column.heading)}</th>'
-        if column.help
-        else f'<th scope="col">{escape(column.heading)}</th>'
-        for column in columns
-    )
-    footnotes = "".join(
-        f'<li id="reason-{number}"><sup>{number}</sup> {escape(reason)}</li>' for reason, number in reasons.items()
-    )
-    notes = f'<ul class="reasons">{footnotes}</ul>' if footnotes else ""
-    return (
-        '<div class="scroll" role="region" aria-label="All variants" tabindex="0"><table>\n'
-        f'<thead><tr><th scope="col">variant</th>{headings}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table></div>\n{notes}"
+    rows = [
+        _Row(variant.label, entry.colour, [_cell(variant, column, reasons) for column in columns])
+        for variant, entry in zip(variants, entries, strict=True)
+    ]
+    return render(
+        "ssdlab.report", "variants.html", columns=columns, rows=rows, reasons=list(reasons), missing=wording.EM_DASH
     )
 
 
-def _row(variant: ComparedVariant, colour: str, columns: Sequence[_Column], reasons: dict[str, int]) -> str:
-    cells = []
-    for column in columns:
-        text = column.text(variant)
-        if text is None:
-            reason = _reason(variant.missing, column.field)
-            number = reasons.setdefault(reason, len(reasons) + 1)
-            mark = f'<sup><a href="#reason-{number}">{number}</a></sup>'
-            cells.append(f'<td class="missing" title="{escape(reason)}">{wording.EM_DASH}{mark}</td>')
-        else:
-            cells.append(f"<td>{escape(text)}</td>")
-    swatch = f'<span class="swatch" style="--colour: var({colour})"></span>'
-    return f'<tr><th scope="row">{swatch}{escape(variant.label)}</th>{"".join(cells)}</tr>'
+def _cell(variant: ComparedVariant, column: _Column, reasons: dict[str, int]) -> _Cell:
+    text = column.text(variant)
+    if text is not None:
+        return _Cell(text)
+    reason = _reason(variant.missing, column.field)
+    return _Cell(reason=reason, number=reasons.setdefault(reason, len(reasons) + 1))
 
 
 def _reason(missing: Mapping[str, str], field: str) -> str:

@@ -58,10 +58,10 @@ def _marks(start: int, end: int) -> list[float]:
     return [end - (end - start) * parts / _PARTS for parts in (2, 1, 0)]
 
 
-def offer(result: "Result", start: str, job: str, drive: str) -> str | None:
-    """What would run in another state than a fresh or filled one; None for what began in the steady state."""
+def offer(result: "Result", start: str) -> str | None:
+    """The option that would begin in another state; None for what began in the steady state."""
     if start == "steady":
         return None
     if result.last_stage_ledger.host_written_bytes:
-        return f"in the steady state: add --precondition steady, or ssdlab compare {job} --drive {drive}"
-    return "on a written drive: add --precondition fill" if start == "none" else None
+        return "for the steady state add --precondition steady"
+    return "for a written drive add --precondition fill" if start == "none" else None

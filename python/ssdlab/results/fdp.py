@@ -119,6 +119,8 @@ def _usage(jobs: Iterable[plain.Job], handles: int) -> list[int]:
 
 
 def _named(job: plain.Job, handles: int) -> set[int]:
+    if store := job.get("store"):
+        return set(store["identifiers"])
     if (stream := job.get("stream_id")) is not None:
         return {stream}
     chosen = job.get("identifiers")

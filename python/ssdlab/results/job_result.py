@@ -12,6 +12,7 @@ from ssdlab.results.job_failure import JobFailure, job_failure
 from ssdlab.results.latency import USUAL, Latency, LatencyJson, Percentiles, distribution, merged
 from ssdlab.results.ledger import HostJson, Ledger, NandJson
 from ssdlab.results.samples import Samples, samples
+from ssdlab.results.store import StoreJson, StoreResult, store_result
 from ssdlab.specification import OutputJson, ReportedJob, Reporting
 
 READ_ONLY = JobFailure(30, "Read-only file system", "the drive became read-only")
@@ -120,6 +121,7 @@ class SsdlabJobJson(TypedDict):
     wall_seconds: None
     programs_per_wall_second: None
     ios_per_wall_second: None
+    store: NotRequired[StoreJson]
 
 
 class _SteadyPart(TypedDict, total=False):
@@ -168,6 +170,8 @@ class JobResult:
     """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
     depth: int | None = None
     """The requests outstanding that a job with `latency_target` came to (`simulation/depth_search.rs`)."""
+    store: StoreResult | None = None
+    """What a database wrote, by cause; None for any other job."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which is what fio reports as the runtime of a job."""
 
@@ -213,6 +217,8 @@ class JobResult:
             "programs_per_wall_second": None,
             "ios_per_wall_second": None,
         }
+        if self.store:
+            ours["store"] = self.store.to_dict(self.waf)
         head: fio_schema.JobHeadJson = {
             "jobname": self.name,
             "groupid": self.group,
@@ -354,6 +360,7 @@ def _merge(
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
         steady_state=timings[0]["steady_state"] if timings else None,
         depth=timings[0]["depth"]["depth"] if timings and timings[0]["depth"] else None,
+        store=store_result(raw_jobs[0].get("store"), jobs[0]),
         seconds_of_clones=sum(map(_seconds, _starts(timings), _ends(timings))) if timings else None,
     )
 

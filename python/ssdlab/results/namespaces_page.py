@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ssdlab.report import wording
+from ssdlab.report import parts, wording
 from ssdlab.report.page import Section
-from ssdlab.report.template import render
 from ssdlab.results.latency import Latency
 from ssdlab.results.namespaces import Alone, Counted, NamespaceResult
 
@@ -46,8 +45,7 @@ def section(results: Sequence[NamespaceResult], scale: Fraction) -> Section:
                 [name, wording.share(alone.share), *_amounts(alone, scale), "", *_two(alone.write), *_two(alone.read)]
             )
     note = _NOTE + (_ALONE_NOTE if any(each.alone for each in results) else "")
-    table = render("ssdlab.report", "table.html", label="Namespaces", heads=_HEADS, rows=rows)
-    return Section("Namespaces", f"<p>{note}</p>{table}")
+    return Section("Namespaces", parts.paragraphs(note) + parts.table("Namespaces", _HEADS, rows))
 
 
 def _amounts(counted: Counted | Alone, scale: Fraction) -> tuple[str, str, str]:

@@ -12,6 +12,7 @@ from ssdlab.results.job_result import DirectionResult, JobResult, LatencyTargetJ
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.namespaces_text import namespace_lines
 from ssdlab.results.result import Result
+from ssdlab.results.store import store_lines
 from ssdlab.results.sysbench_text import sysbench
 from ssdlab.results.terse import terse
 from ssdlab.results.text_rates import (
@@ -56,6 +57,8 @@ def _job(job: JobResult) -> list[str]:
     if job.flush.total_ios and job.flush.latency is not None:
         lines += flush_lines(job.flush.latency)
     lines += _flash(job.ledger)
+    if job.store:
+        lines += store_lines(job.store, job.waf)
     totals = ",".join(str(getattr(job, name).total_ios) for name in DIRECTIONS)
     lines.append(f"     issued rwts: total={totals},{job.flush.total_ios} short=0,0,0,0 dropped=0,0,0,0")
     if job.latency_target:

@@ -30,7 +30,7 @@ class PlacementLogs:
 
     def since(self, before: "PlacementLogs | None") -> JsonObject | None:
         """What was counted since an earlier reading, in the form of a simulated result's `ssdlab.fdp`. None where the
-        group was configured anew in between, which resets its counters."""
+        group was reconfigured in between, which resets its counters."""
         if before is None or self.stats.keys() != before.stats.keys():
             return None
         counted = {name: count - before.stats[name] for name, count in self.stats.items()}

@@ -1,10 +1,10 @@
 """What a study adds to the files of its steps on a real drive: the published figures next to those measured."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.protocols.page import Extra
+from ssdlab.report import wording
 from ssdlab.studies.contract import Range, Row, Study
 
 if TYPE_CHECKING:
@@ -15,15 +15,16 @@ _KEYS = ("group", "what", "published", "measured", "unit", "deviation", "note")
 
 def extra(study: Study, rows: Sequence[Row]) -> Extra:
     """For `result.json` the rows as data, for the page their table and a picture."""
+    from ssdlab.report import parts
     from ssdlab.report.page import Section
     from ssdlab.studies.page import notes_html, rows_html
 
     sections = [Section("Published and measured", rows_html(rows, "measured"))]
     if notes := notes_html([], rows):
         sections.append(Section("Notes", notes))
-    sections.append(Section("The published experiment", f"<p>{escape(study.source)}</p>"))
+    sections.append(Section("The published experiment", parts.paragraphs(study.source)))
     content = {"study": {"name": study.name, "rows": [_plain(row) for row in rows]}}
-    return Extra(content, study.title, _pictures(rows), sections)
+    return Extra(content, study.title, finding(rows), _pictures(rows), sections)
 
 
 def _plain(row: Row) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def _pictures(rows: Sequence[Row]) -> "list[Figure]":
             drawn.append(
                 published_bars(
                     name=f"published-and-measured-{number + 1}",
-                    title=_title(shown),
+                    title=finding(shown) or shown[0].what,
                     caption="The bars were measured on this drive; upright marks are what was published of other "
                     "drives, the ends of a range where there were several.",
                     bars=bars,
@@ -55,12 +56,23 @@ def _pictures(rows: Sequence[Row]) -> "list[Figure]":
     return drawn
 
 
-def _title(rows: Sequence[Row]) -> str:
-    ranges = [row for row in rows if isinstance(row.published, Range) and row.deviation is not None]
-    if not ranges:
-        return f"{rows[0].what}, measured on this drive"
-    inside = sum(row.deviation == 0 for row in ranges)
-    return f"{inside} of {len(ranges)} figures lie within what was published of other drives"
+def finding(rows: Sequence[Row]) -> str | None:
+    """How this drive compares with those of the publication; None where nothing was measured."""
+    measured = [row for row in rows if row.simulated is not None]
+    ranges = [row for row in measured if isinstance(row.published, Range) and row.deviation is not None]
+    if ranges:
+        inside = sum(row.deviation == 0 for row in ranges)
+        lie = "lies" if inside == 1 else "lie"
+        return f"{inside} of {len(ranges)} figures {lie} within what was published of other drives"
+    if not measured:
+        return None
+    first = next((row for row in measured if row.deviation is not None), measured[0])
+    said = f"{first.what}: {_figure(first.simulated, first.unit)} on this drive"
+    return f"{said}, {_figure(first.published, first.unit)} published" if first.deviation is not None else said
+
+
+def _figure(value: object, unit: str) -> str:
+    return f"{wording.significant(value)} {unit}".rstrip() if isinstance(value, int | float) else "nothing"
 
 
 def _marks(row: Row) -> float | tuple[float, float] | None:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 
-from ssdlab.report import page
+from markupsafe import Markup
+
+from ssdlab.report import page, parts
 from ssdlab.report.wording import unbroken
 from ssdlab.specification import Specification
 from ssdlab.studies import wording
@@ -22,11 +23,11 @@ def study_page(
     """One study: its pictures first, since they are what people look at."""
     after = [page.Section("Published and simulated", rows_html(result.rows))]
     after += [_table_section(table) for table in result.tables]
-    after.append(page.Section("What is assumed", page.definition_list([(a.what, a.why) for a in study.assumptions])))
+    after.append(page.Section("What is assumed", parts.definitions([(a.what, a.why) for a in study.assumptions])))
     if notes := notes_html(result.notes, result.rows):
         after.append(page.Section("Notes", notes))
-    after.append(page.Section("Source", f"<p>{escape(study.source)}</p>"))
-    after.append(page.Section("Run it again", page.command(command_line)))
+    after.append(page.Section("Source", parts.paragraphs(study.source)))
+    after.append(page.Section("Run it again", parts.command(command_line)))
     after.append(page.specification({label: _json(specified) for label, specified in specifications.items()}))
     title, summary = wording.headline(result.finding)
     return page.Page(
@@ -43,10 +44,10 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
     """All studies on one page: findings, rows and pictures; a study's own page has the rest."""
     before = []
     for study, result in results:
-        link = f'<p><a href="{escape(study.name)}/{PAGE_NAME}">Its own page</a></p>'
         heading, rest = wording.headline(result.finding)
-        texts = "".join(f"<p>{escape(unbroken(text))}</p>" for text in (study.title, rest) if text)
-        before.append(page.Section(unbroken(heading), f"{texts}{rows_html(result.rows)}{link}"))
+        texts = parts.paragraphs(*(unbroken(text) for text in (study.title, rest) if text))
+        link = parts.link(f"{study.name}/{PAGE_NAME}", "Its own page")
+        before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link))
     figures = [
         # Names are file names and the pictures' identities on the page, so they carry their study's.
         replace(figure, name=f"{study.name}-{figure.name}")
@@ -61,33 +62,34 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
         notices=list(scales),
         before=before,
         figures=figures,
-        after=[page.Section("Run it again", page.command(command_line))],
+        after=[page.Section("Run it again", parts.command(command_line))],
     )
 
 
-def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> str:
+def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
     """Notes, and those of the rows, of which one note may hold for several; empty without any."""
     by_note: dict[str, list[str]] = {}
     for row in rows:
         if row.note:
             by_note.setdefault(row.note, []).append(row.what)
     said = [*notes, *(f"{'; '.join(whats)}: {note}" for note, whats in by_note.items())]
-    return "".join(f"<p>{escape(unbroken(note))}</p>" for note in said)
+    return parts.paragraphs(*(unbroken(note) for note in said))
 
 
-def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
+def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     """The rows as a table that scrolls sideways where the screen is narrow; `had` is how the figures came about."""
     fitted = any(row.fitted or row.unfitted is not None for row in rows)
     units = any(row.unit for row in rows)
     headings = ["published", had, *(["unit"] if units else []), "deviation", "tolerance", "verdict"]
     headings += ["fitted", "with nothing fitted"] if fitted else []
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
-    body, group = "", ""
+    body: list[list[str] | str] = []
+    group = ""
     for row in rows:
         if row.group != group:
             group = row.group
-            body += f'<tr><th scope="rowgroup" colspan="{len(headings) + 1}">{escape(group)}</th></tr>\n'
+            body.append(group)
         cells = [
+            row.what,
             wording.published(row),
             _with_spread(row),
             *([row.unit] if units else []),
@@ -96,13 +98,9 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> str:
             wording.verdict_of(row),
         ]
         cells += [_fitted(row), wording.unfitted(row)] if fitted else []
-        texts = "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in cells)
-        body += f'<tr><th scope="row" class="what">{escape(unbroken(row.what))}</th>{texts}</tr>\n'
-    return (
-        f'<div class="scroll" role="region" aria-label="Published and {had}" tabindex="0"><table>\n'
-        f'<thead><tr><th scope="col"></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
-        f"<p>{escape(_explained(rows))}</p>"
-    )
+        body.append([unbroken(cell) for cell in cells])
+    table = parts.table(f"Published and {had}", ["", *headings], body, wraps=True)
+    return table + parts.paragraphs(_explained(rows))
 
 
 def _explained(rows: Sequence[Row]) -> str:
@@ -142,16 +140,8 @@ def _with_spread(row: Row) -> str:
 
 
 def _table_section(table: Table) -> page.Section:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
-    body = ""
-    for first, *rest in table.rows:
-        cells = "".join(f"<td>{escape(unbroken(_cell(cell)))}</td>" for cell in rest)
-        body += f'<tr><th scope="row" class="what">{escape(unbroken(_cell(first)))}</th>{cells}</tr>\n'
-    caption = f"<figcaption>{escape(unbroken(table.caption))}</figcaption>" if table.caption else ""
-    html = (
-        f'<div class="scroll" role="region" aria-label="{escape(table.heading)}" tabindex="0"><table>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n{caption}"
-    )
+    rows = [[unbroken(_cell(cell)) for cell in row] for row in table.rows]
+    html = parts.table(table.heading, table.columns, rows, wraps=True, caption=unbroken(table.caption))
     return page.Section(table.heading, html)
 
 

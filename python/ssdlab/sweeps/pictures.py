@@ -11,7 +11,7 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from ssdlab.report import headlines, page, wording
+from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
 from ssdlab.report.files import write_figures
@@ -82,7 +82,7 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
         figures=drawn,
         after=[
             page.Section("All runs", table.of_rows(rows, axes)),
-            *([page.Section("How to reproduce", page.command(line))] if line else []),
+            *([page.Section("How to reproduce", parts.command(line))] if line else []),
         ],
     )
     with staged(directory) as place:
@@ -99,7 +99,7 @@ def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
         measured = whole.filter(pl.col(column).is_not_null() & (pl.col(column) > 0))
         if measured.height:
             cells = [
-                headlines.Cell({name: table.said(name, row[name]) for name in varying}, row[column])
+                headlines.Cell({table.axis(name): table.said(name, row[name]) for name in varying}, row[column])
                 for row in measured.iter_rows(named=True)
             ]
             sentence = headlines.of_sweep(cells, said)
@@ -125,9 +125,9 @@ def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str
         .sort(names)
     )
     hidden = [name for name in axes if name not in names and rows[name].n_unique() > 1]
-    band = f" Bands: minimum and maximum over {' and '.join(hidden)}." if hidden else ""
-    over = "over-provisioning" if found.x == "op" else found.x
-    by = f", by {found.colour}" if found.colour else ""
+    band = f" Bands: minimum and maximum over {' and '.join(table.axis(name) for name in hidden)}." if hidden else ""
+    over = table.axis(found.x)
+    by = f", by {table.axis(found.colour)}" if found.colour else ""
     lines = [_shown(value) for value in summed[found.colour].unique(maintain_order=True)] if found.colour else []
     entries = tuple(KeyEntry(line, f"--variant-{index}") for index, line in enumerate(lines))
     return Figure(
@@ -155,13 +155,16 @@ def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
     span = (
         f"{first * 100:.3g} % to {last * 100:.3g} % over-provisioning"
         if found.x == "op"
-        else f"{found.x} {first:g} to {last:g}"
+        else f"{table.axis(found.x)} {first:g} to {last:g}"
     )
     if not ratios or min(ratios) < 1 < max(ratios):
         return f"{said.capitalize()} from {span}"
-    low, high = min(ratios), max(ratios)
-    change = f"{low:.2g}" if round(low, 2) == round(high, 2) else f"{low:.2g} to {high:.2g}"
-    return f"From {span}, {said} changes by a factor of {change}"
+    if max(max(ratios), 1 / min(ratios)) - 1 < headlines.EQUAL_WITHIN:
+        return f"From {span}, {said} hardly changes"
+    factors = sorted(1 / ratio if max(ratios) < 1 else ratio for ratio in ratios)
+    low, high = (f"{factors[at]:.2g}" for at in (0, -1))
+    change = low if low == high else f"{low} to {high}"
+    return f"From {span}, {said} {'falls' if max(ratios) < 1 else 'rises'} by a factor of {change}"
 
 
 def _picture(summed: pl.DataFrame, found: Roles, title: str, lines: Sequence[str]) -> Picture:
@@ -193,7 +196,7 @@ def _panel(
         }
         for row in own.iter_rows(named=True)
     ]
-    x_title = "over-provisioning, % of the host's capacity" if found.x == "op" else found.x
+    x_title = "over-provisioning, % of the host's capacity" if found.x == "op" else table.axis(found.x)
     x = alt.X(
         f"x:{'Q' if is_number else 'N'}",
         title=x_title,

@@ -1,12 +1,12 @@
 """The table of a sweep's page: a row for each point of the axes, its seeds together."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 import polars as pl
+from markupsafe import Markup
 
-from ssdlab.report import wording
+from ssdlab.report import parts, wording
 
 _ROWS_MAX = 500
 _FIGURES = (
@@ -19,36 +19,43 @@ _FIGURES = (
 )
 
 
-def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> str:
+_AXES = {
+    "job": "workload",
+    "op": "over-provisioning",
+    "ftl_victim": "victim policy",
+    "ftl_placement": "placement policy",
+    "wear_levelling_policy": "wear levelling",
+}
+
+
+def axis(name: str) -> str:
+    """The name of an axis, a column of the rows, in words."""
+    return _AXES.get(name) or name.replace("_", " ")
+
+
+def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> Markup:
     """HTML: the axes that vary, how many runs, the mean of each measured figure, and minimum to maximum over seeds."""
     varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
     figures = [each for each in _FIGURES if rows[each[0]].null_count() < rows.height]
     groups = rows.group_by(varying, maintain_order=True) if varying else [((), rows)]
     lines = []
     for values, group in groups:
-        first, *rest = [said(name, value) for name, value in zip(varying, values, strict=True)] or ["all"]
-        cells = [*rest, str(group.height), *(_spread(group[column], unit) for column, _, unit in figures)]
-        lines.append(
-            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-        )
-    names = [*(varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+        settings = [said(name, value) for name, value in zip(varying, values, strict=True)] or ["all"]
+        lines.append([*settings, str(group.height), *(_spread(group[column], unit) for column, _, unit in figures)])
+    names = [*(axis(name) for name in varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
+    table = parts.table("All runs", names, lines[:_ROWS_MAX])
     more = len(lines) - _ROWS_MAX
-    note = f"<p>{more:,} more rows are in this folder's Parquet files.</p>" if more > 0 else ""
-    return (
-        '<div class="scroll" role="region" aria-label="All runs" tabindex="0"><table>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{chr(10).join(lines[:_ROWS_MAX])}\n</tbody></table></div>\n{note}"
-    )
+    return table + (parts.paragraphs(f"{more:,} more rows are in this folder's Parquet files.") if more > 0 else "")
 
 
-def said(axis: str, value: object) -> str:
+def said(name: str, value: object) -> str:
     """The value of an axis in words: a job or drive file by its name alone, a share in per cent."""
     text = str(value)
     if isinstance(value, float):
-        text = wording.share(value) if axis == "op" else f"{value:.6g}"
+        text = wording.share(value) if name == "op" else f"{value:.6g}"
     elif text.endswith((".fio", ".toml")):
         return Path(text).stem
-    return text if axis == "op" or not text[-1:].isdigit() or isinstance(value, str) else f"{axis} {text}"
+    return text if name == "op" or not text[-1:].isdigit() or isinstance(value, str) else f"{axis(name)} {text}"
 
 
 def _spread(values: pl.Series, unit: float) -> str:

@@ -32,7 +32,7 @@ def spare_factor(over_provisioning: float) -> float:
 
 
 def fifo(over_provisioning: float) -> float:
-    """Write amplification when erase units are cleaned in the order in which they were written (FIFO, LRU).
+    """Write amplification when erase units are collected in the order in which they were written (FIFO, LRU).
 
     A = alpha / (alpha + W0(-alpha e^-alpha)), whatever Np is. It is the root of A = 1 / (1 - exp(-alpha / A)), which is
     solved here instead, as W0 loses half of its digits near its branch point, that is, at small OP.
@@ -66,7 +66,7 @@ def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_
 
 
 def greedy(over_provisioning: float, units_per_erase_unit: int) -> float:
-    """Write amplification when the erase unit with the fewest live units is always cleaned.
+    """Write amplification when the erase unit with the fewest live units is always collected.
 
     Find the integer m and 0 < theta <= 1 with alpha = Np (H_Np - H_m + theta / m) / (Np - m + theta); then
     A = Np / (Np - m + theta): victims hold m - theta live units on average. From alpha = H_Np on, victims are empty and
@@ -103,7 +103,7 @@ def random_victim(over_provisioning: float) -> float:
 
 @lru_cache(maxsize=1024)
 def d_choices(over_provisioning: float, units_per_erase_unit: int, d: int) -> float:
-    """Write amplification when the emptiest of d erase units, drawn at random with replacement, is cleaned.
+    """Write amplification when the emptiest of d erase units, drawn at random with replacement, is collected.
 
     With S_j the share of erase units with at least j live units: j (S_j - S_{j+1}) = K (1 - S_j^d), K such that the sum
     of S_j over j = 1..Np is Np / alpha; A = Np / (Np - sum of S_j^d), which by the sum of the balances is K alpha.
@@ -143,7 +143,7 @@ def separated_pools(
     spare_shares: Sequence[float] | None = None,
     pool: Callable[[float], float] = fifo,
 ) -> float:
-    """Write amplification when every class has its own erase units, cleaned within the class.
+    """Write amplification when every class has its own erase units, collected within the class.
 
     Pool k serves the share r_k of the writes on the share f_k of U with the share s_k of the spare area T - U, so its
     own OP is s_k OP / f_k. A = sum of r_k A_pool(OP_k). Without `spare_shares` the split is `square_root_split`.

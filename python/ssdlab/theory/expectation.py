@@ -244,7 +244,7 @@ def _refuse_unless_independent_single_units(job: Mapping[str, Any], direction: s
         raise _NoFormula(f"job {name!r} is sequential")
     if job["random_map"]:
         raise _NoFormula(f"job {name!r} visits every block once per pass (set norandommap for independent addresses)")
-    for form in ("runs", "random_percent", "files", "skip_bytes"):
+    for form in ("store", "runs", "random_percent", "files", "skip_bytes"):
         if job.get(form) is not None:
             raise _NoFormula(f"requests of job {name!r} depend on each other or on their address ({form})")
     sizes = {entry["bytes"] for entry in job["block_sizes"][direction] if entry["percent"] > 0}

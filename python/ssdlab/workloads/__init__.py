@@ -1,7 +1,7 @@
-"""What a run may be asked to do: fio's job files, scripts of a file system's life, and workloads that have a name.
+"""What a run may be asked to do: fio's job files, scripts of a file system's life, databases, and named workloads.
 
-`jobs`, `filesystem` and `traces` are the languages in which workloads are given; `controls` and `described` write job
-files from the controls of the live page and from a few numbers; `specifying` puts a workload on a drive.
+`jobs`, `filesystem`, `stores` and `traces` are the languages in which workloads are given; `controls` and `described`
+write job files from the controls of the live page and from a few numbers; `specifying` puts a workload on a drive.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from ssdlab.engine import plain
+from ssdlab.errors import InputError
 from ssdlab.specification import Reporting
-from ssdlab.workloads import filesystem, jobs
+from ssdlab.workloads import filesystem, jobs, stores
 from ssdlab.workloads.filesystem.sysbench import prepared
 
 
@@ -38,11 +39,14 @@ class Workload(Protocol):
 
 
 def load(job: str | Path) -> Workload:
-    """A fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, with its files prepared.
+    """A fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, with its files prepared;
+    a database (`lsm-tree ...`, `b-plus-tree ...`), or the file of one, if its name ends with `.store`.
 
     Raises InputError, which names the file, the line and what is allowed.
     """
     text = str(job)
+    if stores.is_store(text):
+        return stores.load(text)
     if text.startswith("sysbench "):
         return filesystem.parse(prepared(text), "the workload")
     if Path(text).suffix == ".files":
@@ -50,9 +54,21 @@ def load(job: str | Path) -> Workload:
     return jobs.load(text)
 
 
+def load_for_device(job: str | Path) -> jobs.JobFile:
+    """A fio job file, which fio can run on a real drive.
+
+    Raises InputError as `load`, and for a workload whose files only a simulated drive has.
+    """
+    if stores.is_store(str(job)):
+        raise InputError(f"{job}: runs on simulated drives only; allowed on a real one is a fio job file")
+    return jobs.load(job)
+
+
 def title(job: str | Path) -> str:
     """What the workload is called: a file's name without its suffix; fit for a file name."""
     text = str(job)
+    if stores.is_store(text) and Path(text).suffix != stores.SUFFIX:
+        return text.split(maxsplit=1)[0]
     if not text.startswith("sysbench "):
         return Path(text).stem
     mode = next((word.partition("=")[2] for word in text.split() if word.startswith("--file-test-mode=")), "fileio")

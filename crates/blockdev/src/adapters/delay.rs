@@ -1,15 +1,17 @@
-//! Makes every request take at least so long. Not for a drive's own times, which its clock knows.
+//! Makes every request take at least a given time. The simulated drive's own times come from its clock.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use std::thread;
 use std::time::Duration;
 
+/// A device that delays its requests.
 pub struct Delay<D> {
     inner: D,
     delay: Duration,
 }
 
 impl<D: Device> Delay<D> {
+    /// `delay` is the least time of a request.
     pub fn new(inner: D, delay: Duration) -> Self {
         Self { inner, delay }
     }

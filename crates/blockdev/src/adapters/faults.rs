@@ -1,5 +1,5 @@
-//! Refuses requests now and then, by a seed: for testing what stands above a device. Faults of the flash itself are the
-//! simulated drive's own (`nand`).
+//! Refuses requests at random, from a seed: for testing users of a device. Faults of the flash are part of the
+//! simulated drive (`nand`).
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use ssdlab_engine::random::Random;
@@ -8,11 +8,15 @@ use std::sync::Mutex;
 /// The share of requests that fail, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaultRates {
+    /// Of reads.
     pub read: f64,
+    /// Of writes, trims and zeroing.
     pub write: f64,
+    /// Of flushes.
     pub flush: f64,
 }
 
+/// A device whose requests fail at random.
 pub struct Faults<D> {
     inner: D,
     rates: FaultRates,
@@ -20,6 +24,7 @@ pub struct Faults<D> {
 }
 
 impl<D: Device> Faults<D> {
+    /// The same seed gives the same failures.
     pub fn new(inner: D, rates: FaultRates, seed: u64) -> Self {
         Self { inner, rates, random: Mutex::new(Random::new(seed)) }
     }

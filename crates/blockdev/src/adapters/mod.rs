@@ -1,4 +1,4 @@
-//! Devices around devices: each adds one thing and passes the rest on.
+//! Devices that wrap devices: each adds one function and passes everything else on.
 
 mod delay;
 mod faults;

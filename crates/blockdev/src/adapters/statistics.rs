@@ -1,16 +1,20 @@
-//! Counts requests, bytes and the time that they took on this machine's clock.
+//! Counts requests, bytes and their time on this machine's clock.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+/// Counts of one kind of request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
+    /// Requests, including failed ones.
     pub requests: u64,
+    /// Bytes of successful requests.
     pub bytes: u64,
+    /// Failed requests.
     pub failed: u64,
-    /// The sum over all requests, so that it may be longer than the time that passed.
+    /// The sum over all requests, which may exceed the elapsed time.
     pub busy_ns: u64,
 }
 
@@ -43,6 +47,7 @@ impl Counter {
     }
 }
 
+/// A device that counts its requests.
 pub struct Statistics<D> {
     inner: D,
     read: Counter,
@@ -53,16 +58,18 @@ pub struct Statistics<D> {
 }
 
 impl<D: Device> Statistics<D> {
+    /// All counts start from 0.
     pub fn new(inner: D) -> Self {
         let [read, write, trim, zero, flush] = std::array::from_fn(|_| Counter::default());
         Self { inner, read, write, trim, zero, flush }
     }
 
+    /// The device whose requests are counted.
     pub fn inner(&self) -> &D {
         &self.inner
     }
 
-    /// By kind of request, in the order of the trait: read, write, trim, zero, flush.
+    /// By operation, in the order of the trait: read, write, trim, zero, flush.
     pub fn counts(&self) -> [Counts; 5] {
         [&self.read, &self.write, &self.trim, &self.zero, &self.flush].map(Counter::counts)
     }

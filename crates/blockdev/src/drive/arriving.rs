@@ -1,5 +1,5 @@
-//! Data of the host that the drive has taken and not yet decided on: a request that waits for the link or for room in
-//! the buffer. Whoever reads it in the meantime gets it from here.
+//! Host data that the drive has received and not yet decided on: requests that wait for the link or for space in the
+//! buffer. Reads in the meantime are served from here.
 
 use crate::device::DeviceError;
 use crate::nand::Transfer;
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub enum Data {
     Bytes(Vec<u8>),
     Zeroes,
-    /// Only whole units are forgotten.
+    /// Only whole units are trimmed.
     Trimmed {
         unit_bytes: u64,
     },
@@ -18,12 +18,12 @@ pub enum Data {
 
 #[derive(Debug)]
 pub struct Arrival {
-    /// The request's, and under which the front has the drive decide on it.
+    /// The request's tag, under which the front has the drive decide on it.
     tag: u32,
     tag_of_part: u32,
     range: Range<u64>,
     data: Data,
-    /// Whether the host believes that it was carried out.
+    /// Whether the request was reported to the host as complete.
     is_answered: bool,
 }
 
@@ -40,7 +40,7 @@ impl Arrival {
         !range.is_empty() && self.range.start < range.end && range.start < self.range.end
     }
 
-    /// What a read of `into`, which begins at `offset_bytes`, gets from it.
+    /// The part of a read of `into`, which begins at `offset_bytes`, that it provides.
     fn lay_over(&self, offset_bytes: u64, into: &mut [u8]) {
         let changed = match self.data {
             Data::Trimmed { unit_bytes } => {
@@ -66,11 +66,11 @@ impl Arrival {
 
 #[derive(Debug, Default)]
 pub struct Arriving {
-    /// In the order in which they came.
+    /// In the order of arrival.
     arrivals: VecDeque<Arrival>,
-    /// Those that could not be carried out although the host had its answer: they are in memory only.
+    /// Requests that failed after they were reported as complete: their data is in memory only.
     stranded: Vec<Arrival>,
-    /// What went wrong: with requests that wait for their answer, and with those that have it.
+    /// Errors of requests that wait for their answer, and of those that have it.
     failed: Vec<(u32, DeviceError)>,
     failed_late: Option<DeviceError>,
 }
@@ -84,13 +84,13 @@ impl Arriving {
         self.arrivals.push_back(Arrival { tag, tag_of_part, range, data, is_answered: false });
     }
 
-    /// Takes what is now decided on.
+    /// Removes a request that is now decided on.
     pub fn take(&mut self, tag_of_part: u32) -> Option<Arrival> {
-        let place = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
-        self.arrivals.remove(place)
+        let slot = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
+        self.arrivals.remove(slot)
     }
 
-    /// A request was decided on; where it failed, its data stay here if the host relies on them.
+    /// A request was decided on; if it failed, its data remains here if the host relies on it.
     pub fn note_outcome(&mut self, arrival: Arrival, outcome: Result<(), DeviceError>) {
         let Err(error) = outcome else { return };
         if arrival.is_answered {
@@ -101,15 +101,15 @@ impl Arriving {
         }
     }
 
-    /// What came of a request that was decided on.
+    /// The result of a request that was decided on.
     pub fn outcome(&mut self, tag: u32) -> Result<(), DeviceError> {
         match self.failed.iter().position(|&(failed, _)| failed == tag) {
-            Some(place) => Err(self.failed.swap_remove(place).1),
+            Some(slot) => Err(self.failed.swap_remove(slot).1),
             None => Ok(()),
         }
     }
 
-    /// What went wrong with requests that had been answered, since the last call.
+    /// Errors of requests that had been answered, since the last call.
     pub fn take_late_failure(&mut self) -> Result<(), DeviceError> {
         self.failed_late.take().map_or(Ok(()), Err)
     }
@@ -125,24 +125,24 @@ impl Arriving {
         }
     }
 
-    /// Whether anything of the range is on its way.
+    /// Whether a pending write or trim overlaps the range.
     pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.arrivals.iter().any(|arrival| arrival.overlaps(range))
     }
 
-    /// Whether anything of the range is here: on its way, or kept because it could not be carried out.
+    /// Whether anything in the range is stored here: pending, or kept because it failed.
     pub fn holds(&self, range: &Range<u64>) -> bool {
         self.stranded.iter().chain(&self.arrivals).any(|arrival| arrival.overlaps(range))
     }
 
-    /// Puts what is here over what was read from flash.
+    /// Overlays data read from flash with what is stored here.
     pub fn lay_over(&self, offset_bytes: u64, into: &mut [u8]) {
         for arrival in self.stranded.iter().chain(&self.arrivals) {
             arrival.lay_over(offset_bytes, into);
         }
     }
 
-    /// The power is gone, and all of it.
+    /// A loss of power: everything here is lost.
     pub fn lose(&mut self) {
         *self = Self::default();
     }

@@ -1,24 +1,27 @@
-//! Commands to a drive while programs run on it, as lines of text.
+//! Commands to a served drive, as lines of text.
 
 use super::SimulatedDevice;
 use crate::device::DeviceError;
 
+/// A command to a served drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Command {
     /// A phase ends, another begins.
     Mark(String),
-    /// Counters start from 0; what the drive holds stays.
+    /// Counters restart from 0; the contents of the drive remain.
     Reset,
-    /// The power goes and comes back.
+    /// A loss of power, and its return.
     CutPower,
-    /// Nobody asks for anything for so long, in simulated time.
+    /// An idle time without requests, in simulated time.
     Idle { duration_ns: u64 },
 }
 
+/// The commands, for help and errors.
 pub const SYNTAX: &str = "mark NAME, reset, power-cut, idle DURATION (such as 1h, 30min, 10s, 5ms)";
 
 impl Command {
-    /// Nothing if the line is no command.
+    /// None if the line is not a command.
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let command = match (words.next()?, words.next()) {
@@ -48,9 +51,10 @@ fn duration_ns(text: &str) -> Option<u64> {
 }
 
 impl SimulatedDevice {
+    /// Executes the command.
     pub fn carry_out(&self, command: &Command) -> Result<(), DeviceError> {
         if let (Command::Idle { duration_ns }, true) = (command, self.achieved().is_some()) {
-            // At real pace the time of the drive is that of the clock on the wall.
+            // At real pace the drive's time is real time.
             std::thread::sleep(std::time::Duration::from_nanos(*duration_ns));
             return Ok(());
         }

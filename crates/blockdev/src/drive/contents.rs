@@ -1,21 +1,26 @@
-//! How a drive is to be opened: where its contents lie, which faults its flash has, how time is taken.
+//! How a drive is opened: where its contents are stored, the faults of its flash, the passing of time.
 
 use crate::nand::FlashFaults;
 use serde::Deserialize;
 use std::path::PathBuf;
 
+/// Options of opening a drive.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
+    /// Of the drive's random numbers.
     pub seed: u64,
+    /// Where the contents are stored.
     pub contents: Contents,
+    /// Faults of the flash.
     pub faults: FlashFaults,
-    /// Whether the drive's memory outlives a loss of power; nothing: as the drive file has it, where it has a buffer.
+    /// Whether the drive's memory survives a loss of power; None: as in the drive file, where it has a buffer.
     pub power_loss_protection: Option<bool>,
-    /// Requests that stand in the queue in simulated time; nothing: as many as callers are seen to wait for.
+    /// The queue depth in simulated time; None: the number of callers that are waiting.
     pub queue_depth: Option<u32>,
+    /// Whether simulated time follows real time.
     pub pace: Pace,
-    /// Trims that are noted before a checkpoint is made.
+    /// Trims recorded before a checkpoint is made.
     pub journal_trims: usize,
 }
 
@@ -37,19 +42,19 @@ impl Default for Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pace {
-    /// As soon as this machine can; simulated time goes its own way.
+    /// As soon as this machine can; simulated time passes independently.
     Virtual,
-    /// When the simulated drive would have it.
+    /// When the simulated drive would have answered.
     Real,
 }
 
-/// Where the contents of the flash lie.
+/// Where the contents of the flash are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
-    /// Gone with the process.
+    /// In memory, lost with the process.
     #[default]
     Memory,
-    /// A sparse file, which outlives it.
+    /// In a sparse file, which remains.
     File(PathBuf),
 }

@@ -1,6 +1,6 @@
-//! The drive itself: requests are pushed into the engine's front, below which a translation layer decides and the flash
-//! array carries it out on data (`stored`), of each device of a stripe; time goes on as its pace lets it. How a drive
-//! begins, and what a loss of power does to it, is in `opening`.
+//! The drive itself: requests are submitted to the engine's front, below which each device of a stripe has a
+//! translation layer and a flash array with data (`stored`); time advances according to the pace. Opening a drive, and
+//! the effects of a loss of power, are in `opening`.
 
 use super::arriving::Data;
 use super::fronts::{Devices, ServedFront};
@@ -17,9 +17,10 @@ use ssdlab_engine::simulation::{Outcome, SimulatedDrive, StripeDevice};
 use ssdlab_engine::timing::front::{Completion, Stepped, Submission};
 use std::ops::Range;
 
-/// The phase that no one has marked.
+/// The phase before the first mark.
 pub(super) const FIRST_PHASE: &str = "mounted";
 
+/// The drive without locks; see [`super::SimulatedDevice`].
 pub struct Core {
     pub(super) front: ServedFront,
     pub(super) devices: Devices,
@@ -27,19 +28,20 @@ pub struct Core {
     pub(super) phases: Phases,
     pub(super) seed: u64,
     pub(super) next_tag: u32,
-    /// Whether callers wait for their requests in simulated time, and the request made last.
+    /// Whether callers wait for their requests in simulated time, and the last request.
     pub(super) is_real_pace: bool,
     pub(super) submitted: Option<u32>,
-    /// Whether a request must be carried out before it is reported as complete: something may go wrong with it, or it
-    /// must outlive the process.
+    /// Whether a request must be executed before it is reported as complete: because it may fail, or must survive the
+    /// process.
     pub(super) answers_late: bool,
-    /// What the last recovery was like.
+    /// The last recovery.
     pub(super) recovery: Option<Recovery>,
-    /// What the observer has seen last; `None` while there is no observer.
+    /// The last values seen by the observer; None without an observer.
     pub(super) seen: Option<Box<Seen>>,
 }
 
 impl Core {
+    /// Capacity, mapping unit, and whether the buffer is volatile.
     pub fn capabilities(&self) -> Capabilities {
         let unit_bytes = self.unit_bytes() as u32;
         let user_units: u64 = self.each().map(|device| device.capacity.user_units).sum();
@@ -59,7 +61,7 @@ impl Core {
         self.devices.devices_mut().iter_mut().map(|device| &mut **device)
     }
 
-    /// All devices are alike, but for what the host may use of them.
+    /// All devices are alike, except in their capacity for the host.
     fn first(&self) -> &Stored {
         &self.devices.devices()[0]
     }
@@ -76,13 +78,13 @@ impl Core {
         self.first().nand.has_power_loss_protection()
     }
 
-    /// The translation layer, or those of a stripe as one, with what they have counted up to now.
+    /// The translation layer, or those of a stripe combined, with its current counters.
     pub fn ftl(&mut self) -> &dyn SimulatedDrive {
         self.devices.note();
         self.whole()
     }
 
-    /// The same, where a stripe's counts are those of the last `note`.
+    /// The same, with a stripe's counters as of the last `note`.
     pub(super) fn whole(&self) -> &dyn SimulatedDrive {
         match self.devices.devices() {
             [device] => device.layer(),
@@ -90,53 +92,57 @@ impl Core {
         }
     }
 
-    /// What happened to the flash.
+    /// Events of the flash: failures and losses.
     pub fn events(&self) -> Events {
         let mut events = Events::default();
         self.each().for_each(|device| events += device.nand.events());
         events
     }
 
+    /// The simulated time.
     pub fn now_ns(&self) -> u64 {
         self.front.now_ns()
     }
 
-    /// The share of the time since the beginning in which the dies were at work, on average.
+    /// The mean share of the time since the start in which the dies were busy.
     pub fn die_utilization(&self) -> f64 {
         self.front.die_utilization()
     }
 
+    /// The number of times that power returned.
     pub fn power_cycles(&self) -> u64 {
         self.first().counters.power_cycles
     }
 
-    /// What came of the last recovery, if there was one.
+    /// The result of the last recovery, if there was one.
     pub fn recovery(&self) -> Option<Recovery> {
         self.recovery
     }
 
-    /// Erase units beyond which none may be lost.
+    /// The number of erase units without which the drive becomes read-only.
     pub fn erase_units_needed(&self) -> u32 {
         self.each().map(|device| device.ftl.erase_units_needed()).sum()
     }
 
+    /// Erase units of the new drive, without factory bad blocks.
     pub fn erase_units_when_new(&self) -> u32 {
         self.each().map(|device| device.nand.medium().shape().erase_units).sum()
     }
 
-    /// Why the drive takes no more writes, if it does not.
+    /// Why the drive refuses writes, if it does.
     pub fn read_only_reason(&self) -> Option<String> {
         self.each().find_map(|device| device.read_only_reason.clone())
     }
 
-    /// What a run would give that ended now: phases are its jobs. What the host has its answer of is counted.
+    /// The outcome of a run that ended now: phases are its jobs. Everything reported to the host as complete is
+    /// counted.
     pub fn outcome(&mut self) -> Outcome {
         self.bring_in_answered();
         self.devices.note();
         self.phases.outcome(self)
     }
 
-    /// The completions since the last call; the first begins to keep them.
+    /// The completions since the last call; the first call starts recording them.
     pub fn take_completions(&mut self) -> Vec<Completion> {
         self.served.take_completions()
     }
@@ -145,8 +151,8 @@ impl Core {
         *self.ftl().ledger()
     }
 
-    /// One request of at most a gibibyte, within the drive. In simulated time it comes when fewer than `depth` are
-    /// outstanding. Where `is_through`, a write is answered only when it outlives a loss of power.
+    /// Executes one request of at most a gibibyte, within the drive. In simulated time it arrives when fewer than
+    /// `depth` are outstanding. If `is_through`, a write is answered only when its data would survive a loss of power.
     pub fn execute(
         &mut self,
         operation: Operation,
@@ -164,7 +170,7 @@ impl Core {
             self.submit(request, false);
             return answer;
         }
-        // A stripe takes no more writes as soon as one of its devices does not.
+        // A stripe refuses writes as soon as one of its devices does.
         if let Some(refused) = self.each_mut().find_map(Stored::refusal) {
             return Err(refused);
         }
@@ -193,7 +199,7 @@ impl Core {
         self.outcome_of(tag)
     }
 
-    /// The contents of a range as they are now.
+    /// Reads the current contents of a range.
     fn read(&mut self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         let chunks = self.chunks();
         let mut answer = Ok(());
@@ -205,7 +211,7 @@ impl Core {
         answer
     }
 
-    /// Keeps what the host wants written with each device that it goes to, until that decides on it.
+    /// Stores written data with each device that it goes to, until the device decides on it.
     fn take_in(&mut self, tag: u32, operation: Operation, range: &Range<u64>, transfer: &Transfer<'_>) {
         let (chunks, unit_bytes) = (self.chunks(), self.unit_bytes());
         let tag_of_part = self.front.tag_of_parts(tag);
@@ -229,33 +235,33 @@ impl Core {
         }
     }
 
-    /// Whether any of a range of the drive is on its way.
+    /// Whether a write or trim of part of the range is pending.
     pub(super) fn is_arriving(&self, range: &Range<u64>) -> bool {
         let own_of = |(index, device)| (self.chunks().range_on(index, range), device);
         self.each().enumerate().map(own_of).any(|(own, device): (_, &Stored)| device.arriving.overlaps(&own))
     }
 
-    /// Whether nothing is stored for a range of the drive, which lies within a mapping unit.
+    /// Whether nothing is stored for a range of the drive, which is within a mapping unit.
     pub(super) fn is_hole(&self, range: Range<u64>) -> bool {
         let own_of = |(index, device)| (self.chunks().range_on(index, &range), device);
         self.each().enumerate().map(own_of).all(|(own, device): (_, &Stored)| device.is_hole(&own))
     }
 
-    /// What came of a request that was decided on: the first error of its parts.
+    /// The result of a request that was decided on: the first error of its parts.
     fn outcome_of(&mut self, tag: u32) -> Result<(), DeviceError> {
         let chunks = self.chunks();
         let outcomes = self.each_mut().map(|device| device.arriving.outcome(tag)).enumerate();
         first_error(outcomes.map(|(index, outcome)| outcome.map_err(|error| on_drive(chunks, index, error))))
     }
 
-    /// What went wrong with requests that had been answered, since the last call.
+    /// Errors of requests that had been answered, since the last call.
     fn take_late_failure(&mut self) -> Result<(), DeviceError> {
         let chunks = self.chunks();
         let failures = self.each_mut().map(|device| device.arriving.take_late_failure()).enumerate();
         first_error(failures.map(|(index, failed)| failed.map_err(|error| on_drive(chunks, index, error))))
     }
 
-    /// Pushes a request into the front, now. Returns its tag.
+    /// Submits a request to the front, now. Returns its tag.
     fn submit(&mut self, request: Request, is_through: bool) -> u32 {
         let tag = self.next_tag;
         self.next_tag = self.next_tag.wrapping_add(1);
@@ -270,10 +276,10 @@ impl Core {
         tag
     }
 
-    /// Everything that was answered is in flash, or in memory that outlives a loss of power.
+    /// Ensures that everything answered is in flash, or in memory that survives a loss of power.
     pub fn flush(&mut self) -> Result<(), DeviceError> {
         if !self.is_real_pace {
-            // What a host has its answer of is to be flushed with the rest.
+            // Answered requests must be included in the flush.
             self.wait_until_fewer_than(1);
         }
         self.submit(Request::new(Operation::Flush, 0, 0), false);
@@ -288,12 +294,12 @@ impl Core {
         self.take_late_failure()
     }
 
-    /// What is in flash by the clock is so in the flash array too.
+    /// Marks as safe in the flash array what is in flash according to the clock.
     fn note_what_is_safe(&mut self) -> Result<(), DeviceError> {
         self.have_each(Stored::note_what_is_safe)
     }
 
-    /// Notes where everything is, and the counters, in the system blocks.
+    /// Writes a checkpoint of the map and the counters to the system blocks.
     pub fn checkpoint(&mut self) -> Result<(), DeviceError> {
         self.bring_in_answered();
         self.have_each(|device, now_ns| {
@@ -302,7 +308,7 @@ impl Core {
         })
     }
 
-    /// Has every device do something that no request asks for, and that takes its time too. The error is the first.
+    /// Lets every device perform an operation that no request asks for, and that takes time. Returns the first error.
     fn have_each(&mut self, act: impl Fn(&mut Stored, u64) -> Result<(), DeviceError>) -> Result<(), DeviceError> {
         let (chunks, now_ns) = (self.chunks(), self.now_ns());
         let Self { front, devices, .. } = self;
@@ -317,24 +323,24 @@ impl Core {
         self.front.next_event_ns()
     }
 
-    /// The request that was made last, for a caller that waits for it.
+    /// The last request, for a caller that waits for it.
     pub(super) fn take_submitted(&mut self) -> Option<u32> {
         self.submitted.take()
     }
 
-    /// How long the request took in simulated time, and what came of it, if it is complete.
+    /// The latency of the request in simulated time, and its result, if it has completed.
     pub(super) fn collect(&mut self, tag: u32) -> Option<(u64, Result<(), DeviceError>)> {
         let latency_ns = self.served.collect(tag)?;
         Some((latency_ns, self.outcome_of(tag)))
     }
 
-    /// What a flush or a write through was to bring about is so, once it is complete.
+    /// After completion of a flush or a write-through: applies its durability to the flash array.
     pub(super) fn settle_durable(&mut self) -> Result<(), DeviceError> {
         self.note_what_is_safe()?;
         self.take_late_failure()
     }
 
-    /// Ends the phase and begins another.
+    /// Ends the phase and starts another.
     pub fn mark(&mut self, name: &str) {
         self.bring_in_answered();
         let latencies = std::mem::take(&mut self.served.latencies);
@@ -344,7 +350,7 @@ impl Core {
         self.watch_anew();
     }
 
-    /// Counts from here on; what was counted before is forgotten.
+    /// Resets the counters.
     pub fn reset(&mut self) {
         self.bring_in_answered();
         self.served.latencies = Default::default();
@@ -354,7 +360,7 @@ impl Core {
         self.watch_anew();
     }
 
-    /// Simulated time goes on although nobody asks for anything; the drive does what it leaves for such time.
+    /// Advances simulated time without requests; the drive performs background operations.
     pub fn idle(&mut self, duration_ns: u64) -> Result<(), DeviceError> {
         if !self.is_real_pace {
             self.wait_until_fewer_than(1);
@@ -363,7 +369,7 @@ impl Core {
         Ok(())
     }
 
-    /// Simulated time goes on to a moment, and the drive does what it leaves for idle time, as far as it comes.
+    /// Advances simulated time to a moment; the drive performs background operations as far as there is time.
     pub(super) fn advance_to(&mut self, moment_ns: u64) {
         while let Stepped::Events(_) = self.step(moment_ns) {}
         self.front.come_to(moment_ns);
@@ -374,18 +380,18 @@ impl Core {
         front.step(until_ns, devices, served).expect("what fails is noted for the request")
     }
 
-    /// Lets the next event happen. Returns whether there was one: a drive at rest has none. One at rest with requests
+    /// Processes the next event. Returns whether there was one: an idle drive has none. An idle drive with requests
     /// outstanding is stalled.
     fn go_on(&mut self) -> bool {
         matches!(self.step(u64::MAX), Stepped::Events(_))
     }
 
-    /// Simulated time goes on until the queue has a place free.
+    /// Advances simulated time until the queue has a free place.
     fn wait_until_fewer_than(&mut self, depth: u32) {
         while self.front.outstanding() >= depth.max(1) && self.go_on() {}
     }
 
-    /// Simulated time goes on until a request is complete.
+    /// Advances simulated time until a request has completed.
     fn wait_for(&mut self, tag: u32) -> Result<(), DeviceError> {
         while self.served.collect(tag).is_none() {
             if !self.go_on() {
@@ -395,26 +401,26 @@ impl Core {
         Ok(())
     }
 
-    /// Simulated time goes on until what is on its way to the drive has come.
+    /// Advances simulated time until pending transfers to the drive have arrived.
     pub(super) fn bring_in(&mut self, is_on_its_way: impl Fn(&Self) -> bool) {
         while is_on_its_way(self) && self.front.outstanding() > 0 && self.go_on() {}
     }
 
-    /// The same of all that the host has its answer of.
+    /// The same for everything reported to the host as complete.
     pub(super) fn bring_in_answered(&mut self) {
         if !self.is_real_pace {
             self.bring_in(|core| core.each().any(|device| !device.arriving.is_empty()));
         }
     }
 
-    /// From now on the `moves`-th unit that garbage collection moves is not noted in the map: an error that tests must
-    /// find.
+    /// For tests: does not record the `moves`-th unit moved by garbage collection in the map, an error that they must
+    /// detect.
     pub fn forget_a_move(&mut self, moves: u64) {
         self.devices.devices_mut()[0].forgets_after = Some(moves);
     }
 }
 
-/// All of them come about, though one fails.
+/// All of them are executed, even if one fails.
 pub(super) fn first_error<E>(outcomes: impl Iterator<Item = Result<(), E>>) -> Result<(), E> {
     let mut answer = Ok(());
     for outcome in outcomes {

@@ -1,13 +1,13 @@
-//! Which units of a range hold something: what the map says, without a request to the drive, once what is on its way
-//! there has come.
+//! Which units of a range are mapped: looked up in the map, without a request to the drive, after pending writes to the
+//! range have been applied.
 
 use super::core::Core;
 use crate::device::Extent;
 
-/// Units that are looked up in one call, so that other requests do not wait long for the drive.
+/// Units looked up in one call, so that other requests do not wait long for the drive.
 const UNITS_MAX: u64 = 1 << 16;
 
-/// The extents of a range within the drive. They end early after `extents_max` or `UNITS_MAX`.
+/// The extents of a range within the drive. The list ends early after `extents_max` or `UNITS_MAX`.
 pub(super) fn of(core: &mut Core, offset_bytes: u64, length_bytes: u64, extents_max: usize) -> Vec<Extent> {
     let unit_bytes = u64::from(core.capabilities().unit_bytes);
     let end_bytes = offset_bytes + length_bytes;

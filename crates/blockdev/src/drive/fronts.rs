@@ -1,4 +1,4 @@
-//! The engine's front above the drive that is served, be it of one device or of several.
+//! The engine's front end of the served drive, with one device or several.
 
 use super::served::Served;
 use super::stored::Stored;
@@ -26,7 +26,7 @@ impl ServedFront {
         Ok(Self::Striped(Box::new(StripedFront::new(fronts, devices.chunks()))))
     }
 
-    /// Begins at a time of its own.
+    /// Starts at a given time.
     pub fn since(self, now_ns: u64) -> Self {
         match self {
             Self::Single(front) => Self::Single(Box::new(front.since(now_ns))),
@@ -34,7 +34,7 @@ impl ServedFront {
         }
     }
 
-    /// What the devices receive when they decide on the request that is submitted next, which has this tag.
+    /// The tag that the devices receive for their parts of the next request, which has this tag.
     pub fn tag_of_parts(&self, tag: u32) -> u32 {
         match self {
             Self::Single(_) => tag,
@@ -57,7 +57,7 @@ impl ServedFront {
         }
     }
 
-    /// Lets the next event happen, unless it lies at `until_ns` or later.
+    /// Processes the next event, unless it is at `until_ns` or later.
     pub fn step(&mut self, until_ns: u64, devices: &mut Devices, served: &mut Served) -> Result<Stepped, ReadOnly> {
         match self {
             Self::Single(front) => front.step(until_ns, 1, &mut *devices.devices_mut()[0], served),
@@ -65,7 +65,7 @@ impl ServedFront {
         }
     }
 
-    /// What a device decided on by itself, for which no request waits.
+    /// Performs operations that a device decided on by itself, for which no request waits.
     pub fn carry_out(&mut self, device: usize, stored: &mut Stored) {
         let decisions = std::mem::take(&mut stored.decided);
         match self {
@@ -103,7 +103,7 @@ impl ServedFront {
         }
     }
 
-    /// The share of the time since the beginning in which the dies were at work, on average.
+    /// The mean share of the time since the start in which the dies were busy.
     pub fn die_utilization(&self) -> f64 {
         match self {
             Self::Single(front) => front.flash().utilization(front.now_ns()),

@@ -1,5 +1,5 @@
-//! How much memory a drive with contents takes, counted before it is opened; not what is written to it, of which nobody
-//! knows how much it will be.
+//! The memory of a drive with contents, computed before it is opened; without the written data, whose amount is
+//! unknown.
 
 use super::contents::Contents;
 use ssdlab_engine::error::SpecificationError;
@@ -8,18 +8,18 @@ use ssdlab_engine::simulation::{Memory, memory_of_drive};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::devices_of;
 
-/// Of a place for a mapping unit: how often its frame is held, and the list of those that nobody holds.
+/// A slot of a mapping unit: the reference count of its frame, and the list of free frames.
 const FRAME_BYTES: u64 = 8;
-/// Beside the data, in a file where the contents lie in one: the spare bytes, and which frame it is.
+/// Kept with the data, in the file of the contents where there is one: the spare bytes, and which frame it is.
 const SPARE_DATA_BYTES: u64 = 20;
-/// Of a place for packed data: what begins there.
+/// A slot of packed data: the entry of the unit that begins there.
 const DIRECTORY_ENTRY_BYTES: u64 = 16;
-/// Of an address of a drive that reduces data: the write whose data it holds.
+/// An address of a drive with data reduction: the number of the write whose data it has.
 const WRITE_NUMBER_BYTES: u64 = 8;
-/// Of an address of a drive that looks for repetitions: hashes of what is stored and of what was.
+/// An address of a drive with deduplication: hashes of what is stored and of what was.
 const HASH_BYTES: u64 = 40;
 
-/// The memory that the tables of a drive take. Errors name the key of the drive file.
+/// The memory of a drive's tables. Errors name the key of the drive file.
 pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, SpecificationError> {
     let mut memory = memory_of_drive(drive)?;
     for device in devices_of(drive)? {
@@ -28,7 +28,7 @@ pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, Specifica
     Ok(memory)
 }
 
-/// What a device with contents takes in addition to the tables of one without.
+/// The additional memory of a device with contents.
 fn tables_bytes(drive: &Drive, contents: &Contents) -> Result<u64, SpecificationError> {
     let unit_bytes = drive.ftl.mapping_unit_bytes;
     let units = Geometry::new(&drive.nand, unit_bytes, drive.ftl.erase_unit)?.physical_units();

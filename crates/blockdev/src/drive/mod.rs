@@ -1,4 +1,4 @@
-//! The simulated drive as a device: the engine's translation layer over flash that holds data, in simulated time.
+//! The simulated drive as a device: the engine's translation layer over flash that stores data, in simulated time.
 
 mod arriving;
 mod commands;
@@ -31,19 +31,21 @@ use ssdlab_engine::specification::Drive;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// The largest piece of a request that is carried out at once; longer ones (trims of a whole drive) are cut.
+/// The largest part of a request executed at once; longer ones (trims of a whole drive) are split.
 const PIECE_BYTES_MAX: u64 = 1 << 30;
 
+/// A simulated drive that stores data, for several callers at a time.
 pub struct SimulatedDevice {
     core: Mutex<Core>,
     capabilities: Capabilities,
-    /// Requests that callers are waiting for: the depth of the queue in simulated time.
+    /// Requests that callers are waiting for: the queue depth in simulated time.
     outstanding: AtomicU32,
     depth_given: Option<u32>,
     real_pace: Option<RealPace>,
 }
 
 impl SimulatedDevice {
+    /// Opens a drive, new or from the file in `options`.
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
         let core = Core::new(drive, options)?;
         Ok(Self {
@@ -55,22 +57,22 @@ impl SimulatedDevice {
         })
     }
 
-    /// For inspection and commands. No request is carried out meanwhile.
+    /// For inspection and commands. No request is executed in the meantime.
     pub fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().expect("no request panics while it holds the drive")
     }
 
-    /// What a run would give that ended now: phases are its jobs.
+    /// The outcome of a run that ended now: phases are its jobs.
     pub fn outcome(&self) -> Outcome {
         self.core().outcome()
     }
 
-    /// What real pace came to; nothing at virtual pace.
+    /// The result of real pace; None at virtual pace.
     pub fn achieved(&self) -> Option<Achieved> {
         self.real_pace.as_ref().map(RealPace::achieved)
     }
 
-    /// One request, in pieces if need be, at the depth that is seen or was given.
+    /// Executes one request, in parts if necessary, at the observed or the given depth.
     fn execute(
         &self,
         operation: Operation,
@@ -99,7 +101,9 @@ impl SimulatedDevice {
 /// Why a drive cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
+    /// The drive is impossible.
     Specification(SpecificationError),
+    /// Its file cannot be used.
     Store(std::io::Error),
 }
 

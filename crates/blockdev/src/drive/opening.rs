@@ -1,4 +1,4 @@
-//! How a drive begins: new, or from what a file holds; and how it comes back after a loss of power.
+//! Opening a drive: new, or from a file; and its return after a loss of power.
 
 use super::OpenError;
 use super::arriving::Arriving;
@@ -22,7 +22,7 @@ use ssdlab_engine::timing::front::Front;
 use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::EraseUnit;
 
-/// What a drive keeps of its counters for the next process.
+/// A drive's counters for the next process.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Saved {
@@ -32,7 +32,7 @@ struct Saved {
     host_units: u64,
 }
 
-/// What a device finds when its power is back.
+/// The state of a device when power returns.
 struct Back {
     found: Found,
     recovery: Recovery,
@@ -40,6 +40,7 @@ struct Back {
 }
 
 impl Core {
+    /// Opens a drive, new or from the file in `options`.
     pub fn new(drive: &Drive, options: &Options) -> Result<Self, OpenError> {
         let drive = &with_protection(drive, options);
         let (devices, is_old) = open_devices(drive, options)?;
@@ -64,20 +65,20 @@ impl Core {
         Ok(core)
     }
 
-    /// Goes on with what another process left in the file, whether it ended in order or was killed.
+    /// Continues from the contents of the file, whether the previous process ended in order or was killed.
     fn take_up_file(&mut self) {
         let backs = self.each_mut().map(Stored::take_up_file).collect();
-        // One that was killed may have saved the time of one device and not of another.
+        // A killed process may have saved the time of one device and not of another.
         let now_ns = self.each_mut().map(|device| device.counters.simulated_ns).max().unwrap_or(0);
         self.come_back(backs, now_ns);
         self.reset();
     }
 
-    /// The power goes, and comes back: the map, the write buffer and all that was under way are gone, unless the drive
-    /// has power-loss protection, which saves the buffer. What was flushed is there again.
+    /// A loss of power, and its return: the map, the write buffer and all operations in progress are lost, unless the
+    /// drive has power-loss protection, which saves the buffer. Flushed data remains.
     pub fn cut_power(&mut self) {
         if self.has_power_loss_protection() {
-            // The drive has reported to the host that it has them.
+            // The drive has reported these writes to the host as complete.
             self.bring_in_answered();
         }
         self.served.forget_awaited();
@@ -86,7 +87,7 @@ impl Core {
         self.come_back(backs, self.now_ns());
     }
 
-    /// The devices come back side by side; the drive is there when the last of them is.
+    /// The devices recover in parallel; the drive is ready when the last of them is.
     fn come_back(&mut self, backs: Vec<Back>, now_ns: u64) {
         let seed = self.seed;
         let mut whole = Recovery::default();
@@ -105,14 +106,14 @@ impl Core {
         self.watch_anew();
     }
 
-    /// An orderly end: all of it in flash, the map noted, the file on its disk.
+    /// An orderly end: all data in flash, the map in a checkpoint, the file on disk.
     pub fn close(&mut self) -> Result<(), DeviceError> {
         self.checkpoint()?;
         first_error(self.each_mut().map(|device| device.nand.medium().sync())).map_err(DeviceError::Store)
     }
 }
 
-/// The devices, as new or as a file holds them, and whether it did.
+/// The devices, new or from a file, and whether they are from a file.
 fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), OpenError> {
     if drive.zones.is_on() {
         let allowed = "0 for a drive that is mounted or served: only runs of jobs know zones";
@@ -172,7 +173,7 @@ fn shape_of(drive: &Drive, ftl: &dyn TimedSimulatedDrive) -> Result<Shape, Speci
         group_units_in_slc_mode: groups.units_in_slc_mode(),
         units_per_stripe: drive.parity.units_per_stripe,
         dies: drive.nand.channels * drive.nand.dies_per_channel,
-        places_per_unit: ftl.places_per_unit(),
+        slots_per_unit: ftl.slots_per_unit(),
     })
 }
 
@@ -203,7 +204,7 @@ impl Stored {
             array: None,
             erased_in_slc_mode: 0,
             host_units: saved.host_units,
-            places_left_in_begun_units: 0,
+            slots_left_in_begun_units: 0,
         };
         self.counters = Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles };
         Back { found, recovery, lasting }
@@ -217,7 +218,7 @@ impl Stored {
         Back { found, recovery, lasting }
     }
 
-    /// What it takes to read the checkpoint and to scan, over all dies at once.
+    /// The time to read the checkpoint and to scan, over all dies in parallel.
     fn recovery_ns(&self, recovery: &Recovery) -> u64 {
         let nand = &self.drive.nand;
         let dies = f64::from(nand.channels * nand.dies_per_channel);
@@ -227,7 +228,7 @@ impl Stored {
         (pages_ns + map_ns).round() as u64
     }
 
-    /// With a new translation layer, which takes up what was found.
+    /// Builds a new translation layer from the result of the scan.
     fn come_back(&mut self, found: &Found, lasting: Lasting, seed: u64) {
         self.ftl = build(&self.drive, seed).expect("the same drive was built before");
         for erase_unit in self.ftl.restore(found, lasting) {
@@ -247,7 +248,7 @@ impl Stored {
     }
 }
 
-/// The drive as it is opened: the options may have its memory outlive a loss of power, or not.
+/// The drive as opened: the options may override its power-loss protection.
 fn with_protection(drive: &Drive, options: &Options) -> Drive {
     let mut drive = drive.clone();
     drive.write_buffer.power_loss_protection =
@@ -263,7 +264,7 @@ fn build(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, Speci
     Ok(ftl)
 }
 
-/// For a new clock: which erase units hold something in SLC mode.
+/// For a new clock: which erase units are written in SLC mode.
 fn modes_of(found: &Found) -> Vec<Decision> {
     let is_slc = |unit: &FoundEraseUnit| matches!(unit.contents, FoundContents::Written { is_slc: true, .. });
     let in_slc_mode = (0..).map(EraseUnit).zip(&found.erase_units).filter(|(_, unit)| is_slc(unit));

@@ -1,9 +1,9 @@
-//! Requests that are answered when the simulated drive would have them.
+//! Answering requests at the speed of the simulated drive.
 //!
-//! Simulated time follows this machine's clock: a request comes at the moment that it is made, and its caller waits
-//! until the simulated flash is done with it, asleep at first and spinning for the last moments. A machine may not keep
-//! this, so what was intended and what was achieved are both counted. What the drive does in idle time is worked out
-//! when the next request comes, at the times at which it would have been done.
+//! Simulated time follows this machine's clock: a request arrives when it is made, and its caller waits until the
+//! simulated flash has completed it, sleeping first and spinning for the last moments. A machine may be too slow for
+//! this, so intended and achieved times are both recorded. Background operations are computed when the next request
+//! arrives, at the times at which they would have been performed.
 
 use super::core::Core;
 use crate::device::DeviceError;
@@ -12,16 +12,21 @@ use ssdlab_engine::timing::histogram::Histogram;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Sleeping is not exact to less than this on a common system.
+/// Sleeping is not accurate below this on a common system.
 const SPUN: Duration = Duration::from_micros(60);
 
-/// What real pace came to.
+/// The result of real pace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Achieved {
+    /// Requests answered.
     pub requests: u64,
+    /// Mean of the simulated latencies; None without requests.
     pub intended_mean_ns: Option<f64>,
+    /// Mean of the real latencies; None without requests.
     pub achieved_mean_ns: Option<f64>,
+    /// 99th percentile of the simulated latencies.
     pub intended_p99_ns: Option<u64>,
+    /// 99th percentile of the real latencies.
     pub achieved_p99_ns: Option<u64>,
 }
 
@@ -41,8 +46,8 @@ impl RealPace {
         self.started_ns + self.started.elapsed().as_nanos() as u64
     }
 
-    /// Makes a request now and waits until it is complete in simulated time. One that `is_durable` makes everything
-    /// safe that it was to.
+    /// Makes a request now and waits until it completes in simulated time. One that `is_durable` also waits for its
+    /// data to be safe.
     pub fn carry_out(
         &self,
         core: &Mutex<Core>,

@@ -1,5 +1,5 @@
-//! Requests to a drive that reduces data: each unit that is written is looked at before the translation layer places
-//! it.
+//! Requests to a drive with data reduction: the contents of each written unit are examined before the translation layer
+//! places it.
 
 use super::stored::Stored;
 use crate::device::DeviceError;
@@ -10,17 +10,17 @@ use ssdlab_engine::timing::recorder::Packed;
 use ssdlab_engine::units::{Lpn, Ppn};
 
 impl Stored {
-    /// The error is the first that the host must hear of.
+    /// The error is the first that the host must be informed of.
     pub(super) fn write_packed(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
         self.make_room_for_shares(request)?;
         let mut answer = Ok(());
         for unit in self.units_of(request.offset_bytes, u64::from(request.length_bytes)) {
-            let old_place = self.ftl.place_of(Lpn(unit)).map(|place| place.0);
-            let (prepared, completed) = self.nand.prepare_unit(unit, old_place, transfer);
-            // What there is no room to note is stored once more.
+            let old_slot = self.ftl.slot_of(Lpn(unit)).map(|slot| slot.0);
+            let (prepared, completed) = self.nand.prepare_unit(unit, old_slot, transfer);
+            // A duplicate that cannot be recorded is stored once more.
             let same_at = prepared.same_at.filter(|_| self.nand.shares_left() > 0);
-            let owner = same_at.and_then(|place| self.ftl.owner_of(Ppn(place)));
-            let stored = owner.map_or(StoredAs::Places(prepared.places), StoredAs::SameAs);
+            let owner = same_at.and_then(|slot| self.ftl.owner_of(Ppn(slot)));
+            let stored = owner.map_or(StoredAs::Places(prepared.slots), StoredAs::SameAs);
             let executed = self.ftl.write_as(&self.part_of(request, unit), stored);
             let done = self.carry_out_decisions(&Transfer::Nothing);
             answer = answer.and(completed).and(done);
@@ -31,7 +31,7 @@ impl Stored {
         answer
     }
 
-    /// Repetitions are noted in the system blocks until the next checkpoint, which cannot be made within a request.
+    /// Duplicates are recorded in the system blocks until the next checkpoint, which cannot be made within a request.
     fn make_room_for_shares(&mut self, request: &Request) -> Result<(), DeviceError> {
         let units = self.units_of(request.offset_bytes, u64::from(request.length_bytes));
         let wanted = units.len().min(self.nand.shares_max());
@@ -44,7 +44,7 @@ impl Stored {
         self.checkpoint()
     }
 
-    /// Carries out what the translation layer decided last, on data.
+    /// Applies the last decisions of the translation layer to the data.
     pub(super) fn carry_out_packed(&mut self) -> Result<(), DeviceError> {
         self.ftl.take_packed(&mut self.packed);
         let answer = self.nand.carry_out_packed(&self.decisions, &self.packed);
@@ -63,9 +63,9 @@ impl Stored {
     fn spoil_packed_map(&mut self) {
         let Some(mut left) = self.forgets_after.take() else { return };
         for &(_, packed) in &self.packed {
-            let Packed::Moved { lpn, from, place, .. } = packed else { continue };
+            let Packed::Moved { lpn, from, slot, .. } = packed else { continue };
             left = left.saturating_sub(1);
-            if left == 0 && self.ftl.place_of(lpn) == Some(place) {
+            if left == 0 && self.ftl.slot_of(lpn) == Some(slot) {
                 self.ftl.misplace(lpn, from);
                 return;
             }

@@ -1,6 +1,6 @@
-//! What the drive has done so far, phase by phase, in the form in which a simulated run gives its outcome.
+//! The drive's statistics by phase, in the form of the outcome of a simulated run.
 //!
-//! A phase is what a job is in a run: it has its own counters, and begins when someone marks it.
+//! A phase corresponds to a job of a run: it has its own counters, and begins with a mark.
 
 use super::core::Core;
 use super::served::Latencies;
@@ -19,7 +19,7 @@ struct Phase {
 pub struct Phases {
     ended: Vec<(JobOutcome, StageOutcome)>,
     current: Phase,
-    /// What was counted when the counters were last reset, and when that was.
+    /// The counters at the last reset, and its time.
     reset_ledger: Ledger,
     reset_ns: u64,
 }
@@ -41,7 +41,7 @@ impl Phases {
         requests.bytes += bytes;
     }
 
-    /// Ends the phase and begins another.
+    /// Ends the phase and starts another.
     pub fn mark(
         &mut self,
         name: &str,
@@ -55,7 +55,7 @@ impl Phases {
         self.current = Phase::new(name, now_ns, *ledger);
     }
 
-    /// Forgets all phases; counters start from here.
+    /// Removes all phases; counters restart.
     pub fn reset(&mut self, name: &str, ledger: &Ledger, now_ns: u64) {
         self.ended.clear();
         self.current = Phase::new(name, now_ns, *ledger);
@@ -98,7 +98,7 @@ impl Phases {
         (job, stage)
     }
 
-    /// What a run would give that ended now.
+    /// The outcome of a run that ended now.
     pub fn outcome(&self, core: &Core) -> Outcome {
         let (whole, now_ns) = (core.whole(), core.now_ns());
         let ledger = whole.ledger();

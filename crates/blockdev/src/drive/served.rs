@@ -1,4 +1,4 @@
-//! What is counted of the requests that a drive serves, and which of them are complete.
+//! Statistics of the requests that a drive serves, and which of them have completed.
 
 use ssdlab_engine::error::ReadOnly;
 use ssdlab_engine::request::Operation;
@@ -7,7 +7,7 @@ use ssdlab_engine::timing::breakdown::{Breakdown, Parts};
 use ssdlab_engine::timing::front::{Completion, Intake, Requester};
 use ssdlab_engine::timing::histogram::Histogram;
 
-/// Latencies by operation, and, but for flushes, where they went.
+/// Latencies by operation, and, except for flushes, their parts.
 #[derive(Default)]
 pub struct Latencies {
     histograms: [Histogram; Operation::COUNT],
@@ -40,9 +40,9 @@ impl Latencies {
 #[derive(Default)]
 pub struct Served {
     pub latencies: Latencies,
-    /// Requests that somebody waits for, and how long each took, once it is complete.
+    /// Requests that a caller waits for, and the latency of each, once it has completed.
     awaited: Vec<(u32, Option<u64>)>,
-    /// Each completion, where a test asks for them.
+    /// Each completion, if a test requests them.
     completions: Option<Vec<Completion>>,
 }
 
@@ -51,21 +51,20 @@ impl Served {
         self.awaited.push((tag, None));
     }
 
-    /// How long the request took, once it is complete; nothing of one that nobody has waited for since the power came
-    /// back: it is over.
+    /// The latency of a request, once it has completed; None for one from before a loss of power, which is over.
     pub fn collect(&mut self, tag: u32) -> Option<u64> {
-        let Some(place) = self.awaited.iter().position(|&(awaited, _)| awaited == tag) else { return Some(0) };
-        let latency_ns = self.awaited[place].1?;
-        self.awaited.swap_remove(place);
+        let Some(slot) = self.awaited.iter().position(|&(awaited, _)| awaited == tag) else { return Some(0) };
+        let latency_ns = self.awaited[slot].1?;
+        self.awaited.swap_remove(slot);
         Some(latency_ns)
     }
 
-    /// The power is gone: nobody hears of what was under way.
+    /// A loss of power: operations in progress will not be reported.
     pub fn forget_awaited(&mut self) {
         self.awaited.clear();
     }
 
-    /// Keeps every completion from now on, and gives those that were kept.
+    /// Records every completion from now on, and returns those recorded.
     pub fn take_completions(&mut self) -> Vec<Completion> {
         self.completions.replace(Vec::new()).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! A translation layer over flash that holds data: each decision is carried out on contents as soon as it is made.
+//! A translation layer over flash that stores data: each decision is applied to the contents at once.
 //!
-//! To the front it is a timed drive like any other. What goes wrong does not stop time: it is noted for the request.
+//! To the front it is a timed drive like any other. Errors do not stop time: they are recorded for the request.
 
 use super::arriving::Arriving;
 use crate::device::DeviceError;
@@ -24,24 +24,24 @@ pub struct Stored {
     pub(super) capacity: Capacity,
     pub(super) arriving: Arriving,
     pub(super) read_only_reason: Option<String>,
-    /// Why data could not be moved off a failed block: there was no room. It is in the drive's memory only.
+    /// Why data could not be moved off a failed block: there was no space. It is in the drive's memory only.
     pub(super) stranded: Option<ReadOnly>,
-    /// What was decided on last, and all since the front took it.
+    /// The last decisions, and all since the front took them.
     pub(super) decisions: Vec<Decision>,
     pub(super) decided: Vec<Decision>,
-    /// What goes where with them, of a drive that reduces data.
+    /// Where data is packed, on a drive with data reduction.
     pub(super) packed: Vec<(u32, Packed)>,
-    /// After so many moves one is not noted in the map: the canary of the tests.
+    /// For tests: the move after which one is not recorded in the map.
     pub(super) forgets_after: Option<u64>,
-    /// What the drive keeps of its counters goes with a checkpoint.
+    /// Counters stored with a checkpoint.
     pub(super) counters: Counters,
 }
 
-/// What of the counters the translation layer does not know.
+/// Counters that the translation layer does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     pub simulated_ns: u64,
-    /// Times that the power came back.
+    /// The number of times that power returned.
     pub power_cycles: u64,
 }
 
@@ -66,7 +66,7 @@ impl TimedDrive for Stored {
     }
 
     fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
-        // Whoever waits for the groups hears of what failed when it is read, or at a flush.
+        // Errors are reported when the data is read, or at a flush.
         let _ = self.fill_up(groups).and_then(|()| self.attend_to_flash());
         Ok(())
     }
@@ -76,7 +76,7 @@ impl TimedDrive for Stored {
         if let Ok(Idle::NothingBefore(then_ns)) = done {
             return Ok(Idle::NothingBefore(then_ns));
         }
-        // Nobody has asked for this; what fails is met again when it is read.
+        // No request waits for this; an error is met again when the data is read.
         let is_refused = done.is_err();
         let _ = self.carry_out_decided(done.map(|_| ())).and_then(|()| self.attend_to_flash());
         Ok(if is_refused { Idle::NothingBefore(u64::MAX) } else { Idle::Decided })
@@ -138,7 +138,7 @@ impl TimedStripeDevice for Stored {
 }
 
 impl Stored {
-    /// The host's request, on data. The error is the first that the host must hear of.
+    /// Applies a request of the host to the data. The error is the first that the host must be informed of.
     fn carry_out_request(&mut self, request: &Request, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
         if request.operation == Operation::Trim {
             self.note_trim(request)?;
@@ -151,17 +151,17 @@ impl Stored {
         executed.map_err(|reason| self.refuse(reason)).and(answer)
     }
 
-    /// What the translation layer has decided on by itself.
+    /// Applies what the translation layer has decided by itself.
     pub(super) fn carry_out_decided(&mut self, decided: Result<(), ReadOnly>) -> Result<(), DeviceError> {
         let answer = self.carry_out_decisions(&Transfer::Nothing);
         if let Err(reason) = decided {
-            // Nothing of what was decided is undone by it; the next write hears of it.
+            // Decisions are not undone; the next write reports the error.
             self.refuse(reason);
         }
         answer
     }
 
-    /// Carries out what the translation layer has decided on since the last call.
+    /// Applies the decisions of the translation layer since the last call.
     pub(super) fn carry_out_decisions(&mut self, transfer: &Transfer<'_>) -> Result<(), DeviceError> {
         self.ftl.take_decisions(&mut self.decisions);
         let answer = if self.nand.is_packed() {
@@ -175,18 +175,18 @@ impl Stored {
         answer
     }
 
-    /// The contents of a range as they are now.
+    /// Reads the current contents of a range.
     pub(super) fn read(&mut self, offset_bytes: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         into.fill(0);
         let units = self.units_of(offset_bytes, into.len() as u64);
         let mut transfer = Transfer::Read { offset_bytes, into };
         let mut answer = Ok(());
         for unit in units {
-            let Some(place) = self.ftl.place_of(Lpn(unit)) else { continue };
+            let Some(slot) = self.ftl.slot_of(Lpn(unit)) else { continue };
             let done = if self.nand.is_packed() {
-                self.nand.read_packed(unit, place.0, &mut transfer)
+                self.nand.read_packed(unit, slot.0, &mut transfer)
             } else {
-                self.nand.read_for_host(place.0, &mut transfer)
+                self.nand.read_for_host(slot.0, &mut transfer)
             };
             answer = answer.and(done);
         }
@@ -201,7 +201,7 @@ impl Stored {
         (offset_bytes / unit_bytes) as u32..(offset_bytes + length_bytes).div_ceil(unit_bytes) as u32
     }
 
-    /// Fills groups up with padding, so that they can go to flash.
+    /// Fills groups with padding, so that they can be programmed.
     fn fill_up(&mut self, groups: &[Range<u32>]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Ok(());
@@ -210,13 +210,13 @@ impl Stored {
         self.carry_out_decided(padded)
     }
 
-    /// Whether nothing is stored for a range, which lies within a mapping unit.
+    /// Whether nothing is stored for a range, which is within a mapping unit.
     pub(super) fn is_hole(&self, range: &Range<u64>) -> bool {
         let mut units = self.units_of(range.start, range.end - range.start);
-        units.all(|unit| self.ftl.place_of(Lpn(unit)).is_none()) && !self.arriving.holds(range)
+        units.all(|unit| self.ftl.slot_of(Lpn(unit)).is_none()) && !self.arriving.holds(range)
     }
 
-    /// Why the drive takes no more writes, if it does not.
+    /// Why the drive refuses writes, if it does.
     pub(super) fn refusal(&mut self) -> Option<DeviceError> {
         self.ftl.read_only().map(|reason| self.refuse(reason))
     }
@@ -235,22 +235,22 @@ impl Stored {
         self.nand.note_streams(ftl.host_units(), |erase_unit| ftl.stream_of(EraseUnit(erase_unit)).0);
     }
 
-    /// What the flash asks for after a request: blocks that failed are given up, and the translation layer, which may
-    /// open any erase unit that it takes for erased, finds one that truly is.
+    /// Follow-up work of the flash after a request: failed blocks are retired, and the waiting erases are performed, so
+    /// that the translation layer may open any erase unit that it considers erased.
     fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
         self.note_streams();
         if self.nand.has_failures() {
             self.give_up_failed()?;
         }
         let is_scarce = self.nand.waiting_erases() > 0 && self.nand.waiting_erases() + 1 >= self.ftl.free_erase_units();
-        // What the SLC cache has of its own, behind the others, is little, and used again at once.
+        // The SLC cache's permanent erase units, after the others, are few, and reused at once.
         if is_scarce || self.nand.waits_to_erase_from(self.capacity.erase_units) {
             self.program_all()?;
         }
         Ok(())
     }
 
-    /// What is in flash by the clock, whose time it is, is so in the flash array too.
+    /// Marks as safe in the flash array what is in flash according to the clock, at its time.
     pub(super) fn note_what_is_safe(&mut self, now_ns: u64) -> Result<(), DeviceError> {
         if !self.nand.has_power_loss_protection() {
             if self.nand.is_packed() {
@@ -269,7 +269,7 @@ impl Stored {
         Ok(())
     }
 
-    /// All that is in memory goes to flash.
+    /// Programs everything in memory.
     fn program_all(&mut self) -> Result<(), DeviceError> {
         loop {
             self.fill_up(&self.nand.open_groups())?;
@@ -282,8 +282,8 @@ impl Stored {
         }
     }
 
-    /// Moves what lives in failed erase units away. The copies are in flash before anything else happens: until then
-    /// the drive's memory has the only good ones.
+    /// Moves the live data out of failed erase units. The copies are programmed before anything else: until then only
+    /// the drive's memory has the data.
     fn give_up_failed(&mut self) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         while let Some(erase_unit) = self.nand.take_failed() {
@@ -318,13 +318,13 @@ impl Stored {
         Ok(())
     }
 
-    /// Notes where everything is, and the counters, in the system blocks.
+    /// Writes a checkpoint of the map and the counters to the system blocks.
     pub(super) fn checkpoint(&mut self) -> Result<(), DeviceError> {
         if !self.nand.has_power_loss_protection() {
             self.program_all()?;
         }
         let ftl = &self.ftl;
-        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.place_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
+        self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.slot_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
         self.save_counters();
         Ok(())
     }
@@ -336,7 +336,7 @@ impl Stored {
             left -= 1;
             if left == 0 {
                 let lpn = Lpn(self.nand.medium().spare(to.0).lpn);
-                if self.ftl.place_of(lpn) == Some(to) {
+                if self.ftl.slot_of(lpn) == Some(to) {
                     self.ftl.misplace(lpn, from);
                     return;
                 }

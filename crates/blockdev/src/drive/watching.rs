@@ -1,4 +1,4 @@
-//! A served drive as someone sees it who watches: the figures and pictures that a simulated run gives while it goes on.
+//! Observation of a served drive: the same figures and pictures as of a live simulated run.
 
 use super::core::Core;
 use ssdlab_engine::ftl::picture::{CellsBy, Close, Marks, Pictured};
@@ -6,8 +6,8 @@ use ssdlab_engine::request::Operation;
 use ssdlab_engine::simulation::live::figures::{ClockLook, Figures, Look, Seen};
 
 impl Core {
-    /// How the drive is, and what it has done since the last call, with all that the host has its answer
-    /// of. From the first look on it notes what moves.
+    /// The figures of the drive, and the changes since the last call, including everything reported to the host as
+    /// complete. From the first call on, moves are recorded.
     pub fn figures(&mut self) -> Figures {
         self.bring_in_answered();
         self.devices.note();
@@ -21,15 +21,18 @@ impl Core {
         figures
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::cells`].
     pub fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         self.whole().cells(by, out);
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::marks`].
     pub fn marks(&mut self) -> Marks {
         self.devices.observe();
         self.devices.marks()
     }
 
+    /// See [`ssdlab_engine::ftl::picture::Pictured::close_up`].
     pub fn close_up(&self, erase_unit: u32) -> Option<Close> {
         self.whole().close_up(erase_unit)
     }
@@ -39,8 +42,8 @@ impl Core {
         Box::new(Seen::new(self.whole(), &self.look()))
     }
 
-    /// Counts start again: with a phase, or after a loss of power, when another translation layer has taken up the
-    /// drive and erases may have been undone.
+    /// Counts restart: with a phase, or after a loss of power, when there is a new translation layer and erases may
+    /// have been undone.
     pub(super) fn watch_anew(&mut self) {
         if let Some(mut seen) = self.seen.take() {
             self.devices.observe();

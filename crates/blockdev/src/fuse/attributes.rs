@@ -16,7 +16,7 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Only the drive has a size: what the others give is made when they are opened.
+/// Only the drive has a size: the contents of the others are generated when they are opened.
 pub fn attributes(inode: u64, drive_bytes: u64, mounted_at: SystemTime) -> FileAttr {
     let (kind, perm, nlink) = match inode {
         ROOT => (FileType::Directory, 0o755, 2),

@@ -1,4 +1,4 @@
-//! The calls of the kernel, one by one. Requests to the drive go past the page cache and come as programs issue them.
+//! The kernel's calls. Requests to the drive bypass the page cache, and arrive as programs issue them.
 
 use super::Panel;
 use super::attributes::{CONTROL, DRIVE, FILES, ROOT, STATISTICS, attributes};
@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// Nothing about the files ever changes.
+/// The attributes of the files never change.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
-/// Requests of programs that do not wait (`io_uring`, `libaio`) which the kernel passes on at a time.
+/// Asynchronous requests (`io_uring`, `libaio`) that the kernel passes on at a time.
 const REQUESTS_AT_ONCE: u16 = 512;
 
 thread_local! {
@@ -31,7 +31,7 @@ pub struct FileSystem {
     mounted_at: SystemTime,
     size_bytes: u64,
     next_handle: AtomicU64,
-    /// What open `stats.json` files read: as it was when they were opened.
+    /// The text of each open `stats.json`, as of its opening.
     texts: Mutex<HashMap<u64, Vec<u8>>>,
 }
 
@@ -55,7 +55,7 @@ impl FileSystem {
         self.texts.lock().expect("no call panics while it holds the texts")
     }
 
-    /// A file has an end, unlike a device: what is read there is short.
+    /// A file has an end, unlike a device: a read there is short.
     fn read_drive(&self, offset: u64, size: u32, reply: ReplyData) {
         let length = u64::from(size).min(self.size_bytes.saturating_sub(offset)) as usize;
         BUFFER.with_borrow_mut(|buffer| {
@@ -83,7 +83,7 @@ fn answer(reply: ReplyEmpty, done: Result<(), DeviceError>) {
 
 impl Filesystem for FileSystem {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Older kernels lack some; then mapping the file, or requests side by side, are not to be had.
+        // Older kernels lack some; then mapping the file, or concurrent requests, are unavailable.
         for wanted in [InitFlags::FUSE_ASYNC_DIO, InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP] {
             let _ = config.add_capabilities(wanted);
         }
@@ -102,7 +102,7 @@ impl Filesystem for FileSystem {
         reply.attr(&FOREVER, &self.attributes(inode.0));
     }
 
-    /// The drive keeps its size, as a device does; truncating when opening for writing changes nothing.
+    /// The drive's size is fixed, as a device's; truncating when opening for writing changes nothing.
     fn setattr(
         &self,
         _request: &Request,
@@ -196,7 +196,7 @@ impl Filesystem for FileSystem {
             DRIVE => {
                 let is_synchronous = flags.0 & libc::O_DSYNC != 0;
                 let durability = if is_synchronous { Durability::Durable } else { Durability::Cached };
-                // Writing past the end of a device fails with "no space left", as on a full one.
+                // Writing past the end of a device fails with "no space left", as on a full file system.
                 match self.device.write(offset, data, durability) {
                     Err(DeviceError::PastTheEnd { .. }) => Err(Errno::ENOSPC),
                     other => other.map_err(|error| number(&error)),
@@ -218,7 +218,7 @@ impl Filesystem for FileSystem {
         }
     }
 
-    /// Closing a file is no flush.
+    /// Closing a file does not flush the drive.
     fn flush(&self, _request: &Request, _inode: INodeNo, _handle: FileHandle, _owner: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
@@ -243,7 +243,7 @@ impl Filesystem for FileSystem {
         let past_the_end = offset.checked_add(length).is_none_or(|end| end > self.size_bytes);
         match mode & !libc::FALLOC_FL_KEEP_SIZE {
             _ if past_the_end => reply.error(Errno::ENOSPC),
-            // All of the drive is there already.
+            // The whole drive is already allocated.
             0 => reply.ok(),
             libc::FALLOC_FL_PUNCH_HOLE => answer(reply, punch(&*self.device, offset, length)),
             libc::FALLOC_FL_ZERO_RANGE => answer(reply, self.device.zero(offset, length, Durability::Cached)),

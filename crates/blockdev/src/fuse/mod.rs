@@ -1,4 +1,4 @@
-//! A FUSE file system with the drive as a file, its statistics as another, and one that takes commands.
+//! A FUSE file system with the drive as a file, its statistics as another, and one that accepts commands.
 
 mod attributes;
 mod file_system;
@@ -10,16 +10,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes a text when it is asked for.
+/// Generates a text on request.
 pub type Text = Box<dyn Fn() -> Vec<u8> + Send + Sync>;
-/// Carries out a line; the error is a number of the operating system.
+/// Executes a line; the error is an errno value.
 pub type Control = Box<dyn Fn(&str) -> Result<(), i32> + Send + Sync>;
 
 /// The other files in the drive's folder.
 pub struct Panel {
-    /// The text of `stats.json` at this moment.
+    /// The current text of `stats.json`.
     pub statistics: Text,
-    /// What is done with a line written to `control`.
+    /// Executes a line written to `control`.
     pub control: Control,
 }
 
@@ -28,7 +28,7 @@ pub struct Mount {
     session: Option<BackgroundSession>,
 }
 
-/// Mounts the device at a folder. `threads` take requests side by side.
+/// Mounts the device at a folder. `threads` serve requests concurrently.
 pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usize) -> io::Result<Mount> {
     let mut config = Config::default();
     config.mount_options = vec![
@@ -37,8 +37,8 @@ pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usiz
         MountOption::DefaultPermissions,
         MountOption::NoAtime,
     ];
-    // The kernel lets root open a mount to other users, and others only by its own configuration. Servers that run as
-    // another user see the drive through a loop device, so only root needs it.
+    // The kernel lets root open a mount to other users, and others only by configuration. Servers that run as another
+    // user access the drive through a loop device, so only root needs it.
     config.acl = if attributes::is_root() { SessionACL::All } else { SessionACL::Owner };
     config.n_threads = Some(threads);
     config.clone_fd = true;
@@ -47,12 +47,12 @@ pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usiz
 }
 
 impl Mount {
-    /// Whether someone has unmounted it from outside.
+    /// Whether it was unmounted from outside.
     pub fn is_over(&self) -> bool {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
     }
 
-    /// Unmounts. Fails while a program has a file of it open.
+    /// Unmounts. Fails while a program has one of its files open.
     pub fn unmount(&mut self) -> io::Result<()> {
         match self.session.take() {
             Some(session) if session.guard.is_finished() => {

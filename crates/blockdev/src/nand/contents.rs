@@ -1,4 +1,4 @@
-//! What becomes of a unit's contents: handed to the host, taken from it, moved, rebuilt from parity.
+//! Operations on a unit's contents: reading and writing for the host, moving, rebuilding from parity.
 
 use super::medium::{NO_LPN, PageState, Shape, Spare};
 use super::{Nand, Transfer};
@@ -6,7 +6,7 @@ use crate::device::DeviceError;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::units::Lpn;
 
-/// What is known of the old contents of a unit of which the host writes a part.
+/// The old contents of a partly written unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Old {
     Nothing,
@@ -15,7 +15,7 @@ pub(super) enum Old {
 }
 
 impl Nand {
-    /// Hands the contents of a place to the host.
+    /// Transfers the contents of a slot to the host.
     pub fn read_for_host(&mut self, ppn: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
         let unit_bytes = self.medium.shape().unit_bytes;
         let lpn = self.medium.spare(ppn).lpn;
@@ -52,7 +52,7 @@ impl Nand {
         let into = match self.medium.replace_data(ppn) {
             Ok(into) => into,
             Err(error) => {
-                // A place that stayed erased would end a scan before all behind it.
+                // A slot left erased would end a scan before all slots after it.
                 self.medium.set_spare(ppn, Spare { lpn: unit as u32, state: PageState::Lost, version });
                 return Err(DeviceError::Store(error));
             }
@@ -85,7 +85,7 @@ impl Nand {
         self.medium.set_spare(to, Spare { state, ..spare });
     }
 
-    /// Parity of the places of its stripe before it.
+    /// Writes the parity of the earlier slots of its stripe.
     pub(super) fn write_parity(&mut self, ppn: u32) -> Result<(), DeviceError> {
         self.medium.replace_data(ppn).map_err(DeviceError::Store)?.fill(0);
         for other in self.stripe_of(ppn).filter(|&other| other != ppn) {
@@ -94,7 +94,7 @@ impl Nand {
         Ok(())
     }
 
-    /// What is no data of the host: parity, a map page, padding.
+    /// Writes what is not host data: parity, a map page, padding.
     pub(super) fn write_own<'a>(
         &mut self,
         ppn: u32,
@@ -127,7 +127,7 @@ impl Nand {
         first + start..first + (start + units_per_stripe).min(units)
     }
 
-    /// Whether the contents of a place can be had: as they are, or rebuilt from parity, which puts them right.
+    /// Whether the contents of a slot can be read, directly or after rebuilding them from parity.
     pub(super) fn make_readable(&mut self, ppn: u32) -> bool {
         match self.medium.spare(ppn).state {
             PageState::Buffered => return true,
@@ -138,7 +138,7 @@ impl Nand {
             return true;
         }
         self.events.uncorrectable_reads += 1;
-        // What could not be read must not be had by another way than parity.
+        // Unreadable data must only be obtained from parity.
         self.medium.drop_data(ppn);
         if self.rebuild(ppn) {
             self.events.reads_rebuilt_from_parity += 1;
@@ -157,7 +157,7 @@ impl Nand {
         let is_whole = stripe
             .clone()
             .all(|other| matches!(self.medium.spare(other).state, PageState::Buffered | PageState::Programmed));
-        // Everything but the place itself adds up to what it held.
+        // The parity of all other slots of the stripe is what it held.
         is_whole && self.write_parity(ppn).is_ok()
     }
 }

@@ -7,7 +7,7 @@ use ssdlab_engine::random::Random;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlashFaults {
-    /// Of reads of a unit: error correction gives up.
+    /// Of reads of a unit: error correction fails.
     pub uncorrectable_reads: f64,
     /// Of programs of a group.
     pub program_failures: f64,
@@ -15,12 +15,14 @@ pub struct FlashFaults {
     pub erase_failures: f64,
 }
 
+/// Draws which operations fail.
 pub struct Injected {
     rates: FlashFaults,
     random: Random,
 }
 
 impl Injected {
+    /// The same seed gives the same failures.
     pub fn new(rates: FlashFaults, seed: u64) -> Self {
         Self { rates, random: Random::new(seed ^ 0x6661_756c) }
     }
@@ -29,15 +31,18 @@ impl Injected {
         rate > 0.0 && self.random.unit() < rate
     }
 
+    /// Draws whether a read is uncorrectable.
     #[inline]
     pub fn read_fails(&mut self) -> bool {
         self.happens(self.rates.uncorrectable_reads)
     }
 
+    /// Draws whether a program fails.
     pub fn program_fails(&mut self) -> bool {
         self.happens(self.rates.program_failures)
     }
 
+    /// Draws whether an erase fails.
     pub fn erase_fails(&mut self) -> bool {
         self.happens(self.rates.erase_failures)
     }

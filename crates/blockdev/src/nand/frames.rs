@@ -1,26 +1,26 @@
-//! Which piece of the medium holds the payload of which place. A copy within the flash shares the frame of its source
-//! until one of the two is erased or changes, so that garbage collection moves no bytes.
+//! Assigns pieces of the medium (frames) to the payloads of slots. A copy within the flash shares the frame of its
+//! source until one of the two is erased or changes, so that garbage collection copies no bytes.
 
-/// Holds zeroes, for all places that have no payload.
+/// Contains zeroes, for all slots without payload.
 pub const ZEROES: u32 = 0;
 
-/// How often each frame is held, and the free ones. As many as there are places, plus the one of zeroes.
+/// Reference counts of the frames, and the free ones. There are as many as slots, plus the one of zeroes.
 pub struct Frames {
     holders: Vec<u32>,
-    /// Given back; the last goes first, since it may still be in the cache.
+    /// Released frames; the last is reused first, since it may still be in the cache.
     spare: Vec<u32>,
-    /// From here on they were never held.
+    /// Frames from this one on were never used.
     fresh: u32,
 }
 
 impl Frames {
-    pub fn new(places: u32) -> Self {
-        Self { holders: vec![0; places as usize + 1], spare: Vec::new(), fresh: ZEROES + 1 }
+    pub fn new(slots: u32) -> Self {
+        Self { holders: vec![0; slots as usize + 1], spare: Vec::new(), fresh: ZEROES + 1 }
     }
 
-    /// Those that places hold already, of a medium that is opened again.
-    pub fn of_places(places: u32, held: impl Iterator<Item = u32>) -> Self {
-        let mut frames = Self::new(places);
+    /// Restores the references of slots, for a medium that is opened again.
+    pub fn of_slots(slots: u32, held: impl Iterator<Item = u32>) -> Self {
+        let mut frames = Self::new(slots);
         for frame in held {
             frames.share(frame);
             frames.fresh = frames.fresh.max(frame + 1);
@@ -30,17 +30,17 @@ impl Frames {
         frames
     }
 
-    /// The next that `take` would give if it was never held.
+    /// The next frame that `take` would return if it has never been used.
     pub fn next_fresh(&self) -> Option<u32> {
         self.spare.is_empty().then_some(self.fresh)
     }
 
-    /// Past the last that was ever held.
+    /// The first frame never used.
     pub fn fresh(&self) -> u32 {
         self.fresh
     }
 
-    /// One for a place that holds none, or shares its own.
+    /// A frame for a slot that has none, or shares its own.
     pub fn take(&mut self) -> u32 {
         let frame = self.spare.pop().unwrap_or_else(|| {
             self.fresh += 1;
@@ -67,7 +67,7 @@ impl Frames {
         }
     }
 
-    /// Whether a place that holds it may change it.
+    /// Whether a slot with this frame may change it.
     pub fn is_own(&self, frame: u32) -> bool {
         self.holders[frame as usize] == 1
     }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn those_of_a_medium_that_is_opened_again_are_found_by_who_holds_them() {
-        let mut frames = Frames::of_places(6, [4, ZEROES, 2, 4].into_iter());
+        let mut frames = Frames::of_slots(6, [4, ZEROES, 2, 4].into_iter());
         assert!(frames.is_own(2) && !frames.is_own(4));
         assert_eq!((frames.take(), frames.take(), frames.take()), (1, 3, 5));
     }

@@ -1,28 +1,28 @@
-//! Program groups on their way to flash: those that still take units, and those whose program may be under way.
+//! Program groups on their way to flash: those that still take units, and those whose program may be in progress.
 //!
-//! A group is known by its places: how many they are depends on the mode of its erase unit.
+//! A group is identified by its slots, whose number depends on the mode of its erase unit.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The places of a group.
+/// The slots of a group.
 pub type Places = Range<u32>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Open {
     group: Places,
     taken: u32,
-    /// How many units had been programmed on the whole drive when it took its first.
+    /// The drive's count of programmed units when it took its first.
     since: u64,
 }
 
 pub struct Groups {
-    /// One a stream, so few that looking through them is quickest.
+    /// One a stream, so few that a linear search is fastest.
     open: Vec<Open>,
-    /// Full ones whose program the power may still interrupt: as many as there are dies.
+    /// Full groups whose program a loss of power may still interrupt: as many as there are dies.
     under_way: VecDeque<Places>,
     under_way_max: usize,
-    /// Groups that were programmed before they were full: what is in them is safe, whatever becomes of the rest.
+    /// Groups programmed before they were full: their contents so far are safe.
     early: Vec<Places>,
 }
 
@@ -31,16 +31,16 @@ impl Groups {
         Self { open: Vec::new(), under_way: VecDeque::new(), under_way_max: under_way_max as usize, early: Vec::new() }
     }
 
-    /// A unit of a group is begun, the drive's `program`-th, that is counted when it is full. Returns whether it opens
-    /// its group.
+    /// A unit of a group is started, the drive's `program`-th; it is counted when it is complete. Returns whether it
+    /// opens its group.
     pub fn touch(&mut self, ppn: u32, group: Places, program: u64) -> bool {
         let open_before = self.open.len();
-        self.place_of(ppn, &group, program);
+        self.slot_of(ppn, &group, program);
         self.open.len() > open_before
     }
 
-    /// Where the group of a unit stands in `open`; opened if it is not yet.
-    fn place_of(&mut self, ppn: u32, group: &Places, program: u64) -> usize {
+    /// The index of a unit's group in `open`; opened if necessary.
+    fn slot_of(&mut self, ppn: u32, group: &Places, program: u64) -> usize {
         self.open.iter().position(|open| open.group == *group).unwrap_or_else(|| {
             self.open.push(Open { group: group.clone(), taken: ppn - group.start, since: program });
             self.open.len() - 1
@@ -49,7 +49,7 @@ impl Groups {
 
     /// Counts a unit of a group, the drive's `program`-th. Returns whether the group is full.
     pub fn take(&mut self, ppn: u32, group: Places, program: u64) -> bool {
-        let position = self.place_of(ppn, &group, program);
+        let position = self.slot_of(ppn, &group, program);
         self.open[position].taken += 1;
         if self.open[position].taken < group.len() as u32 {
             return false;
@@ -74,7 +74,7 @@ impl Groups {
         self.under_way.iter()
     }
 
-    /// Whether every group that holds one of the drive's first `programs` units is full.
+    /// Whether every group with one of the drive's first `programs` units is full.
     pub fn are_full_up_to(&self, programs: u64) -> bool {
         self.open.iter().all(|open| open.since > programs)
     }
@@ -83,24 +83,24 @@ impl Groups {
         self.under_way.clear();
     }
 
-    /// Closes all, and gives those that were not full. They take the rest of their units later.
+    /// Closes all, and returns those that were not full. They take the rest of their units later.
     pub fn finish_early(&mut self) -> Vec<Places> {
         self.under_way.clear();
         let open: Vec<Places> = self.open.drain(..).map(|open| open.group).collect();
-        // Those of before, which may have taken nothing since, are safe still.
+        // Earlier ones, which may have taken nothing since, are still safe.
         self.early.retain(|early| !open.contains(early));
         self.early.extend(open.iter().cloned());
         open
     }
 
-    /// A group goes on, after a loss of power, behind what was programmed of it before it was full.
+    /// A group continues, after a loss of power, after the part that was programmed early.
     pub fn go_on_behind_early(&mut self, group: Places) {
         if !self.early.contains(&group) {
             self.early.push(group);
         }
     }
 
-    /// Forgets all, and gives those that were not full.
+    /// Removes all, and returns those that were not full.
     pub fn clear(&mut self) -> Vec<Places> {
         self.under_way.clear();
         self.early.clear();
@@ -113,7 +113,7 @@ impl Groups {
 mod tests {
     use super::*;
 
-    /// Of groups of two: the group that the unit fills.
+    /// For groups of two: the group that the unit fills.
     fn take(groups: &mut Groups, ppn: u32, program: u64) -> Option<Places> {
         let group = ppn / 2 * 2..ppn / 2 * 2 + 2;
         groups.take(ppn, group.clone(), program).then_some(group)
@@ -147,7 +147,7 @@ mod tests {
         touch(&mut groups, 5, 3);
         assert_eq!(groups.open().cloned().collect::<Vec<_>>(), [4..6]);
         assert_eq!(take(&mut groups, 5, 3), Some(4..6));
-        // One that goes on after it was programmed early.
+        // One that continues after it was programmed early.
         touch(&mut groups, 9, 4);
         assert_eq!(groups.finish_early(), [8..10]);
         assert!(touch(&mut groups, 9, 5));
@@ -164,8 +164,9 @@ mod tests {
         assert_eq!(groups.under_way().cloned().collect::<Vec<_>>(), [small, large]);
     }
 
-    /// A drive whose SLC cache is folded while its host writes programs early so often that a group lay still
-    /// meanwhile. It was taken for one under way when it was full at last, and torn with what had been safe in it.
+    /// On a drive whose SLC cache is folded while its host writes, groups are often programmed early, and one received
+    /// no unit in between. When it was finally full it counted as in progress, and was torn together with the part that
+    /// had been safe.
     #[test]
     fn what_was_programmed_early_twice_over_is_not_under_way_when_it_is_full() {
         let mut groups = Groups::new(2);
@@ -178,7 +179,7 @@ mod tests {
         assert!(groups.early.is_empty());
     }
 
-    /// The same happened to one that lay still when the power went, and went on where it stood.
+    /// The same happened to one that was continued after a loss of power.
     #[test]
     fn what_goes_on_behind_a_loss_of_power_is_not_under_way_when_it_is_full() {
         let mut groups = Groups::new(2);

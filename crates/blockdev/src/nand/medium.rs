@@ -1,9 +1,9 @@
-//! Where the flash's contents lie: one mapping of memory or of a sparse file, cut into tables.
+//! Storage for the flash's contents: one mapping of memory or of a sparse file, divided into tables.
 //!
-//! Each place for a mapping unit has its payload, in a frame that copies share, and its spare bytes (what a real page
-//! carries in addition to the data), each erase unit a few numbers that a drive keeps in its system blocks. What is in
-//! the mapping is what is in flash or in memory that outlives a loss of power; a file therefore holds the drive when
-//! the process is killed. The only `unsafe` code of the crate is in this file.
+//! Each slot has its payload, in a frame that copies share, and its spare bytes (what a real page holds in addition to
+//! the data), each erase unit a few numbers that a drive stores in its system blocks. The mapping contains what is in
+//! flash, or in memory that survives a loss of power; so a file contains the whole drive even if the process is killed.
+//! This file holds the only `unsafe` code of the crate.
 
 #![allow(unsafe_code)]
 
@@ -18,86 +18,99 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// How the array is cut. "Unit" without another word is a mapping unit.
+/// The dimensions of the array. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// The mapping unit.
     pub unit_bytes: u32,
-    /// The host's and, behind them, the drive's own map pages.
+    /// The host's and, after them, those of map pages.
     pub logical_units: u32,
+    /// All erase units, including those of the SLC cache.
     pub erase_units: u32,
+    /// Mapping units of an erase unit.
     pub units_per_erase_unit: u32,
-    /// What an erase unit holds in SLC mode; 0: none is.
+    /// Units of an erase unit in SLC mode; 0: no SLC mode.
     pub units_in_slc_mode: u32,
-    /// Units that are programmed at once: the page of every plane of a die, or several such pages, but one in SLC mode.
+    /// Units programmed at once: the page of every plane of a die, or several such pages; one page in SLC mode.
     pub group_units: u32,
+    /// Units programmed at once in SLC mode.
     pub group_units_in_slc_mode: u32,
-    /// The last unit of so many holds their parity; 0: none.
+    /// The last of this many units holds their parity; 0: none.
     pub units_per_stripe: u32,
-    /// Programs that may be under way at once.
+    /// Programs that may be in progress at the same time.
     pub dies: u32,
-    /// Parts of a unit that reduced data is packed in; 0: a unit at each place.
-    pub places_per_unit: u32,
+    /// Parts of a unit in which reduced data is packed; 0: one unit a slot.
+    pub slots_per_unit: u32,
 }
 
 impl Shape {
+    /// Mapping units of the whole array.
     pub fn physical_units(&self) -> u32 {
         self.erase_units * self.units_per_erase_unit
     }
 
+    /// The erase unit of a slot.
     pub fn erase_unit_of(&self, ppn: u32) -> u32 {
         ppn / self.units_per_erase_unit
     }
 }
 
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PageState {
-    /// Nothing since the last erase.
+    /// Erased, and not programmed since.
     Erased = 0,
-    /// In the drive's memory, on its way to flash.
+    /// In the drive's memory, not yet in flash.
     Buffered = 1,
+    /// In flash.
     Programmed = 2,
-    /// The power went while it was programmed.
+    /// Power was lost during its program.
     Torn = 3,
-    /// Moved or filled up from data that could not be read: it must never be handed on.
+    /// Moved or completed from unreadable data: it must not be returned.
     Lost = 4,
 }
 
-/// What a unit carries in addition to its payload.
+/// What a unit holds in addition to its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
-    /// Whose data it is; `NO_LPN` for padding and parity.
+    /// Its address; `NO_LPN` for padding and parity.
     pub lpn: u32,
+    /// The state of the unit.
     pub state: PageState,
-    /// Counts the host's writes, so that of two copies the newer is known. A copy made by garbage collection keeps its
-    /// number.
+    /// The number of the host's write, so that the newer of two copies is known. A copy made by garbage collection has
+    /// the same number.
     pub version: u64,
 }
 
+/// The address of slots without host data.
 pub const NO_LPN: u32 = u32::MAX;
 
 impl Spare {
+    /// Spare bytes after an erase.
     pub const ERASED: Self = Self { lpn: NO_LPN, state: PageState::Erased, version: 0 };
 }
 
-/// What the drive's system blocks know of an erase unit.
+/// The record of an erase unit in the drive's system blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EraseUnitRecord {
-    /// Erases so far; spare bytes with another number were erased since.
+    /// The number of erases so far; spare bytes with another number are from before the last erase.
     pub epoch: u32,
+    /// The stream for which it was last opened.
     pub stream: u32,
-    /// The count of programs on the whole drive when its last unit was programmed.
+    /// The drive's count of programs when its last unit was programmed.
     pub programmed_at: u64,
-    /// The host's writes when it was opened.
+    /// The number of the host's writes when it was opened.
     pub opened_at: u64,
+    /// Whether it is no longer used.
     pub is_retired: bool,
-    /// Whether what it holds was programmed in SLC mode.
+    /// Whether its contents were programmed in SLC mode.
     pub is_slc: bool,
 }
 
 const MAGIC: &[u8; 8] = b"ssdlab\0\x02";
-/// Room for the description of the drive, which a file must agree with. Behind it lies one device of the drive after
-/// the other, each on a whole page.
+/// Space for the description of the drive, which must match. The devices follow one after the other, each from a page
+/// boundary.
 const HEADER_BYTES: usize = 1 << 16;
 const PAGE_BYTES: u64 = 4096;
 const RECORD_BYTES: usize = 32;
@@ -105,33 +118,34 @@ const SPARE_BYTES: usize = 16;
 pub(super) const FRAME_BYTES: usize = 4;
 const STATE_BITS: u32 = 3;
 
-/// A file, or the part of it that begins at a byte.
+/// A file, or the part of it from an offset.
 pub(super) struct InFile {
     file: File,
     begins_at: u64,
 }
 
+/// The storage of one device.
 pub struct Medium {
     pub(super) memory: MmapMut,
     pub(super) file: Option<InFile>,
     pub(super) shape: Shape,
     pub(super) frames: Frames,
-    /// The file system has given room for those before.
+    /// Frames for which the file system has reserved space.
     pub(super) frames_reserved: u32,
-    /// The number of the error with which the file system last refused room.
+    /// The errno of the last reservation that failed.
     pub(super) refused: Option<i32>,
     records_at: usize,
     spare_at: usize,
-    /// By place: the frame that holds its payload.
+    /// By slot: the frame with its payload.
     pub(super) frame_of_at: usize,
-    /// Which stored units begin where, of packed ones.
+    /// For packed data: which stored units begin where.
     pub(super) directory_at: usize,
     system: Range<usize>,
     pub(super) payload_at: usize,
 }
 
 impl Medium {
-    /// Memory that is gone with the process; taken from the system only where it is written.
+    /// Memory that is lost with the process; provided by the system only where it is written.
     pub fn in_memory(shape: Shape, system_bytes: usize) -> io::Result<Self> {
         let mut medium = Self::cut(shape, system_bytes);
         medium.memory = MmapOptions::new().len(medium.bytes()).no_reserve_swap().map_anon()?;
@@ -140,9 +154,9 @@ impl Medium {
         Ok(medium)
     }
 
-    /// The devices of a drive in one file with room for their tables, sparse behind each; made if there is none.
-    /// Returns whether it held a drive already. `description` says which drive; a file of another one is refused, and
-    /// so is a file with any contents that are not a drive's.
+    /// Opens the devices of a drive in one file, with space for their tables and sparse payloads; creates it if there
+    /// is none. Returns whether it contained a drive. `description` identifies the drive; a file with another drive, or
+    /// with other contents, is refused.
     pub fn in_file(path: &Path, devices: &[(Shape, usize)], description: &str) -> io::Result<(Vec<Self>, bool)> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|_| io::Error::other("another process has this drive open"))?;
@@ -152,7 +166,7 @@ impl Medium {
         let mut bytes = HEADER_BYTES as u64;
         for medium in &mut mediums {
             let begins_at = bytes.next_multiple_of(PAGE_BYTES);
-            // The lock belongs to all handles of the open file.
+            // The lock is shared by all handles of the open file.
             medium.file = Some(InFile { file: file.try_clone()?, begins_at });
             bytes = begins_at + medium.bytes() as u64;
         }
@@ -183,22 +197,23 @@ impl Medium {
 
     fn map_file(&mut self) -> io::Result<()> {
         let Some(InFile { file, begins_at }) = &self.file else { return Ok(()) };
-        // SAFETY: the file is locked against other processes of this program; should something else shorten it, the
+        // SAFETY: the file is locked against other processes of this program; if another program shortens it, the
         // process ends by a signal, as with any mapped file.
         let memory = unsafe { MmapOptions::new().offset(*begins_at).len(self.bytes()).map_mut(file)? };
         self.memory = memory;
-        // A full disk is an error here; in the mapping it would be a signal. Payloads get their room frame by frame.
+        // A full disk is an error here; in the mapping it would be a signal. Space for payloads is reserved frame by
+        // frame.
         self.reserve_in_file(0..self.payload_at)
     }
 
-    /// The places of the tables; nothing is mapped yet.
+    /// Computes the positions of the tables; nothing is mapped yet.
     fn cut(shape: Shape, system_bytes: usize) -> Self {
         let records_at = 0;
         let spare_at = records_at + (shape.erase_units as usize * RECORD_BYTES).next_multiple_of(4096);
         let frame_of_at = spare_at + (shape.physical_units() as usize * SPARE_BYTES).next_multiple_of(4096);
         let directory_at = frame_of_at + (shape.physical_units() as usize * FRAME_BYTES).next_multiple_of(4096);
-        let places = shape.physical_units() as usize * shape.places_per_unit as usize;
-        let system_at = directory_at + (places * ENTRY_BYTES).next_multiple_of(4096);
+        let slots = shape.physical_units() as usize * shape.slots_per_unit as usize;
+        let system_at = directory_at + (slots * ENTRY_BYTES).next_multiple_of(4096);
         let system = system_at..system_at + system_bytes.next_multiple_of(4096);
         let memory = MmapMut::map_anon(1).expect("the system gives a page");
         let frames = Frames::new(shape.physical_units());
@@ -223,16 +238,18 @@ impl Medium {
         self.payload_at + (self.shape.physical_units() as usize + 1) * self.shape.unit_bytes as usize
     }
 
+    /// The dimensions of the array.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
+    /// Whether the contents are in a file.
     pub fn outlives_the_process(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Hands everything to the file's disk. Only a loss of power of this machine needs it. An error too where a payload
-    /// found no room in the file.
+    /// Writes everything to the file's disk, which only a loss of power of this machine requires. Also fails if there
+    /// was no space for a payload.
     pub fn sync(&self) -> io::Result<()> {
         if let Some(InFile { file, .. }) = &self.file {
             self.memory.flush()?;
@@ -241,6 +258,7 @@ impl Medium {
         self.refused.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)))
     }
 
+    /// The spare bytes of a slot.
     #[inline]
     pub fn spare(&self, ppn: u32) -> Spare {
         let at = self.spare_at + ppn as usize * SPARE_BYTES;
@@ -259,6 +277,7 @@ impl Medium {
         Spare { lpn: u32_at(bytes, 0), state, version: u64_at(bytes, 8) }
     }
 
+    /// Writes the spare bytes of a slot, which marks it as used.
     #[inline]
     pub fn set_spare(&mut self, ppn: u32, spare: Spare) {
         let stamp = self.epoch(self.shape.erase_unit_of(ppn)) << STATE_BITS | spare.state as u32;
@@ -266,11 +285,12 @@ impl Medium {
         let bytes = &mut self.memory[at..at + SPARE_BYTES];
         bytes[..4].copy_from_slice(&spare.lpn.to_le_bytes());
         bytes[8..].copy_from_slice(&spare.version.to_le_bytes());
-        // The stamp last: a process that is killed in between leaves an erased unit.
+        // The stamp last: a process killed in between leaves an erased unit.
         compiler_fence(Ordering::SeqCst);
         bytes[4..8].copy_from_slice(&stamp.to_le_bytes());
     }
 
+    /// Changes the state of a slot.
     pub fn set_state(&mut self, ppn: u32, state: PageState) {
         let spare = self.spare(ppn);
         self.set_spare(ppn, Spare { state, ..spare });
@@ -281,6 +301,7 @@ impl Medium {
         u32_at(&self.memory, self.records_at + erase_unit as usize * RECORD_BYTES)
     }
 
+    /// The record of an erase unit.
     pub fn record(&self, erase_unit: u32) -> EraseUnitRecord {
         let at = self.records_at + erase_unit as usize * RECORD_BYTES;
         let bytes = &self.memory[at..at + RECORD_BYTES];
@@ -294,13 +315,14 @@ impl Medium {
         }
     }
 
-    /// Notes the count of programs on the whole drive when a unit of it was programmed.
+    /// Records the drive's count of programs when a unit was programmed.
     #[inline]
     pub fn note_program(&mut self, erase_unit: u32, programs: u64) {
         let at = self.records_at + erase_unit as usize * RECORD_BYTES + 8;
         self.memory[at..at + 8].copy_from_slice(&programs.to_le_bytes());
     }
 
+    /// Writes the record of an erase unit.
     pub fn set_record(&mut self, erase_unit: u32, record: EraseUnitRecord) {
         let at = self.records_at + erase_unit as usize * RECORD_BYTES;
         let bytes = &mut self.memory[at..at + RECORD_BYTES];
@@ -312,12 +334,12 @@ impl Medium {
         bytes[28..32].copy_from_slice(&u32::from(record.is_slc).to_le_bytes());
     }
 
-    /// Takes room for a part of the file, if there is one, from the file system, so that a full one is an error and no
+    /// Reserves space for a part of the file, if there is one, so that a full file system causes an error instead of a
     /// signal.
     pub(super) fn reserve_in_file(&self, bytes: Range<usize>) -> io::Result<()> {
         let Some(InFile { file, begins_at }) = &self.file else { return Ok(()) };
         let start = *begins_at as i64 + bytes.start as i64;
-        // SAFETY: a plain system call on a file that is open; a mapping of it stays as it is.
+        // SAFETY: a system call on an open file; mappings of it are not affected.
         let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, bytes.len() as i64) };
         if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
     }
@@ -327,6 +349,7 @@ impl Medium {
         &self.memory[self.system.clone()]
     }
 
+    /// The drive's system blocks, to be changed.
     pub fn system_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.system.clone()]
     }
@@ -336,7 +359,7 @@ fn invalid(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Whether the file holds a drive, which must be the one that is described; one that holds none must be empty.
+/// Whether the file contains a drive, which must match the description; otherwise it must be empty.
 fn check_header(file: &File, description: &str) -> io::Result<bool> {
     let mut header = vec![0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
@@ -354,7 +377,7 @@ fn check_header(file: &File, description: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The mark that it holds a drive comes last.
+/// The mark that it contains a drive is written last.
 fn write_header(file: &File, description: &str) -> io::Result<()> {
     let text = description.as_bytes();
     assert!(text.len() + 16 <= HEADER_BYTES, "the description of a drive fits into the header");
@@ -363,9 +386,9 @@ fn write_header(file: &File, description: &str) -> io::Result<()> {
     file.write_all_at(MAGIC, 0)
 }
 
-/// Whether anything but a hole lies behind `start`: a drive that was cut off while it was made has nothing there.
+/// Whether there is anything but a hole after `start`: a drive whose creation was interrupted has nothing there.
 fn has_data_behind(file: &File, start: usize) -> io::Result<bool> {
-    // SAFETY: a plain system call on a file that is open.
+    // SAFETY: a system call on an open file.
     let found = unsafe { libc::lseek(file.as_raw_fd(), start as i64, libc::SEEK_DATA) };
     if found >= 0 {
         return Ok(true);
@@ -388,7 +411,7 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
 pub(in crate::nand) mod tests {
     use super::*;
 
-    /// Small, for tests of the medium and of its contents.
+    /// A small shape for tests.
     pub const SHAPE: Shape = Shape {
         unit_bytes: 512,
         logical_units: 40,
@@ -399,7 +422,7 @@ pub(in crate::nand) mod tests {
         group_units_in_slc_mode: 4,
         units_per_stripe: 0,
         dies: 1,
-        places_per_unit: 0,
+        slots_per_unit: 0,
     };
 
     #[test]
@@ -471,7 +494,7 @@ pub(in crate::nand) mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
-    /// A disk image of just the drive's length, named by mistake, was taken for a new drive and overwritten.
+    /// A disk image with exactly the drive's length, given by mistake, was once overwritten by a new drive.
     #[test]
     fn a_file_that_is_no_drive_is_left_as_it_is() {
         let path = std::env::temp_dir().join(format!("ssdlab-medium-foreign-{}", std::process::id()));
@@ -484,7 +507,7 @@ pub(in crate::nand) mod tests {
             assert!(refused.is_err_and(|error| error.to_string().contains("would be overwritten")), "byte {at}");
             assert!(std::fs::read(&path).unwrap() == foreign, "byte {at}");
         }
-        // One that was cut off before its first write is a hole from end to end.
+        // A file whose creation was interrupted before the first write is a single hole.
         std::fs::remove_file(&path).unwrap();
         File::create(&path).unwrap().set_len(length as u64).unwrap();
         assert!(Medium::in_file(&path, &[(SHAPE, 0)], "one").is_ok_and(|(_, is_old)| !is_old));

@@ -1,12 +1,11 @@
-//! The simulated flash array with contents: what the translation layer decides is carried out on real data.
+//! The simulated flash array with contents: decisions of the translation layer are applied to real data.
 //!
-//! Data belongs to physical places and goes from one to another when the translation layer copies it, so that only a
-//! right map finds it again. As on a real drive the units of a program group gather in the drive's memory until the
-//! group is full, and each has spare bytes that say whose it is; a read whose place holds another's data is an error,
-//! never handed on.
+//! Data is stored by physical slot and copied when the translation layer moves it, so that only a correct map finds it
+//! again. As on a real drive the units of a program group wait in the drive's memory until the group is full, and each
+//! has spare bytes with its address; a read from a slot with another address is an error, and the data is not returned.
 //!
-//! Without power-loss protection an erase waits until everything that was decided before it is in flash. So an older
-//! copy of a unit stays until the newer one is safe, and a loss of power leaves one of the two.
+//! Without power-loss protection an erase waits until everything decided before it is in flash. So an older copy of a
+//! unit exists until the newer one is safe, and after a loss of power one of the two remains.
 
 mod contents;
 mod faults;
@@ -37,17 +36,20 @@ use ssdlab_engine::units::Lpn;
 use std::collections::VecDeque;
 use std::ops::AddAssign;
 
-/// What happened to the flash that no ledger of the translation layer counts.
+/// Events of the flash that the ledger of the translation layer does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Events {
+    /// Programs that failed.
     pub program_failures: u64,
+    /// Erases that failed.
     pub erase_failures: u64,
-    /// Reads that error correction could not mend, and those of them that parity mended.
+    /// Reads that error correction could not correct, and those of them that parity corrected.
     pub uncorrectable_reads: u64,
+    /// Of these, reads corrected by parity.
     pub reads_rebuilt_from_parity: u64,
-    /// Units whose contents are gone for good.
+    /// Units whose contents are permanently lost.
     pub lost_units: u64,
-    /// Groups that had to be programmed before they were full, because the place of a waiting erase was needed.
+    /// Groups programmed before they were full, because a waiting erase needed the slot.
     pub early_programs: u64,
 }
 
@@ -68,9 +70,10 @@ struct WaitingErase {
     programs_before: u64,
 }
 
+/// The flash array of one device, with the drive's memory.
 pub struct Nand {
     medium: Medium,
-    /// What is in the drive's memory outlives a loss of power.
+    /// Whether the drive's memory survives a loss of power.
     power_loss_protection: bool,
     groups: Groups,
     waiting_erases: VecDeque<WaitingErase>,
@@ -78,27 +81,28 @@ pub struct Nand {
     events: Events,
     journal: Journal,
     units_per_page: u32,
-    /// Units programmed so far, and how many they were at the last checkpoint.
+    /// Units programmed so far, and at the last checkpoint.
     programs: u64,
     programs_at_checkpoint: u64,
-    /// Places that were skipped because of a loss of power, until they are reported.
+    /// Slots skipped because of a loss of power, until they are reported.
     padding_units: u64,
-    /// Erase units that were opened since the last call for them.
+    /// Erase units opened since the last call for them.
     opened: Vec<u32>,
-    /// Erase units that are to be programmed in SLC mode, and have not been yet.
+    /// Erase units to be programmed in SLC mode, without a program yet.
     opened_in_slc_mode: Vec<u32>,
-    /// Units that the host has written or trimmed so far.
+    /// The number of writes and trims of units so far.
     version: u64,
-    /// Old contents of a unit of which the host writes a part.
+    /// Old contents of a partly written unit.
     old: Vec<u8>,
     old_is: contents::Old,
-    /// Erase units that failed and must be given up, for the translation layer.
+    /// Failed erase units, to be retired by the translation layer.
     failed_erase_units: Vec<u32>,
-    /// Only for a drive that reduces data.
+    /// Only for a drive with data reduction.
     packing: Option<Box<Packing>>,
 }
 
 impl Nand {
+    /// An array over a medium, which may contain data of an earlier process.
     pub fn new(
         medium: Medium,
         journal: Journal,
@@ -130,24 +134,28 @@ impl Nand {
         }
     }
 
-    /// Of a drive that reduces data.
+    /// Adds data reduction.
     pub fn packed(mut self, settings: &DataReduction) -> Self {
         self.packing = settings.is_on().then(|| Box::new(Packing::new(self.medium.shape(), settings)));
         self
     }
 
+    /// The storage of the contents.
     pub fn medium(&self) -> &Medium {
         &self.medium
     }
 
+    /// The storage of the contents, to be changed.
     pub fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }
 
+    /// Events so far.
     pub fn events(&self) -> Events {
         self.events
     }
 
+    /// Whether the drive's memory survives a loss of power.
     pub fn has_power_loss_protection(&self) -> bool {
         self.power_loss_protection
     }
@@ -158,8 +166,8 @@ impl Nand {
         self.version
     }
 
-    /// Carries out what the translation layer decided on for one request, in order and to the end. `map_pages` are
-    /// those that it writes back meanwhile, in order. The error is the first that the host must hear of.
+    /// Applies the decisions of the translation layer for one request, in order and to the end. `map_pages` are the map
+    /// pages that it writes back, in order. The error is the first that the host must be informed of.
     pub fn carry_out(
         &mut self,
         decisions: &[Decision],
@@ -180,7 +188,7 @@ impl Nand {
                     copied = Some(ppn.0);
                     Ok(())
                 }
-                // The host's data are fetched by their places; those of the drive's own pages bring none.
+                // The host's data is read by slot elsewhere; reads of the drive's own pages transfer nothing.
                 Decision::Read(..) | Decision::ReadFromMemory(..) => Ok(()),
                 Decision::Program(ppn, Cause::Host) => {
                     self.prepare(ppn.0);
@@ -220,7 +228,7 @@ impl Nand {
         answer
     }
 
-    /// Before the first unit of an erase unit is programmed, and before one whose erase still waits.
+    /// Called before the first unit of an erase unit is programmed, whose erase may still wait.
     fn prepare(&mut self, ppn: u32) {
         let Shape { units_per_erase_unit, .. } = *self.medium.shape();
         if !ppn.is_multiple_of(units_per_erase_unit) {
@@ -232,9 +240,9 @@ impl Nand {
             self.finish_all_programs();
             self.erase_what_waited();
         }
-        // Only now: until its erase is carried out it may hold something in the other mode.
+        // Only now: until its erase is performed it may hold data in the other mode.
         let opened_in_slc_mode = self.opened_in_slc_mode.iter().position(|&opened| opened == erase_unit);
-        let is_slc = opened_in_slc_mode.map(|place| self.opened_in_slc_mode.swap_remove(place)).is_some();
+        let is_slc = opened_in_slc_mode.map(|slot| self.opened_in_slc_mode.swap_remove(slot)).is_some();
         let record = self.medium.record(erase_unit);
         self.medium.set_record(erase_unit, EraseUnitRecord { is_slc, ..record });
         self.opened.push(erase_unit);
@@ -247,7 +255,7 @@ impl Nand {
         self.take_into_group(ppn);
     }
 
-    /// The unit is full; it may be the last of its group.
+    /// The unit is complete; it may be the last of its group.
     fn take_into_group(&mut self, ppn: u32) {
         let group = self.group_of(ppn);
         if self.groups.take(ppn, group.clone(), self.programs) {
@@ -255,7 +263,7 @@ impl Nand {
         }
     }
 
-    /// The places that are programmed together with this one.
+    /// The slots that are programmed together with this one.
     fn group_of(&self, ppn: u32) -> Places {
         let shape = self.medium.shape();
         let is_slc = self.medium.record(shape.erase_unit_of(ppn)).is_slc;
@@ -264,7 +272,7 @@ impl Nand {
         first..first + units
     }
 
-    /// A full group goes to flash. Should that fail, its contents stay in memory until the block is given up.
+    /// Programs a full group. If that fails, its contents remain in memory until the block is retired.
     fn program_group(&mut self, group: Places) {
         let erase_unit = self.medium.shape().erase_unit_of(group.start);
         if self.faults.program_fails() {
@@ -279,7 +287,7 @@ impl Nand {
         }
     }
 
-    /// All that was decided on is in flash: full groups and, against the nature of flash, those that are not.
+    /// Everything decided on is in flash: full groups and, unlike on real flash, those that are not.
     fn finish_all_programs(&mut self) {
         for group in self.groups.finish_early() {
             self.program_group(group);
@@ -295,8 +303,7 @@ impl Nand {
         }
     }
 
-    /// Carries out the erases before which all programs are in flash. Programs that are merely under way are waited
-    /// for.
+    /// Performs the erases whose earlier programs are all in flash. Programs in progress are completed first.
     fn erase_what_waited(&mut self) {
         while let Some(waiting) = self.waiting_erases.front()
             && self.groups.are_full_up_to(waiting.programs_before)
@@ -316,11 +323,12 @@ impl Nand {
         }
     }
 
-    /// Whether erase units failed that the translation layer must give up.
+    /// Whether erase units failed that the translation layer must retire.
     pub fn has_failures(&self) -> bool {
         !self.failed_erase_units.is_empty()
     }
 
+    /// A failed erase unit that the translation layer must retire.
     pub fn take_failed(&mut self) -> Option<u32> {
         self.failed_erase_units.pop()
     }
@@ -331,8 +339,7 @@ impl Nand {
         !self.opened.is_empty()
     }
 
-    /// Records which streams the erase units belong to that were opened since the last call, after so many units that
-    /// the host has written.
+    /// Records the streams of the erase units opened since the last call, and the number of units written by the host.
     pub fn note_streams(&mut self, host_units: u64, stream_of: impl Fn(u32) -> u8) {
         for erase_unit in self.opened.drain(..) {
             let record = self.medium.record(erase_unit);
@@ -341,17 +348,18 @@ impl Nand {
         }
     }
 
-    /// Notes a trim of whole units; the caller makes checkpoints before.
+    /// Records a trim of whole units; the caller makes checkpoints before.
     pub fn note_trim(&mut self, first: u32, units: u32) {
         let version = self.next_version();
         self.journal.note_trim(&mut self.medium, Trim { first, units, version });
     }
 
-    /// How many repetitions can be noted before a checkpoint.
+    /// How many duplicates can be recorded before a checkpoint.
     pub fn shares_left(&self) -> usize {
         self.journal.shares_left(&self.medium)
     }
 
+    /// The journal's capacity for duplicates.
     pub fn shares_max(&self) -> usize {
         self.journal.shares_max()
     }
@@ -362,36 +370,38 @@ impl Nand {
         self.journal.is_full(&self.medium) || self.programs - self.programs_at_checkpoint > interval
     }
 
+    /// Saves a text in the system blocks; see [`journal::Journal::save`].
     pub fn save(&mut self, text: &[u8]) {
         self.journal.save(&mut self.medium, text);
     }
 
+    /// The text saved last.
     pub fn saved(&self) -> &[u8] {
         self.journal.saved(&self.medium)
     }
 
-    /// Records that the translation layer has given an erase unit up.
+    /// The translation layer has retired an erase unit.
     pub fn retire(&mut self, erase_unit: u32) {
         let record = self.medium.record(erase_unit);
         self.medium.set_record(erase_unit, EraseUnitRecord { is_retired: true, ..record });
     }
 
-    /// Erases that the translation layer takes for done.
+    /// Erases that the translation layer considers done.
     pub fn waiting_erases(&self) -> u32 {
         self.waiting_erases.len() as u32
     }
 
-    /// Whether one of those from the given number on is among them.
+    /// Whether an erase unit from this number on waits for its erase.
     pub fn waits_to_erase_from(&self, first: u32) -> bool {
         self.waiting_erases.iter().any(|waiting| waiting.erase_unit >= first)
     }
 
-    /// The groups that are not full and so keep what is in them from flash.
+    /// The groups that are not full, whose contents are therefore not in flash.
     pub fn open_groups(&self) -> Vec<Places> {
         self.groups.open().cloned().collect()
     }
 
-    /// Waits for the programs that are under way.
+    /// Completes the programs in progress.
     pub fn finish_programs(&mut self) {
         self.groups.finish_full();
         self.erase_what_waited();

@@ -1,4 +1,4 @@
-//! The payloads of the medium's places. Each lies in a frame; a copy within the flash shares the frame of its source.
+//! The payloads of the medium's slots. Each is in a frame; a copy within the flash shares the frame of its source.
 
 use super::frames::{Frames, ZEROES};
 use super::medium::{EraseUnitRecord, FRAME_BYTES, Medium, PageState, u32_at};
@@ -6,23 +6,25 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// What is taken from a file system at a time.
+/// Frames for which space in the file is reserved at a time.
 const FRAMES_RESERVED: u32 = 256;
 
 impl Medium {
-    /// Who holds which frame, after another process. One that was killed may have left frames with erased places.
+    /// Restores which slot uses which frame after another process. One that was killed may have left frames assigned to
+    /// erased slots.
     pub(super) fn find_frames(&mut self) {
-        let places = self.shape.physical_units();
-        for ppn in 0..places {
+        let slots = self.shape.physical_units();
+        for ppn in 0..slots {
             if self.spare(ppn).state == PageState::Erased {
                 self.set_frame(ppn, ZEROES);
             }
         }
-        self.frames = Frames::of_places(places, (0..places).map(|ppn| self.frame_of(ppn)));
+        self.frames = Frames::of_slots(slots, (0..slots).map(|ppn| self.frame_of(ppn)));
         self.frames_reserved = self.frames.fresh();
     }
 
-    /// Takes room for a frame that was never used from the file system, so that a full one is an error and no signal.
+    /// Reserves space in the file system for a frame that was never used, so that a full one causes an error instead of
+    /// a signal.
     fn reserve(&mut self, frame: u32) -> io::Result<()> {
         if self.file.is_none() || frame < self.frames_reserved {
             return Ok(());
@@ -45,7 +47,7 @@ impl Medium {
     #[inline]
     fn set_frame(&mut self, ppn: u32, frame: u32) {
         let at = self.frame_of_at + ppn as usize * FRAME_BYTES;
-        // A sparse file stays so where nothing is to be changed.
+        // An unchanged part of a sparse file remains sparse.
         if u32_at(&self.memory, at) != frame {
             self.memory[at..at + FRAME_BYTES].copy_from_slice(&frame.to_le_bytes());
         }
@@ -57,13 +59,13 @@ impl Medium {
         at..at + self.shape.unit_bytes as usize
     }
 
-    /// The payload of a place; zeroes where nothing was ever put.
+    /// The payload of a slot; zeroes if there is none.
     #[inline]
     pub fn data(&self, ppn: u32) -> &[u8] {
         &self.memory[self.frame_bytes(self.frame_of(ppn))]
     }
 
-    /// Room for another payload of a place. What is in it may be anything.
+    /// Space for a new payload of a slot. Its contents are undefined.
     #[inline]
     pub fn replace_data(&mut self, ppn: u32) -> io::Result<&mut [u8]> {
         let mut frame = self.frame_of(ppn);
@@ -79,13 +81,14 @@ impl Medium {
         Ok(&mut self.memory[bytes])
     }
 
-    /// The payload of a place is gone.
+    /// Removes the payload of a slot.
     pub fn drop_data(&mut self, ppn: u32) {
         let frame = self.frame_of(ppn);
         self.set_frame(ppn, ZEROES);
         self.frames.release(frame);
     }
 
+    /// Lets a slot share the payload of another.
     #[inline]
     pub fn copy_data(&mut self, from: u32, to: u32) {
         let frame = self.frame_of(from);
@@ -94,7 +97,7 @@ impl Medium {
         self.set_frame(to, frame);
     }
 
-    /// Adds the payload of one place to that of another, which has its own, bit by bit without carry.
+    /// Combines the payload of one slot with that of another, which has its own frame, by exclusive or.
     pub fn xor_data(&mut self, from: u32, to: u32) {
         let (from, to) = (self.frame_bytes(self.frame_of(from)), self.frame_bytes(self.frame_of(to)));
         let (low, high) = self.memory.split_at_mut(from.start.max(to.start));
@@ -106,7 +109,7 @@ impl Medium {
         target.iter_mut().zip(source).for_each(|(target, source)| *target ^= source);
     }
 
-    /// Makes all places of an erase unit erased, in one step; then their payloads are given up.
+    /// Erases all slots of an erase unit in one step, and then releases their payloads.
     pub fn erase(&mut self, erase_unit: u32) {
         let record = self.record(erase_unit);
         self.set_record(erase_unit, EraseUnitRecord { epoch: record.epoch + 1, ..record });
@@ -130,7 +133,7 @@ mod tests {
         medium.replace_data(4).unwrap().fill(8);
         medium.erase(1);
         assert_eq!((medium.data(17), medium.data(3), medium.data(4)), (&[0; 512][..], &[7; 512][..], &[8; 512][..]));
-        // What was given up is used again, and is nobody else's.
+        // Released frames are reused, by one slot only.
         medium.drop_data(4);
         medium.replace_data(18).unwrap().fill(9);
         assert_eq!((medium.data(3), medium.data(4), medium.data(18)), (&[7; 512][..], &[0; 512][..], &[9; 512][..]));

@@ -1,4 +1,4 @@
-//! What a loss of power leaves, and how the map is found again: by checkpoint and scan.
+//! The effects of a loss of power on the flash, and the recovery of the map from a checkpoint and a scan.
 
 use super::groups::Places;
 use super::journal::Mark;
@@ -9,21 +9,21 @@ use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, FoundUn
 use ssdlab_engine::random::Random;
 use ssdlab_engine::units::{Lpn, Ppn, StreamId};
 
-/// What came of finding the data again.
+/// The result of a recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Recovery {
-    /// Units that were being programmed, or still in memory, when the power went.
+    /// Units that were being programmed, or still in memory, when power was lost.
     pub torn_units: u64,
+    /// Live units in the checkpoint.
     pub checkpoint_units: u64,
     /// Pages whose spare bytes were read.
     pub scanned_pages: u64,
-    /// How long a drive would have taken for it, over all its dies and channels; a stripe as long as its slowest
-    /// device.
+    /// The duration on a real drive, over all its dies and channels; for a stripe that of its slowest device.
     pub duration_ns: u64,
 }
 
 impl Recovery {
-    /// With another device's, which took place at the same time.
+    /// Combined with another device's, performed at the same time.
     pub fn in_parallel_with(self, other: Self) -> Self {
         Self {
             torn_units: self.torn_units + other.torn_units,
@@ -34,7 +34,7 @@ impl Recovery {
     }
 }
 
-/// The state of an address that is being looked for.
+/// The state of an address during the search.
 #[derive(Clone, Copy)]
 struct Winner {
     ppn: u32,
@@ -45,8 +45,8 @@ struct Winner {
 const NOWHERE: Winner = Winner { ppn: u32::MAX, version: 0, is_readable: false };
 
 impl Nand {
-    /// The power goes. With power-loss protection what is in memory is saved; without, it is lost, and programs that
-    /// are under way leave torn pages, some of them by chance.
+    /// A loss of power. With power-loss protection the memory is saved; without, it is lost, and programs in progress
+    /// leave torn pages, some of them at random.
     pub fn lose_power(&mut self, random: &mut Random) -> (u64, Vec<u32>) {
         self.opened_in_slc_mode.clear();
         let undone = self.waiting_erases.drain(..).map(|WaitingErase { erase_unit, .. }| erase_unit).collect();
@@ -56,7 +56,7 @@ impl Nand {
         }
         self.forget_begun_units();
         let mut torn_units = 0;
-        // Half of the programs under way had come to their end.
+        // Half of the programs in progress had completed.
         for group in self.groups.under_way().cloned().collect::<Vec<_>>() {
             if random.below(2) == 0 {
                 torn_units += self.tear(group, true);
@@ -65,7 +65,7 @@ impl Nand {
         (torn_units + self.tear_open_groups(), undone)
     }
 
-    /// What a process that was killed had in its memory is lost as with the power.
+    /// The memory of a killed process is lost as with a loss of power.
     pub fn tear_what_was_buffered(&mut self) -> u64 {
         let buffered = (0..self.medium.shape().physical_units())
             .filter(|&ppn| self.medium.spare(ppn).state == PageState::Buffered);
@@ -78,8 +78,8 @@ impl Nand {
         self.groups.clear().into_iter().map(|group| self.tear(group, false)).sum()
     }
 
-    /// The group is of no more use until it is erased, but for what was in flash before, unless that was the group's
-    /// own program.
+    /// The group is unusable until it is erased, except for what was in flash before, unless the group's own program
+    /// was in progress.
     fn tear(&mut self, group: Places, is_under_way: bool) -> u64 {
         let shape = *self.medium.shape();
         let mut torn_units = 0;
@@ -105,7 +105,7 @@ impl Nand {
         torn_units
     }
 
-    /// Finds the data again. `undone` are erase units whose erase was decided on and never carried out.
+    /// Recovers the data. `undone` are erase units whose erase was decided on and not performed.
     pub fn recover(&mut self, undone: &[u32], torn_units: u64) -> (Found, Recovery) {
         if self.is_packed() {
             return self.recover_packed(undone, torn_units);
@@ -138,7 +138,7 @@ impl Nand {
         let placed = (0..).map(Lpn).zip(&winners).filter(|(_, winner)| winner.ppn != u32::MAX);
         let found = Found {
             units: placed
-                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), places: 1, version: winner.version })
+                .map(|(lpn, winner)| FoundUnit { lpn, ppn: Ppn(winner.ppn), slots: 1, version: winner.version })
                 .collect(),
             erase_units,
             padding_units: std::mem::take(&mut self.padding_units),
@@ -146,7 +146,7 @@ impl Nand {
         (found, recovery)
     }
 
-    /// Looks at all erase units, and has every unit considered that was programmed since the checkpoint.
+    /// Examines all erase units, and considers every unit programmed since the checkpoint.
     pub(super) fn scan_all(
         &mut self,
         undone: &[u32],
@@ -154,27 +154,27 @@ impl Nand {
         mut consider: impl FnMut(&Medium, u32, &Spare),
     ) -> Vec<FoundEraseUnit> {
         let shape = *self.medium.shape();
-        let places_per_unit = shape.places_per_unit.max(1);
+        let slots_per_unit = shape.slots_per_unit.max(1);
         let mut erase_units = Vec::with_capacity(shape.erase_units as usize);
         for erase_unit in 0..shape.erase_units {
             let record = self.medium.record(erase_unit);
             self.programs = self.programs.max(record.programmed_at);
             let mark = self.journal.checkpoint_mark(&self.medium, erase_unit);
-            let known = if mark.epoch == record.epoch { mark.places } else { 0 };
-            let places = self.scan(erase_unit, known, &mut consider, recovery);
-            if places < shape.units_per_erase_unit {
-                let next = erase_unit * shape.units_per_erase_unit + places;
+            let known = if mark.epoch == record.epoch { mark.slots } else { 0 };
+            let slots = self.scan(erase_unit, known, &mut consider, recovery);
+            if slots < shape.units_per_erase_unit {
+                let next = erase_unit * shape.units_per_erase_unit + slots;
                 let group = self.group_of(next);
                 if next > group.start {
                     self.groups.go_on_behind_early(group);
                 }
             }
-            let contents = match places {
+            let contents = match slots {
                 _ if record.is_retired => FoundContents::Retired,
                 0 => FoundContents::Erased,
-                places => FoundContents::Written {
+                slots => FoundContents::Written {
                     stream: StreamId(record.stream as u8),
-                    places: places * places_per_unit,
+                    slots: slots * slots_per_unit,
                     order: record.programmed_at,
                     opened_at: record.opened_at,
                     is_slc: record.is_slc,
@@ -186,8 +186,7 @@ impl Nand {
         erase_units
     }
 
-    /// Looks at the places of an erase unit from `known` on, up to the first that is erased. Returns how many there
-    /// are.
+    /// Examines the slots of an erase unit from `known` on, up to the first erased one. Returns their number.
     fn scan(
         &self,
         erase_unit: u32,
@@ -196,26 +195,26 @@ impl Nand {
         recovery: &mut Recovery,
     ) -> u32 {
         let Shape { units_per_erase_unit, .. } = *self.medium.shape();
-        // A unit of packed data may have gone on since.
+        // A unit of packed data may have been continued since.
         let known = if self.is_packed() { known.saturating_sub(1) } else { known };
         let first = erase_unit * units_per_erase_unit;
-        let mut place = known;
-        while place < units_per_erase_unit {
-            let ppn = first + place;
+        let mut slot = known;
+        while slot < units_per_erase_unit {
+            let ppn = first + slot;
             let spare = self.medium.spare(ppn);
             if spare.state == PageState::Erased {
                 break;
             }
             consider(&self.medium, ppn, &spare);
-            place += 1;
+            slot += 1;
         }
         let units_per_page = self.units_per_page.max(1);
-        // One page at least, to see that nothing was programmed since.
-        recovery.scanned_pages += u64::from((place - known).div_ceil(units_per_page)).max(1);
-        place
+        // At least one page, to see that nothing was programmed since.
+        recovery.scanned_pages += u64::from((slot - known).div_ceil(units_per_page)).max(1);
+        slot
     }
 
-    /// What was left of an erase unit is padding from now on.
+    /// The rest of an erase unit counts as padding from now on.
     pub fn fill_up(&mut self, erase_unit: u32) {
         let Shape { units_per_erase_unit, units_in_slc_mode, .. } = *self.medium.shape();
         let is_slc = self.medium.record(erase_unit).is_slc;
@@ -227,14 +226,13 @@ impl Nand {
         }
     }
 
-    /// Notes where everything is, so that less need be scanned. What is in memory without protection must have been
-    /// flushed.
+    /// Writes a checkpoint, so that less must be scanned. Unprotected memory must have been flushed.
     pub fn checkpoint(&mut self, map: impl Iterator<Item = u32>) {
         let shape = *self.medium.shape();
         let marks: Vec<Mark> = (0..shape.erase_units)
             .map(|erase_unit| {
                 let EraseUnitRecord { epoch, .. } = self.medium.record(erase_unit);
-                Mark { epoch, places: self.places(erase_unit) }
+                Mark { epoch, slots: self.slots(erase_unit) }
             })
             .collect();
         let contents = self.packing.as_ref().map_or(&[][..], |packing| packing.contents());
@@ -242,8 +240,8 @@ impl Nand {
         self.programs_at_checkpoint = self.programs;
     }
 
-    /// How many places of an erase unit are written: they are filled in order.
-    fn places(&self, erase_unit: u32) -> u32 {
+    /// The number of written slots of an erase unit: they are filled in order.
+    fn slots(&self, erase_unit: u32) -> u32 {
         let units = self.medium.shape().units_per_erase_unit;
         let first = erase_unit * units;
         let (mut low, mut high) = (0, units);
@@ -255,7 +253,7 @@ impl Nand {
     }
 }
 
-/// Of two copies the one with the higher number counts; of equals, one that can be read.
+/// Of two copies the one with the higher number wins; of equals, a readable one.
 fn consider(winners: &mut [Winner], spare: &Spare, ppn: u32, expected: Option<u32>) {
     if expected.is_some_and(|lpn| lpn != spare.lpn) {
         return;

@@ -1,20 +1,25 @@
-//! The host's data of one request, handed to and from the units that the translation layer decides on.
+//! The host's data of one request, read from and written to the units that the translation layer decides on.
 
-/// What crosses the link with a request. Addresses are bytes of the device.
+/// The data of a request. Addresses are bytes of the device.
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Transfer<'a> {
+    /// No data.
     Nothing,
+    /// Data to be read.
     Read { offset_bytes: u64, into: &'a mut [u8] },
+    /// Data to be written.
     Write { offset_bytes: u64, data: &'a [u8] },
+    /// Zeroes to be written.
     Zero { offset_bytes: u64, length_bytes: u64 },
 }
 
 /// The part of a unit that a request covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// In the unit.
+    /// Offset in the unit.
     pub from: usize,
     pub to: usize,
-    /// In the request.
+    /// Offset in the request.
     pub at: usize,
 }
 
@@ -28,15 +33,17 @@ impl Transfer<'_> {
         }
     }
 
+    /// The first mapping unit of the range.
     pub fn first_unit(&self, unit_bytes: u32) -> u64 {
         self.range().0 / u64::from(unit_bytes)
     }
 
+    /// The start of the range.
     pub fn offset_bytes(&self) -> u64 {
         self.range().0
     }
 
-    /// What of the unit the request covers, if anything.
+    /// The part of the unit covered by the request, if any.
     pub fn part(&self, unit: u64, unit_bytes: u32) -> Option<Part> {
         let (offset, length) = self.range();
         let unit_start = unit * u64::from(unit_bytes);

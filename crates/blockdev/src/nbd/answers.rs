@@ -1,12 +1,12 @@
-//! The answers to a client that are not sent yet, in the form that it has agreed to.
+//! Answers to a client that are not sent yet, in the agreed form.
 
 use super::memory::BLOCK_BYTES;
 use super::protocol::{ALLOCATION_ID, CHUNK_HEAD_BYTES, Refusal, STATE_HOLE_AND_ZERO, chunk, chunk_head, simple_reply};
 use crate::device::{DeviceError, Extent};
 
-/// Zeroes are left out of structured replies in whole blocks.
+/// Blocks of zeroes are omitted from structured replies.
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
-/// In front of the data of a chunk: its head and the offset.
+/// Bytes before the data of a chunk: its head and the offset.
 const DATA_HEAD_BYTES: usize = CHUNK_HEAD_BYTES + 8;
 
 pub struct Answers {
@@ -14,7 +14,7 @@ pub struct Answers {
     is_structured: bool,
 }
 
-/// A part of the data of a read. All of it but for the last goes before another answer.
+/// A part of the data of a read. All parts but the last are sent before another answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     pub cookie: u64,
@@ -41,7 +41,7 @@ impl Answers {
         self.bytes.clear();
     }
 
-    /// A request other than a read was carried out; both forms of a reply may say so.
+    /// A request other than a read was executed; both forms of a reply can report it.
     pub fn done(&mut self, cookie: u64) {
         self.bytes.extend_from_slice(&simple_reply(cookie, 0));
     }
@@ -79,7 +79,7 @@ impl Answers {
         }
     }
 
-    /// What `read` fills in. When that fails nothing is answered.
+    /// The data is filled in by `read`. If that fails nothing is answered.
     pub fn data(
         &mut self,
         piece: Piece,
@@ -93,7 +93,7 @@ impl Answers {
                 false => 0,
             };
         let end = data_at + piece.length_bytes;
-        // No more than is needed: many connections have a buffer.
+        // No more than needed: many connections have a buffer.
         self.bytes.reserve_exact(end - head_at);
         self.bytes.resize(end, 0);
         if let Err(failed) = read(&mut self.bytes[data_at..]) {
@@ -108,8 +108,8 @@ impl Answers {
         Ok(())
     }
 
-    /// Makes chunks of the data behind the room for one head: blocks of zeroes become holes. In place: a hole takes
-    /// less room than its zeroes, so that what is written never reaches what is still to be looked at.
+    /// Divides the data after the space for one head into chunks: blocks of zeroes become holes. In place: a hole needs
+    /// less space than its zeroes, so that writing never overtakes reading.
     fn chunks(&mut self, piece: Piece, head_at: usize) {
         let (mut to, mut from) = (head_at, head_at + DATA_HEAD_BYTES);
         let mut offset_bytes = piece.offset_bytes;
@@ -139,7 +139,7 @@ impl Answers {
     }
 }
 
-/// How long the data goes on as it begins, and whether it begins with blocks of zeroes.
+/// The length of a run of equal kind at the start of the data, and whether it is of blocks of zeroes.
 fn run(data: &[u8], offset_bytes: u64) -> (usize, bool) {
     let block_at = |at: usize| {
         let rest = BLOCK_BYTES - (offset_bytes as usize + at) % BLOCK_BYTES;

@@ -1,7 +1,7 @@
-//! One client's requests, in order: reads what has come, answers all of it at once.
+//! One client's requests, in order: reads what has arrived, and answers all of it together.
 //!
-//! The memory that a client can take is bounded by its share, whatever lengths it announces: a longer request is
-//! carried out in pieces, and while answers are not taken no further request is looked at.
+//! The memory of a client is bounded by its share, whatever lengths it announces: a longer request is executed in
+//! pieces, and while answers are not received no further request is read.
 
 use super::answers::{Answers, Piece};
 use super::memory::{BLOCK_BYTES, Share};
@@ -13,11 +13,11 @@ use std::iter;
 
 /// Extents in one answer; for more the client asks again.
 const EXTENTS_MAX: usize = 2048;
-/// So much is read of a write that does not lie in the buffer before there is twice as much memory for it.
+/// The initial part read of a write that is not in the buffer, before more memory is allocated for it.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// Serves until the client leaves. An error is one of the connection, and so is a request that does not come to its end
-/// within the time limit of the reader; between requests that may pass as often as it likes.
+/// Serves until the client disconnects. Returns errors of the connection, including a request that is not complete
+/// within the reader's time limit; there is no limit between requests.
 pub fn serve(
     reader: impl Read,
     writer: impl Write,
@@ -29,7 +29,7 @@ pub fn serve(
     let answers = Answers::new(agreed.structured_replies);
     let mut connection = Connection { reader, writer, device, agreed, share, answers, data: Vec::new() };
     let ended = connection.serve();
-    // Requests that came before a violation are carried out, and their answers are the client's.
+    // Requests before a violation are executed and answered.
     let sent = connection.send();
     ended.and(sent)
 }
@@ -41,7 +41,7 @@ struct Connection<'a, R, W> {
     agreed: Agreed,
     share: Share,
     answers: Answers,
-    /// Holds what has come of a write. Never gets shorter: its bytes need not be zeroed again.
+    /// The data of a write. Never shrinks: its bytes need not be zeroed again.
     data: Vec<u8>,
 }
 
@@ -53,9 +53,9 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         Ok(())
     }
 
-    /// Nothing when the client leaves.
+    /// None if the client disconnects.
     fn next_request(&mut self) -> io::Result<Option<Request>> {
-        // Nothing more has come that could be answered in the same breath.
+        // No further request has arrived that could be answered together.
         if self.reader.buffer().len() < REQUEST_BYTES {
             self.send()?;
         }
@@ -68,7 +68,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         Ok((request.command != command::DISCONNECT).then_some(request))
     }
 
-    /// Until a request begins to come; false when none will.
+    /// Waits until a request begins; false at the end.
     fn wait(&mut self) -> io::Result<bool> {
         loop {
             match self.reader.fill_buf() {
@@ -117,7 +117,8 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
             };
             let device = self.device;
             match self.answers.data(piece, |into| device.read(piece.offset_bytes, into)) {
-                // A simple reply has said that the read went well before its first data; the protocol leaves only this.
+                // A simple reply has reported success before its first data; the protocol then allows only
+                // disconnecting.
                 Err(_) if !piece.is_first && !self.answers.is_structured() => {
                     return Err(io::Error::other("a read failed after its first piece was sent"));
                 }
@@ -140,7 +141,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
             let count = to - from;
             let is_buffered = self.reader.buffer().len() >= count;
             if !is_buffered {
-                // What was answered must not wait for data that may come late.
+                // Answers must not wait for data that may come late.
                 self.send()?;
                 receive(&mut self.reader, &mut self.data, count)?;
             }
@@ -188,7 +189,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
                 self.device.trim(offset, length).map_err(refuse)?;
                 self.make(request, durability)?;
             }
-            // A hole is what zeroes are kept in best, unless the client wants the space to be taken.
+            // Zeroes are best stored as a hole, unless the client requests allocation.
             command::WRITE_ZEROES if !request.has(command_flag::NO_HOLE) && self.device.capabilities().trims => {
                 punch(self.device, offset, length).map_err(refuse)?;
                 self.make(request, durability)?;
@@ -201,7 +202,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         Ok(())
     }
 
-    /// Refuses what is wrong with a request before anything of it is carried out.
+    /// Checks a request before any of it is executed.
     fn check(&self, request: &Request) -> Result<(), Refusal> {
         if !request.has_known_flags() {
             return Err(Refusal::invalid(format!("flags {:#x} of command {}", request.flags, request.command)));
@@ -220,7 +221,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         }
     }
 
-    /// The pieces of a request's data, as ranges. They are cut between whole units of the device.
+    /// The pieces of a request's data, as ranges, divided at whole units of the device.
     fn pieces(&self, request: &Request) -> impl Iterator<Item = (usize, usize)> + use<R, W> {
         let (length, piece) = (request.length_bytes as usize, self.share.piece_bytes);
         let before = (request.offset_bytes % BLOCK_BYTES as u64) as usize;
@@ -230,7 +231,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
     }
 }
 
-/// Reads so many bytes into the beginning of `data`, which grows as they come and not before.
+/// Reads `count` bytes to the start of `data`, which grows as they arrive.
 fn receive(reader: &mut impl Read, data: &mut Vec<u8>, count: usize) -> io::Result<()> {
     let mut at = 0;
     while at < count {

@@ -1,11 +1,11 @@
-//! An NBD server: the drive for programs that speak the protocol themselves (qemu, nbdcopy, fio's `nbd` engine).
+//! An NBD server: the drive for programs that use the protocol themselves (qemu, nbdcopy, fio's `nbd` engine).
 //!
-//! Small and our own rather than a plugin for nbdkit: users need nothing but the wheel, statistics and commands work
-//! as on a mount, and requests that come in a row are answered in a row. For TLS or filters, put nbdkit's `nbd` plugin
+//! A small server instead of a plugin for nbdkit: users need nothing but the wheel, statistics and commands work as on
+//! a mount, and requests that arrive together are answered together. For TLS or filters, put nbdkit's `nbd` plugin
 //! before the socket.
 //!
-//! Clients are not trusted: how many there may be and what memory they take together is bounded, and one that stops in
-//! the middle of its sentence is left after a while.
+//! Clients are not trusted: their number and their total memory are bounded, and one that stops in the middle of a
+//! message is disconnected after a time.
 
 mod answers;
 mod connection;
@@ -27,30 +27,31 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use stream::{Stream, Until};
 
-/// Where clients find the server.
+/// Where the server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
+    /// The path of a unix socket.
     Unix(PathBuf),
-    /// Host and port; port 0 takes a free one.
+    /// Host and port; port 0 selects a free one.
     Tcp(String, u16),
 }
 
 /// What clients may ask of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections that may be open at a time, 1 to `CONNECTIONS_MAX`; a further one is closed at once.
+    /// The most simultaneous connections, 1 to `CONNECTIONS_MAX`; a further one is closed at once.
     pub connections_max: u32,
-    /// From the greeting to the first request.
+    /// The time from the greeting to the first request.
     pub negotiation: Duration,
-    /// Without a byte in the middle of a request. Between requests a client may be silent for ever.
+    /// The time without a byte in the middle of a request. Between requests there is no limit.
     pub half_request: Duration,
 }
 
-/// With more, what memory one connection may have would not do for a usual request.
+/// With more connections the memory of each would not suffice for a usual request.
 pub const CONNECTIONS_MAX: u32 = 1024;
 
 impl Limits {
-    /// With limits of time that no client meets that is at work.
+    /// With time limits that an active client never reaches.
     pub fn with_connections(connections_max: u32) -> Self {
         let patience = Duration::from_secs(30);
         Self { connections_max, negotiation: patience, half_request: patience }
@@ -80,14 +81,14 @@ impl Listener {
     }
 }
 
-/// What the server and the threads of its connections share. Only the threads hold the device: it is nobody's once they
-/// have ended.
+/// State shared by the server and the threads of its connections. Only the threads hold the device: it is released when
+/// they have ended.
 struct Shared {
     limits: Limits,
     is_over: AtomicBool,
-    /// Connections that are open, so that they can be shut.
+    /// Open connections, so that they can be closed.
     open: Mutex<Vec<(u64, Stream)>>,
-    /// Their threads.
+    /// The threads of connections.
     attending: Mutex<Vec<JoinHandle<()>>>,
     connections: AtomicU64,
     refused: AtomicU64,
@@ -112,7 +113,7 @@ pub struct Server {
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Serves the device to as many clients at a time as may be. A socket file that nobody listens at is replaced.
+/// Serves the device to several clients at a time. Replaces a socket file without a listener.
 pub fn serve(device: Arc<dyn Device>, address: Address, limits: Limits) -> io::Result<Server> {
     assert!((1..=CONNECTIONS_MAX).contains(&limits.connections_max), "{limits:?}");
     let (listener, address) = match address {
@@ -154,16 +155,15 @@ fn is_socket(path: &std::path::Path) -> bool {
 fn listen(listener: &Listener, device: &Arc<dyn Device>, shared: &Arc<Shared>) {
     while !shared.is_over.load(Ordering::Relaxed) {
         match listener.accept() {
-            // A client that cannot be attended to is closed.
+            // A client that cannot be served is disconnected.
             Ok(stream) => drop(admit(stream, device, shared)),
             Err(_) => thread::sleep(LOOK_EVERY),
         }
     }
 }
 
-/// Attends to the client in a thread of its own. One too many is closed at once: clients say so, whereas they would
-/// wait without a word if it was left in the queue of the socket, some of them for a connection that they hold
-/// themselves.
+/// Serves the client in a separate thread. One above the limit is disconnected at once: clients report that, whereas
+/// they would wait silently in the socket's queue, some of them for a connection of their own.
 fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::Result<()> {
     let to_shut = stream.try_clone()?;
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
@@ -178,7 +178,7 @@ fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::
     let attending = thread::Builder::new().name(format!("nbd-{number}")).spawn({
         let (device, shared) = (device.clone(), shared.clone());
         move || {
-            // A client that breaks off hurts nobody else.
+            // The end of a connection does not affect others.
             let _ = attend(stream, &*device, shared.limits);
             shared.open().retain(|(open, _)| *open != number);
         }
@@ -197,7 +197,8 @@ fn attend(stream: Stream, device: &dyn Device, limits: Limits) -> io::Result<()>
         return Ok(());
     };
     let (reader, writer) = (reader.stream, writer.stream);
-    // Whoever does not take its answers is waited for: it is asked for nothing else meanwhile, and so takes no memory.
+    // There is no limit for a client that does not receive its answers: no request of it is read in the meantime, so it
+    // needs no memory.
     reader.limit(Some(limits.half_request), None)?;
     connection::serve(reader, writer, device, agreed, Share::of(limits.connections_max))
 }
@@ -206,7 +207,7 @@ fn offer(device: &dyn Device, limits: Limits) -> Offer {
     Offer { capabilities: device.capabilities(), many_connections: limits.connections_max > 1 }
 }
 
-/// A whole connection over any pair of streams, without limits of time. An error is one of the connection.
+/// A complete connection over any pair of streams, without time limits. Returns errors of the connection.
 pub fn converse(
     mut reader: impl Read,
     mut writer: impl Write,
@@ -221,21 +222,22 @@ pub fn converse(
 }
 
 impl Server {
+    /// The address at which it listens; with port 0 the chosen port.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// How many clients have come so far.
+    /// The number of clients so far.
     pub fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// How many of them were closed at once, since there were as many as may be.
+    /// How many of them were disconnected at once because of the limit.
     pub fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)
     }
 
-    /// Shuts all connections, waits for their threads and takes the socket away: the device is nobody's afterwards.
+    /// Closes all connections, waits for their threads and removes the socket: the device is released afterwards.
     pub fn stop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         if let Some(listening) = self.listening.take() {

@@ -1,13 +1,13 @@
-//! The first words of a connection: what the server offers, and which export the client takes. There is one.
+//! The negotiation of a connection: what the server offers, and which export the client takes. There is one export.
 
 use super::protocol::{self, info, option, reply, transmission};
 use crate::device::Capabilities;
 use std::io::{self, Read, Write};
 
-/// Longer options are no honest client's.
+/// Legitimate clients send no longer options.
 const OPTION_BYTES_MAX: u32 = 1 << 16;
 
-/// What client and server have agreed on in addition to the export.
+/// What client and server agreed on in addition to the export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreed {
     pub structured_replies: bool,
@@ -15,7 +15,7 @@ pub struct Agreed {
     pub block_status: bool,
 }
 
-/// What the server has to offer.
+/// What the server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub capabilities: Capabilities,
@@ -23,7 +23,7 @@ pub struct Offer {
     pub many_connections: bool,
 }
 
-/// Nothing when the client does not go on to send requests.
+/// None if the client does not continue with requests.
 pub fn negotiate(reader: &mut impl Read, writer: &mut impl Write, offer: &Offer) -> io::Result<Option<Agreed>> {
     let mut greeting = Vec::new();
     greeting.extend_from_slice(&protocol::MAGIC.to_be_bytes());
@@ -51,7 +51,7 @@ pub fn negotiate(reader: &mut impl Read, writer: &mut impl Write, offer: &Offer)
                 return Ok(None);
             }
             option::LIST if data.is_empty() => {
-                // One export, whose name is empty: its length is all there is to say.
+                // One export, with an empty name: only its length is reported.
                 answer(writer, number, reply::SERVER, &0u32.to_be_bytes())?;
                 answer(writer, number, reply::ACK, &[])?;
             }
@@ -90,7 +90,7 @@ fn read_option(reader: &mut impl Read) -> io::Result<(u32, Vec<u8>)> {
     if length > OPTION_BYTES_MAX {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "an option of the client is too long"));
     }
-    // Grows with what comes, whatever the client has announced.
+    // Grows as data arrives, whatever length the client has announced.
     let mut data = Vec::new();
     reader.take(u64::from(length)).read_to_end(&mut data)?;
     if data.len() < length as usize {
@@ -109,7 +109,7 @@ fn answer(writer: &mut impl Write, option: u32, kind: u32, data: &[u8]) -> io::R
     writer.write_all(&bytes)
 }
 
-/// Answers INFO and GO; says whether the export is the client's.
+/// Answers INFO and GO; returns whether the client takes the export.
 fn describe(writer: &mut impl Write, option: u32, data: &[u8], offer: &Offer) -> io::Result<bool> {
     let mut words = Words(data);
     let asked = words.string().and_then(|name| {
@@ -131,7 +131,7 @@ fn describe(writer: &mut impl Write, option: u32, data: &[u8], offer: &Offer) ->
 
 const UNKNOWN_EXPORT: &[u8] = b"there is one export, whose name is empty";
 
-/// Answers `LIST_META_CONTEXT` and `SET_META_CONTEXT`; says whether `base:allocation` is among what was asked for.
+/// Answers `LIST_META_CONTEXT` and `SET_META_CONTEXT`; returns whether `base:allocation` is among the queries.
 fn name_contexts(writer: &mut impl Write, option: u32, data: &[u8], agreed: Agreed) -> io::Result<bool> {
     let is_list = option == option::LIST_META_CONTEXT;
     let queries = match queries(data) {
@@ -162,7 +162,7 @@ fn queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     (queries.len() == count && words.0.is_empty()).then_some((name, queries))
 }
 
-/// What is left of an option's data. Each part that is taken is nothing if the data end before it does.
+/// The rest of an option's data. Reading past its end gives None.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
@@ -184,7 +184,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Kind, size and flags, as INFO has them.
+/// Kind, size and flags, as in INFO.
 fn export(offer: &Offer) -> Vec<u8> {
     let mut flags =
         transmission::HAS_FLAGS | transmission::SEND_FLUSH | transmission::SEND_FUA | transmission::SEND_WRITE_ZEROES;
@@ -200,7 +200,8 @@ fn export(offer: &Offer) -> Vec<u8> {
     bytes
 }
 
-/// Any request is served; whole mapping units are served best. The protocol has no preferred size under 512 bytes.
+/// Any request is served; whole mapping units are the most efficient. The protocol has no preferred size below 512
+/// bytes.
 fn block_sizes(offer: &Offer) -> Vec<u8> {
     let mut bytes = info::BLOCK_SIZE.to_be_bytes().to_vec();
     for size in [1, offer.capabilities.unit_bytes.max(512), protocol::REQUEST_BYTES_MAX] {
@@ -219,7 +220,7 @@ mod tests {
     };
     const SELECT: &[u8] = b"\0\0\0\0\0\0\0\x01\0\0\0\x0fbase:allocation";
 
-    /// What comes of a client that has said all that it will say, and what it hears.
+    /// The result for a client that sends these options, and the bytes it receives.
     fn talk(options: &[(u32, &[u8])]) -> (io::Result<Option<Agreed>>, Vec<u8>) {
         let mut says = 3u32.to_be_bytes().to_vec();
         for (number, data) in options {
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!(agreed.unwrap(), Some(Agreed { structured_replies: true, block_status: false }));
         assert_eq!(kinds(&hears)[..2], [reply::INVALID, reply::ACK]);
 
-        // The last option to select counts, also when it selects nothing.
+        // The last option to select counts, even if it selects nothing.
         let nothing = (option::SET_META_CONTEXT, &[0; 8][..]);
         let (agreed, _) = talk(&[structured, (option::SET_META_CONTEXT, SELECT), nothing, go]);
         assert!(!agreed.unwrap().unwrap().block_status);

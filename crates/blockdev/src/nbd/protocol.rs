@@ -1,5 +1,5 @@
-//! The words of the NBD protocol (github.com/NetworkBlockDevice/nbd, doc/proto.md): fixed newstyle negotiation, simple
-//! and structured replies, the metadata context `base:allocation`.
+//! Constants and messages of the NBD protocol (github.com/NetworkBlockDevice/nbd, doc/proto.md): fixed newstyle
+//! negotiation, simple and structured replies, the metadata context `base:allocation`.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ pub mod chunk {
     pub const ERROR: u16 = 1 << 15 | 1;
 }
 
-/// NBD's own numbers of errors, which are those of Linux.
+/// NBD's error numbers, which equal those of Linux.
 pub mod error {
     pub const PERMISSION: u32 = 1;
     pub const IO: u32 = 5;
@@ -82,13 +82,13 @@ pub mod error {
     pub const NO_SPACE: u32 = 28;
 }
 
-/// The metadata context that says what is allocated, and the number by which replies name it.
+/// The metadata context for allocation, and its number in replies.
 pub const ALLOCATION: &str = "base:allocation";
 pub const ALLOCATION_ID: u32 = 1;
-/// Of `base:allocation`: nothing is stored, and what is read is zero.
+/// In `base:allocation`: nothing is stored, and reads return zeroes.
 pub const STATE_HOLE_AND_ZERO: u32 = 3;
 
-/// The largest request; clients ask for no more unless the server allows it.
+/// The largest request; clients send no larger ones unless the server allows it.
 pub const REQUEST_BYTES_MAX: u32 = 32 << 20;
 
 /// A request of the transmission phase, 28 bytes on the wire.
@@ -104,7 +104,7 @@ pub struct Request {
 pub const REQUEST_BYTES: usize = 28;
 
 impl Request {
-    /// Nothing if the bytes are no request.
+    /// None if the bytes are not a request.
     pub fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
         let number =
             |from: usize, to: usize| bytes[from..to].iter().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
@@ -121,7 +121,7 @@ impl Request {
         self.flags & flag != 0
     }
 
-    /// Whether the command has a meaning for all of its flags. Clients set FUA on any command.
+    /// Whether all flags of the command are defined. Clients set FUA on any command.
     pub fn has_known_flags(&self) -> bool {
         let own = match self.command {
             command::WRITE_ZEROES => command_flag::NO_HOLE,
@@ -132,12 +132,12 @@ impl Request {
     }
 }
 
-/// Why a request is not carried out, as it is reported to the client.
+/// Why a request is not executed, as reported to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// One of `error`.
+    /// One of the numbers in `error`.
     pub number: u32,
-    /// For people; only structured replies have it.
+    /// For people; only in structured replies.
     pub message: String,
 }
 
@@ -147,7 +147,7 @@ impl Refusal {
     }
 }
 
-/// The head of a simple reply; data follow it if the request was a read that went well.
+/// The head of a simple reply; data follows if the request was a successful read.
 pub fn simple_reply(cookie: u64, error: u32) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
@@ -158,7 +158,7 @@ pub fn simple_reply(cookie: u64, error: u32) -> [u8; 16] {
 
 pub const CHUNK_HEAD_BYTES: usize = 20;
 
-/// The head of a chunk of a structured reply, which that many bytes follow.
+/// The head of a chunk of a structured reply, followed by this many bytes.
 pub fn chunk_head(cookie: u64, kind: u16, is_last: bool, payload_bytes: u32) -> [u8; CHUNK_HEAD_BYTES] {
     let mut bytes = [0; CHUNK_HEAD_BYTES];
     bytes[..4].copy_from_slice(&STRUCTURED_REPLY_MAGIC.to_be_bytes());

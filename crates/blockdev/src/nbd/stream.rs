@@ -1,4 +1,4 @@
-//! A connection, whichever kind its socket is, and its limits of time.
+//! A connection over either kind of socket, with time limits.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -26,7 +26,7 @@ impl Stream {
         };
     }
 
-    /// How long one read, or one write, may wait for the other side; nothing for ever.
+    /// How long one read, or one write, may wait for the peer; None: no limit.
     pub fn limit(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(read).and_then(|()| stream.set_write_timeout(write)),
@@ -57,7 +57,7 @@ impl Write for Stream {
     }
 }
 
-/// A stream that ends at a moment, however little at a time the other side sends or takes.
+/// A stream that ends at a given time, however slowly the peer sends or receives.
 pub struct Until {
     pub stream: Stream,
     pub moment: Instant,

@@ -1,4 +1,4 @@
-//! Makes the block device, answers its queues, and takes it away.
+//! Creates the block device, serves its queues, and removes it.
 
 use super::requests::{carry_out, parameters};
 use crate::device::Device;
@@ -13,11 +13,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const CONTROL: &str = "/dev/ublk-control";
-/// The drive takes one request at a time; a second queue lets the kernel go on meanwhile.
+/// The drive serves one request at a time; a second queue lets the kernel prepare further ones.
 const QUEUES: u16 = 2;
 const REQUESTS_AT_ONCE: u16 = 128;
 const REQUEST_BYTES_MAX: u32 = 1 << 19;
-/// The kernel waits without end for a queue that could not be set up.
+/// The kernel waits indefinitely for a queue whose setup failed.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A block device, until it is stopped or dropped.
@@ -27,13 +27,13 @@ pub struct BlockDevice {
     serving: Option<JoinHandle<Result<(), UblkError>>>,
 }
 
-/// Which device came to be.
+/// The created device.
 struct Started {
     id: u32,
     path: PathBuf,
 }
 
-/// Makes a block device of the device. Takes root, and the module `ublk_drv`.
+/// Creates a block device. Needs root, and the module `ublk_drv`.
 pub fn attach(device: Arc<dyn Device>) -> io::Result<BlockDevice> {
     if !Path::new(CONTROL).exists() {
         let message =
@@ -69,7 +69,7 @@ fn serve(device: Arc<dyn Device>, started: Sender<Started>) -> Result<(), UblkEr
     };
     let tell = move |control: &UblkCtrl| {
         let path = PathBuf::from(control.get_bdev_path());
-        // Whoever waited for it may have given up.
+        // The receiver may have given up.
         let _ = started.send(Started { id: control.dev_info().dev_id, path });
     };
     control.run_target(describe, move |queue, target| serve_queue(queue, target, &*device), tell)?;
@@ -87,7 +87,7 @@ fn serve_queue(number: u16, target: &UblkDev, device: &dyn Device) {
     queue.wait_and_handle_io(|queue, tag, _| {
         let buffer = &mut buffers[usize::from(tag)];
         let result = carry_out(queue.get_iod(tag), buffer.as_mut_slice(), device);
-        // Only a queue that goes down refuses an answer, and then nobody waits for it.
+        // Only a queue being shut down refuses an answer, and then nobody waits for it.
         let _ = queue.complete_io_cmd_unified(tag, BufDesc::Slice(buffer.as_slice()), Ok(UblkIORes::Result(result)));
     });
 }

@@ -1,7 +1,7 @@
-//! The drive as a block device of the kernel's own, `/dev/ublkbN`: requests come through `io_uring` (ublk, Linux 6.0).
+//! The drive as a block device of the kernel, `/dev/ublkbN`: requests come through `io_uring` (ublk, Linux 6.0).
 //!
-//! Only with the cargo feature `ublk`; without it the same calls say so. What is done with a request is tested, but the
-//! kernels at hand have no ublk, so that no request has come through one yet.
+//! Only with the cargo feature `ublk`; without it the same calls return an error. The execution of requests is tested,
+//! but the available kernels have no ublk, so that no request has come through one yet.
 
 #[cfg(not(feature = "ublk"))]
 mod absent;

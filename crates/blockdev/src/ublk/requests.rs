@@ -1,17 +1,17 @@
-//! What is reported to the kernel of the drive, and how the kernel's requests are carried out.
+//! The parameters of the drive for the kernel, and the execution of the kernel's requests.
 
 use crate::device::{Capabilities, Device, Durability, punch};
 use libublk::sys;
 
 const SECTOR_SHIFT: u32 = 9;
-/// So much is trimmed or zeroed by one request; an answer must fit into 31 bits.
+/// The most that one request trims or zeroes; an answer has 31 bits.
 const ZEROED_BYTES_MAX: u64 = 1 << 30;
 /// The operation, below the flags.
 const OPERATION_BITS: u32 = 0xff;
 
 pub fn parameters(capabilities: &Capabilities, request_bytes_max: u32) -> sys::ublk_params {
     let unit_shift = capabilities.unit_bytes.trailing_zeros() as u8;
-    // No kernel takes blocks larger than a page of memory for granted.
+    // Kernels support blocks up to a page of memory.
     let block_shift = unit_shift.clamp(SECTOR_SHIFT as u8, 12);
     let cache = if capabilities.has_volatile_cache { sys::UBLK_ATTR_VOLATILE_CACHE | sys::UBLK_ATTR_FUA } else { 0 };
     let zeroed_sectors_max = (ZEROED_BYTES_MAX >> SECTOR_SHIFT) as u32;
@@ -38,7 +38,7 @@ pub fn parameters(capabilities: &Capabilities, request_bytes_max: u32) -> sys::u
     }
 }
 
-/// Carries a request out, with its data in `buffer`. Returns how many bytes were served, or an error's negative number.
+/// Executes a request, with its data in `buffer`. Returns the number of bytes, or a negative errno.
 pub fn carry_out(request: &sys::ublksrv_io_desc, buffer: &mut [u8], device: &dyn Device) -> i32 {
     let offset_bytes = request.start_sector << SECTOR_SHIFT;
     let length_bytes = u64::from(request.nr_sectors) << SECTOR_SHIFT;
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(ask(sys::UBLK_IO_OP_FLUSH, 0, 0), 0);
         let [read, write, trim, zero, flush] = device.counts().map(|count| (count.requests, count.bytes));
         assert_eq!((read, write), ((1, 8192), (1, 4096)));
-        // Zeroes that need no room are a hole.
+        // Zeroes without allocation are a hole.
         assert_eq!((trim, zero, flush.0), ((2, (1 << 20) + (1 << 15)), (1, 4096), 1));
     }
 

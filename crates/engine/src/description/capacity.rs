@@ -1,5 +1,5 @@
-//! How much a drive holds, in every definition that is in use. Arithmetic on its description alone; exact until the
-//! last division.
+//! The capacity of a drive, in every definition in use. Computed from its description alone; exact until the last
+//! division.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -13,52 +13,65 @@ use serde::Serialize;
 /// unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveCapacity {
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
-    /// T and what is held out of it: all of the flash.
+    /// T and what is excluded from it: all of the flash.
     pub flash_units: u64,
+    /// All of the flash, in bytes.
     pub flash_bytes: u64,
+    /// T in mapping units.
     pub physical_units: u64,
+    /// T in bytes.
     pub physical_bytes: u64,
+    /// U in mapping units.
     pub user_units: u64,
+    /// U in bytes.
     pub user_bytes: u64,
+    /// Flash excluded from T, in bytes.
     pub held_out_bytes: u64,
-    /// T - U; below zero where the host would use more than there is.
+    /// T - U; negative where the host would use more than there is.
     pub spare_bytes: i64,
-    /// The capacity on the label of the drive, whatever share of it the host uses now.
+    /// The capacity on the label of the drive, whatever part of it the host uses now.
     pub sold_bytes: u64,
     /// (T - U) / U
     pub over_provisioning: f64,
     /// (T - U) / T
     pub spare_factor: f64,
-    /// (T - S) / S for the S that the drive is sold as: 7.37 % for GiB of flash sold as GB.
+    /// (T - S) / S for the capacity S on the label: 7.37 % for GiB of flash sold as GB.
     pub hidden_over_provisioning: f64,
-    /// The least (T - U) / U that leaves garbage collection something to gain, rounded up to a hundredth of a percent;
-    /// null: none does.
+    /// The least (T - U) / U with which garbage collection can free space, rounded up to a hundredth of a percent;
+    /// null: none.
     pub over_provisioning_min: Option<f64>,
-    /// The most that the host may use while garbage collection still has one whole erase unit to gain; 0 or less: none.
+    /// The largest U with which garbage collection can still free one whole erase unit; 0 or less: none.
     pub user_units_max: i64,
+    /// Planes of all devices.
     pub planes: u64,
+    /// Blocks of all devices.
     pub blocks: u64,
+    /// Erase units of all devices.
     pub erase_units: u64,
+    /// 1, or the number of planes of a device.
     pub blocks_per_erase_unit: u64,
+    /// Mapping units of an erase unit, including parity.
     pub units_per_erase_unit: u64,
-    /// The part of an erase unit that is not parity.
+    /// The part of an erase unit without parity.
     pub data_units_per_erase_unit: u64,
-    /// What an erase unit holds in SLC mode, without parity.
+    /// The capacity of an erase unit in SLC mode, without parity.
     pub slc_bytes_per_erase_unit: u64,
-    /// Held back from garbage collection: the free reserve and what is open.
+    /// Not available to garbage collection: the reserve and the open erase units.
     pub reserve_erase_units: u64,
+    /// Erase units that are open at a time.
     pub open_erase_units: u64,
-    /// How many erase units each stream has open: a single block on every die, unless one is filled at a time.
+    /// The number of open erase units of each stream: a single block on every die, unless one is filled at a time.
     pub open_blocks_per_stream: u64,
-    /// Units that can hold data once parity and factory bad blocks are off.
+    /// Units for data, without parity and factory bad blocks.
     pub data_units: i64,
     /// Devices of the stripe.
     pub devices: u64,
 }
 
 impl DriveCapacity {
-    /// Of a drive whose geometry is possible; see `consistency.rs`.
+    /// The capacity of a drive whose geometry is possible; see `consistency.rs`.
     pub fn of(drive: &Drive, sold_bytes: Option<u64>) -> Result<Self, SpecificationError> {
         let geometry = Geometry::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)?;
         let unit_bytes = u64::from(geometry.mapping_unit_bytes);
@@ -72,7 +85,7 @@ impl DriveCapacity {
         let erase_units = flash_erase_units.saturating_sub(held_out);
         let open_blocks_per_stream = open_blocks_per_stream(drive, &geometry)?;
         let open_for_cache = u64::from(drive.slc_cache.is_on()) + u64::from(drive.slc_cache.dynamic_bytes_max > 0);
-        // What a zone has open counts among those that it fills.
+        // An open zone's erase units are counted by the zone.
         let streams = if drive.zones.is_on() { 0 } else { u64::from(placement::streams(&drive.ftl.placement)?) };
         let open = streams * open_blocks_per_stream + open_for_cache;
         let data_units = Decimal::of(drive.faults.factory_bad_blocks).rest_of(
@@ -127,7 +140,7 @@ fn without_parity(units: u64, drive: &Drive) -> u64 {
     }
 }
 
-/// 1 where the question makes no sense, and is refused.
+/// 1 for values that are refused elsewhere.
 fn slc_bytes_per_erase_unit(drive: &Drive, geometry: &Geometry) -> u64 {
     let pages = u64::from(geometry.pages_per_block / drive.nand.cell.bits());
     let units = pages * u64::from(geometry.units_per_page) * u64::from(geometry.blocks_per_erase_unit());
@@ -148,7 +161,7 @@ fn user_units_max(drive: &Drive, open: u64, data_units: i64, data_units_per_eras
         if drive.data_reduction.is_on() { i64::from(drive.data_reduction.index_bytes_per_unit) } else { 0 };
     let units = (units * unit_bytes).div_euclid(unit_bytes + index_bytes);
     let entries = i64::from(drive.map_cache.entries_per_map_page);
-    // Each map page in flash takes a unit, in addition to those that it maps.
+    // Each map page in flash occupies a unit, in addition to those that it maps.
     let units = if drive.map_cache.bytes > 0 { (units * entries).div_euclid(entries + 1) } else { units };
     let devices = i64::from(drive.stripe.devices);
     if devices == 1 {
@@ -181,14 +194,14 @@ impl Decimal {
         Self { numerator, denominator: 10_i128.pow(decimals.len() as u32) }
     }
 
-    /// Units that hold data in so many erase units, where this share of all is bad.
+    /// Units for data in this many erase units, where this share of all is bad.
     fn rest_of(&self, erase_units: u64, all_erase_units: u64, units_per_erase_unit: u64) -> i64 {
         let good = i128::from(erase_units) * self.denominator - i128::from(all_erase_units) * self.numerator;
         (good * i128::from(units_per_erase_unit) / self.denominator) as i64
     }
 }
 
-/// Decimals of the shortest text that reads back as the number.
+/// The number of decimals of the shortest text that parses to the number.
 fn digits(share: f64) -> usize {
     format!("{share}").split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
@@ -208,7 +221,7 @@ mod tests {
     fn the_textbook_drive_by_hand() {
         let capacity = DriveCapacity::of(&Drive::textbook(), None).unwrap();
         assert_eq!((capacity.physical_units, capacity.user_units, capacity.open_erase_units), (1024, 768, 1));
-        // 64 erase units less a reserve of one, one that is open, and one to gain.
+        // 64 erase units minus a reserve of one, one open, and one to free.
         assert_eq!(capacity.user_units_max, 61 * 16);
         // 1024 / 976 - 1 = 4.918 %, in hundredths of a percent.
         assert_eq!(capacity.over_provisioning_min, Some(0.0492));

@@ -1,5 +1,5 @@
-//! Whether the values of a drive fit together: sizes are multiples of each other, policies exist, features go with each
-//! other, garbage collection can work. Each rule is one function that says all that breaks it.
+//! Rules between the values of a drive: sizes are multiples of each other, policies exist, features are compatible,
+//! garbage collection can work. Each rule is one function that returns all violations.
 
 use super::capacity::DriveCapacity;
 use super::{Part, Problem, ProblemKind};
@@ -12,10 +12,10 @@ use crate::specification::drive::{
 };
 use serde_json::json;
 
-/// The engine counts the run of a segment with 15 bits.
+/// The engine stores the run of a segment in 15 bits.
 const SEGMENT_UNITS_MAX: u32 = (1 << 15) - 1;
-/// It keeps the size of reduced data in a byte.
-const PLACES_PER_UNIT_MAX: u32 = 128;
+/// It stores the size of reduced data in a byte.
+const SLOTS_PER_UNIT_MAX: u32 = 128;
 
 pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
     let mut problems = policies::problems(&drive.ftl);
@@ -41,7 +41,7 @@ fn with(mut problems: Vec<Problem>, more: impl IntoIterator<Item = Problem>) -> 
     problems
 }
 
-/// Breaks no rule, or says so.
+/// None if the rule holds, otherwise the problem.
 fn unless(holds: bool, problem: impl FnOnce() -> Problem) -> Option<Problem> {
     (!holds).then(problem)
 }
@@ -146,7 +146,7 @@ fn data_reduction(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
         return Vec::new();
     }
     let (unit, packing) = (geometry.mapping_unit_bytes, reduction.packing_bytes);
-    let least = (unit / PLACES_PER_UNIT_MAX).max(1);
+    let least = (unit / SLOTS_PER_UNIT_MAX).max(1);
     let is_packing = packing.is_power_of_two() && (least..=unit).contains(&packing);
     let power = unless(is_packing, || {
         let allowed = format!("a power of two from {least} to ftl.mapping_unit_bytes = {unit}");
@@ -283,7 +283,7 @@ fn room_for_zones(drive: &Drive, capacity: &DriveCapacity, zones: &ZonesOfDrive)
     })
 }
 
-/// Garbage collection must have something to gain, and the host something to use.
+/// Garbage collection must be able to free space, and the host must have capacity.
 fn spare_area(drive: &Drive) -> Option<Problem> {
     let capacity = match DriveCapacity::of(drive, None) {
         Ok(capacity) => capacity,

@@ -1,5 +1,5 @@
-//! The keys of a drive file, the types of their values and the bounds of each alone, against the schema; and whether
-//! each value has a source.
+//! Checks the keys of a drive file, the types of their values and the bounds of each alone, against the schema; and
+//! that each value has a source.
 
 use super::schema::{self, target};
 use super::{Problem, ProblemKind};
@@ -28,7 +28,7 @@ fn table(path: &str, node: &Value, content: &Map<String, Value>, problems: &mut 
             }),
         }
     }
-    // What is left out of a description where it is empty is not required of it.
+    // Keys that a description omits when they are empty are not required.
     let is_required = |name: &str| node["required"].as_array().is_some_and(|names| names.iter().any(|key| key == name));
     for (name, property) in properties.into_iter().flatten().filter(|(name, _)| !is_required(name)) {
         if let Some(value) = content.get(name) {
@@ -50,7 +50,7 @@ fn table(path: &str, node: &Value, content: &Map<String, Value>, problems: &mut 
 
 fn value(key: &str, property: &Value, value: &Value, problems: &mut Vec<Problem>) {
     let node = target(property);
-    // A table, or one that may stand in the place of a text.
+    // A table, or one that may replace a text.
     let as_table = [node].into_iter().chain(node["anyOf"].as_array().into_iter().flatten().map(target));
     match (as_table.into_iter().find(|node| node["type"] == "object"), value.as_object()) {
         (Some(node), Some(content)) => table(key, node, content, problems),
@@ -80,11 +80,20 @@ fn keys_of(path: &str) -> String {
     if path.is_empty() { "top-level keys and tables".into() } else { format!("keys of [{path}]") }
 }
 
+/// The keys of a table: those always present in a description, then those omitted when they are empty.
 fn names(node: &Value) -> Vec<String> {
-    node["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    let required = node["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names: Vec<String> = required.map(str::to_owned).collect();
+    let optional = node["properties"].as_object().into_iter().flat_map(Map::keys);
+    names.extend(
+        optional
+            .filter(|name| !node["required"].as_array().is_some_and(|keys| keys.iter().any(|key| key == *name)))
+            .cloned(),
+    );
+    names
 }
 
-/// Whether a value that is no table is of this type and within its bounds.
+/// Whether a value other than a table has this type and is within its bounds.
 fn fits(node: &Value, value: &Value) -> bool {
     let node = target(node);
     let one_of = |key: &str| node[key].as_array().is_none_or(|nodes| nodes.iter().any(|node| fits(node, value)));
@@ -130,7 +139,7 @@ fn is_within(node: &Value, value: &Value) -> bool {
         && bound("exclusiveMaximum").is_none_or(|most| number < most)
 }
 
-/// The largest number that the engine, or TOML, has a place for.
+/// The largest number that the engine, or TOML, can store.
 fn format_max(node: &Value) -> Option<f64> {
     match node["format"].as_str()? {
         "uint32" => Some(f64::from(u32::MAX)),
@@ -147,7 +156,7 @@ fn items_fit(node: &Value, value: &Value) -> bool {
         && items.iter().all(|item| fits(&node["items"], item))
 }
 
-/// Every value of a table has a source, its own or that of its table, and every source has a value.
+/// Checks that every value of a table has a source, its own or that of its table, and that every source has a value.
 pub fn check_sources(content: &Value) -> Vec<Problem> {
     let none = Map::new();
     let sources = content["sources"].as_object().unwrap_or(&none);
@@ -157,7 +166,7 @@ pub fn check_sources(content: &Value) -> Vec<Problem> {
         let keys = if node.get("properties").is_some() { names(node) } else { Vec::new() };
         keys.iter().filter(|key| content[table].get(key).is_some()).map(|key| format!("{table}.{key}")).collect()
     };
-    // The name that stands for all values of the table, and each of them.
+    // The name for all values of the table, and each of them.
     let with_table = |table: String| of_table(&table).into_iter().map(move |key| (format!("{table}.*"), key));
     let said: Vec<(String, String)> = names(file).into_iter().flat_map(with_table).collect();
     let mut problems = Vec::new();

@@ -1,5 +1,5 @@
-//! What is known of a drive before it is built: the schema of its description, all that is wrong with one, and what one
-//! that is right holds. The words and bounds are those of `specification`; nothing here runs.
+//! The description of a drive before it is built: its schema, all errors in a description, and the properties of a
+//! valid one. Words and bounds are those of `specification`; nothing here runs.
 
 mod capacity;
 mod consistency;
@@ -15,56 +15,61 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that is wrong with a drive file.
+/// An error in a drive file.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Problem {
+    /// The kind of error.
     pub kind: ProblemKind,
     /// `table.key`, or a table, or a key at the top.
     pub key: String,
     /// As the file has it, or its default; null for a key that is missing.
     pub value: Value,
-    /// Completes "should be"; for an unknown key, what the known ones are keys of.
+    /// Completes "should be"; for an unknown key, the table whose keys are known.
     pub allowed: String,
-    /// The names that would be right, where there is a list of them.
+    /// The valid names, where there is a list of them.
     pub known: Vec<String>,
 }
 
+/// Kinds of errors in a drive file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
-    /// A key that has no default is not there.
+    /// A key without a default is absent.
     MissingKey,
+    /// The table has no such key.
     UnknownKey,
-    /// The value cannot be, alone or with others.
+    /// The value is impossible, alone or with others.
     Value,
     /// No value has a source; `known` lists those without.
     NoSource,
-    /// The host may use so much that garbage collection has nothing to gain.
+    /// The host's capacity is so large that garbage collection cannot free space.
     SpareArea,
 }
 
-/// How far a drive file is looked at.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Its keys, the types of their values and the bounds of each alone.
     Keys,
-    /// Also sources, and what does not depend on how much the host may use.
+    /// Also sources, and rules that do not depend on the capacity for the host.
     Geometry,
+    /// Everything.
     All,
 }
 
-/// A drive whose description has no problems.
+/// A drive whose description has no errors.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DescribedDrive {
-    /// The file with every value in it, defaults and parameters of policies too.
+    /// The file with every value filled in, including defaults and parameters of policies.
     pub file: DriveFile,
+    /// The capacities derived from it.
     pub capacity: DriveCapacity,
-    /// Of the drive alone, without the jobs of a run.
+    /// The memory of the drive alone, without the jobs of a run.
     pub memory: Memory,
 }
 
-/// All that is wrong with a drive file, in the order of its keys.
+/// All errors in a drive file, in the order of its keys.
 pub fn check(content: &Value, part: Part) -> Vec<Problem> {
     let mut problems = keys::check(content);
     if part == Part::Keys {
@@ -81,8 +86,8 @@ pub fn check(content: &Value, part: Part) -> Vec<Problem> {
     problems
 }
 
-/// What a drive is that has no problems, but for how much the host may use. `sold_bytes` is what the drive is sold as,
-/// where that is not what its file says.
+/// The description of a drive without errors, except perhaps in its capacity for the host. `sold_bytes` is the capacity
+/// on the label, if it differs from that in the file.
 pub fn describe(content: &Value, sold_bytes: Option<u64>) -> Result<DescribedDrive, SpecificationError> {
     let mut file: DriveFile = serde_json::from_value(content.clone())
         .map_err(|error| SpecificationError::new("drive", content, error.to_string()))?;
@@ -94,6 +99,7 @@ pub fn describe(content: &Value, sold_bytes: Option<u64>) -> Result<DescribedDri
 }
 
 impl Problem {
+    /// An impossible value.
     pub fn value(key: impl Into<String>, value: impl Into<Value>, allowed: impl Into<String>) -> Self {
         Self {
             kind: ProblemKind::Value,

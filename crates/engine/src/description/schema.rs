@@ -1,7 +1,7 @@
 //! The JSON schema of everything that crosses the engine's boundary as JSON: drive files, specifications, outcomes.
 //!
-//! It is in the form of serialization, where every key is required, so that `required` lists the keys in their order.
-//! A key that may be left out has a `default`. `allowed` completes "should be" for the values of a drive file.
+//! It describes serialised values, in which every key is present, so that `required` lists the keys in order. A key
+//! that may be omitted has a `default`. `allowed` completes "should be" for the values of a drive file.
 
 use super::DescribedDrive;
 use super::Problem;
@@ -57,7 +57,7 @@ fn made() -> Value {
     schema
 }
 
-/// In the tables of drive files.
+/// Adds `allowed` to the tables of drive files.
 fn say_what_is_allowed(schema: &mut Value) {
     let plain = schema.clone();
     let name_of = |node: &Value| node["$ref"].as_str().and_then(|name| name.rsplit('/').next()).map(str::to_owned);
@@ -79,7 +79,7 @@ fn say_what_is_allowed(schema: &mut Value) {
     }
 }
 
-/// Which values a node allows, in words.
+/// The values that a node allows, in words.
 fn words(node: &Value) -> String {
     let kinds = node["type"].as_array();
     let kind = node["type"].as_str().or_else(|| kinds?.iter().filter_map(Value::as_str).find(|kind| *kind != "null"));

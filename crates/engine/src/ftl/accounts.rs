@@ -1,19 +1,19 @@
-//! The drive's counters: the ledger, and what each stream occupies. Every counter is written here and nowhere else.
+//! The drive's counters: the ledger, and the live units of each stream. Every counter is written here and nowhere else.
 //!
-//! All numbers of units are places: mapping units, or the parts of them that reduced data is packed in.
+//! All numbers of units are slots: mapping units, or the parts of them in which reduced data is packed.
 
 use crate::ledger::{Cause, Ledger};
 use crate::policies::placement::{PlacementPolicy, PoolState};
 use crate::units::StreamId;
 use std::marker::PhantomData;
 
-/// What a stream holds live is kept only for placements that are `POOLED`.
+/// The live units of each stream are counted only for placement policies that are `POOLED`.
 pub struct Accounts<P> {
     ledger: Ledger,
     /// Addresses that the host has written and not trimmed.
     mapped_units: u64,
     pools: Vec<PoolState>,
-    /// Programs that the ledger does not know of, because the process that made them was killed.
+    /// Programs that the ledger does not contain, because the process that counted them was killed.
     unexplained_programs: i64,
     placement: PhantomData<P>,
 }
@@ -58,34 +58,34 @@ impl<P: PlacementPolicy> Accounts<P> {
         self.ledger.host_trimmed_bytes += bytes;
     }
 
-    /// A unit of the host is programmed, which takes so many places.
+    /// A unit written by the host was programmed into `slots` slots.
     #[inline(always)]
-    pub fn host(&mut self, stream: StreamId, places: u32) {
-        self.ledger.programmed_units.host += u64::from(places);
+    pub fn host(&mut self, stream: StreamId, slots: u32) {
+        self.ledger.programmed_units.host += u64::from(slots);
         if P::POOLED {
             let pool = &mut self.pools[stream.index()];
-            pool.live_units += u64::from(places);
+            pool.live_units += u64::from(slots);
             pool.recent_units += 1;
         }
     }
 
-    /// An address holds something that held nothing.
+    /// An unmapped address was mapped.
     #[inline(always)]
     pub fn mapped(&mut self) {
         self.mapped_units += 1;
     }
 
-    /// An address holds nothing any more.
+    /// A mapped address was trimmed.
     pub fn trimmed(&mut self) {
         self.mapped_units -= 1;
         self.ledger.trimmed_units += 1;
     }
 
-    /// What was written to the stream has become stale. The stream is not looked up where nobody asks for it.
+    /// Slots of a stream were invalidated. The stream is determined only for policies that need it.
     #[inline(always)]
-    pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, places: u32) {
+    pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, slots: u32) {
         if P::POOLED {
-            self.pools[stream().index()].live_units -= u64::from(places);
+            self.pools[stream().index()].live_units -= u64::from(slots);
         }
     }
 
@@ -105,7 +105,7 @@ impl<P: PlacementPolicy> Accounts<P> {
         }
     }
 
-    /// Units are read from flash: none where the controller still has them in its memory.
+    /// Units were read from flash; none where the controller still holds them in its memory.
     #[inline(always)]
     pub fn read(&mut self, cause: Cause, units: u64) {
         let reads = &mut self.ledger.read_units;
@@ -120,25 +120,25 @@ impl<P: PlacementPolicy> Accounts<P> {
         *counter += units;
     }
 
-    /// The host writes a part of a unit.
+    /// The host wrote a part of a unit.
     pub fn modified(&mut self) {
         self.ledger.read_modify_write_units += 1;
     }
 
-    pub fn parity(&mut self, places: u32) {
-        self.ledger.programmed_units.parity += u64::from(places);
+    pub fn parity(&mut self, slots: u32) {
+        self.ledger.programmed_units.parity += u64::from(slots);
     }
 
-    pub fn padded(&mut self, places: u64) {
-        self.ledger.programmed_units.padding += places;
+    pub fn padded(&mut self, slots: u64) {
+        self.ledger.programmed_units.padding += slots;
     }
 
-    /// What the drive keeps for itself is programmed, and is never live.
-    pub fn index(&mut self, places: u32) {
-        self.ledger.programmed_units.metadata += u64::from(places);
+    /// Data of the drive itself was programmed; it never counts as live.
+    pub fn index(&mut self, slots: u32) {
+        self.ledger.programmed_units.metadata += u64::from(slots);
     }
 
-    /// A map page is programmed, which is live as the host's units are.
+    /// A map page was programmed; it is live in the same sense as the host's units.
     pub fn map_page(&mut self, stream: StreamId) {
         self.ledger.programmed_units.metadata += 1;
         self.found(stream, 1);
@@ -161,7 +161,7 @@ impl<P: PlacementPolicy> Accounts<P> {
         self.ledger.erased_erase_units += 1;
     }
 
-    /// Lets old writes fade, so that the shares of the streams follow a workload that changes.
+    /// Reduces the weight of earlier writes, so that the shares of the streams follow a changing workload.
     pub fn fade(&mut self, user_units: u32) {
         let recent: u64 = self.pools.iter().map(|pool| pool.recent_units).sum();
         if recent > 4 * u64::from(user_units) {
@@ -176,7 +176,7 @@ impl<P: PlacementPolicy> Accounts<P> {
         self.ledger = ledger;
     }
 
-    /// With what each stream holds live, or to be counted with `found`.
+    /// Restores the live units of each stream from a saved state; without, they are counted by `found`.
     pub fn take_up_pools(&mut self, pools: Vec<PoolState>) {
         self.pools = pools;
     }
@@ -185,19 +185,19 @@ impl<P: PlacementPolicy> Accounts<P> {
         self.mapped_units = mapped_units;
     }
 
-    /// Live places of a stream.
-    pub fn found(&mut self, stream: StreamId, places: u32) {
+    /// A scan found live slots of a stream.
+    pub fn found(&mut self, stream: StreamId, slots: u32) {
         if P::POOLED {
-            self.pools[stream.index()].live_units += u64::from(places);
+            self.pools[stream.index()].live_units += u64::from(slots);
         }
     }
 
-    /// An erase was counted, but the power went before it was carried out.
+    /// An erase was counted, but power was lost before it was performed.
     pub fn erase_undone(&mut self) {
         self.ledger.erased_erase_units -= 1;
     }
 
-    /// A ledger that lags behind its flash: what it does not know of, of all that was programmed, is set apart.
+    /// Compares the ledger with the programs found in flash, and records the difference separately.
     pub fn explain(&mut self, programmed: u64) {
         self.unexplained_programs = programmed as i64 - self.ledger.programmed_units.total() as i64;
     }

@@ -1,12 +1,12 @@
-//! What the drive does when nobody asks anything of it: folding the SLC cache, refreshing, collecting garbage ahead of
-//! its time, levelling wear, putting in order.
+//! Background operations while the host sends no requests: folding of the SLC cache, refresh, garbage collection in
+//! advance, wear levelling, rewriting in address order.
 //!
-//! One call is a batch as large as one program of every die, so that a request which arrives meanwhile waits for
-//! little. A victim that idle time left half empty stays so; the pacing of the host's writes goes on with it when space
-//! is short, or the next idle time does.
+//! One call performs one batch, as large as one program of every die, so that a request arriving meanwhile waits
+//! briefly. A partly collected victim stays so; throttled collection continues it when space is short, or the next idle
+//! time does.
 //!
-//! Refreshed data is counted as wear levelling, data that is put in order as garbage collection: the ledger has no
-//! causes of their own for them.
+//! Refreshed data is counted as wear levelling, data rewritten in order as garbage collection: the ledger has no
+//! separate causes for them.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -26,20 +26,20 @@ use crate::units::{EraseUnit, Lpn, Ppn};
 pub(super) struct Background {
     idle_after_ns: u64,
     batch_units: u64,
-    /// Erase units that garbage collection keeps erased in idle time beyond what the host may not take; 0: it does not
-    /// run.
+    /// Erase units that garbage collection keeps erased in idle time, in addition to those that the host may not take;
+    /// 0: no collection in idle time.
     pool_erase_units: u32,
     pub(super) levels_wear: bool,
-    /// Erases at which a look at the whole drive found nothing to level.
+    /// The number of erases at the last examination of the whole drive that found nothing to level.
     pub(super) level_at_erases: u64,
     pub(super) refresh: Refresh,
     pub(super) order: Option<Order>,
-    /// Whether what is opened now is opened by idle work.
+    /// Whether an erase unit opened now is opened by background operations.
     pub(super) is_at_work: bool,
 }
 
 impl Background {
-    /// Nothing for a drive that does nothing in idle time.
+    /// None for a drive without background operations.
     pub fn new(
         drive: &Drive,
         geometry: &Geometry,
@@ -86,7 +86,7 @@ impl Background {
         })))
     }
 
-    /// Whether it remembers the times of data, or the order in which it was written.
+    /// Whether it stores the times or the order of writes.
     pub fn remembers(&self) -> bool {
         self.refresh.is_on() || self.order.is_some()
     }
@@ -99,7 +99,7 @@ impl Background {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Does a batch of what can wait for idle time. Nothing was asked of the drive since `idle_since_ns`.
+    /// Performs one batch of background operations. The host has sent no request since `idle_since_ns`.
     pub fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         let Some(background) = &mut self.background else { return Ok(Idle::NothingBefore(u64::MAX)) };
         background.refresh.set_time(now_ns);
@@ -127,11 +127,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let Some((victim, cause)) = self.idle_victim() else { return self.put_in_order(units) };
             self.start_gc(victim, cause)?;
         }
-        self.go_on_with_gc(units * u64::from(self.space.layout.places_per_unit()))?;
+        self.go_on_with_gc(units * u64::from(self.space.layout.slots_per_unit()))?;
         Ok(true)
     }
 
-    /// The erase unit that idle time empties next, and why.
+    /// The next erase unit to collect in idle time, and the cause.
     fn idle_victim(&mut self) -> Option<(EraseUnit, Cause)> {
         let background = self.background.as_mut().expect("idle work is on");
         let space = &self.space;
@@ -167,7 +167,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         None
     }
 
-    /// Rewrites, in the order of addresses, one segment that lies otherwise. False when none does, or there is no room.
+    /// Rewrites, in address order, one segment that is stored in another order. False when there is none, or no space.
     fn put_in_order(&mut self, units: u64) -> Result<bool, ReadOnly> {
         if self.background.as_ref().is_none_or(|background| background.order.is_none()) {
             return Ok(false);
@@ -186,7 +186,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.space.array.geometry().units_per_page,
             |erase_unit| match space.occupancy.state(erase_unit) {
                 State::Free | State::Retired => 0,
-                State::Open if victim != Some(erase_unit) => space.written_places(erase_unit),
+                State::Open if victim != Some(erase_unit) => space.written_slots(erase_unit),
                 State::Open | State::Closed => space.layout.units_per_erase_unit(),
             },
         );

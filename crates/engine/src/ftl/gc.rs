@@ -1,9 +1,9 @@
 //! Garbage collection: live units are moved out of an erase unit, which is then erased.
 //!
-//! There is one path. A `Move` under way holds its victim, the reason, and the progress; `advance` continues it by as
-//! many places as the budget allows. Reclaiming space at once is an unbounded budget. Collecting in step with the host
-//! or in idle time, wear levelling, refresh and folding of the SLC cache differ in the budget and in when it is given.
-//! At most two moves are under way: one of garbage collection, and one of folding.
+//! There is one implementation. A `Move` in progress holds its victim, its cause and its progress; `advance` continues
+//! it within a budget of units. Reclaiming space immediately is an unbounded budget. Throttled and idle-time
+//! collection, wear levelling, refresh, and folding of the SLC cache differ in the size and the time of the budget. At
+//! most two moves are in progress: one of garbage collection, and one of folding.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -21,51 +21,52 @@ use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 
-/// Live units that are gathered at a time: enough to overlap their cache misses, few enough to stay in the innermost
-/// cache until they are written.
+/// Live units gathered at a time: enough to overlap their cache misses, few enough to stay in the innermost cache until
+/// they are written.
 const GATHERED_AT_ONCE: usize = 256;
-/// The same where the budget is small, so that most of what is gathered is still live when its turn comes.
+/// The same for small budgets, so that most gathered units are still live when they are moved.
 const GATHERED_IN_STEPS: usize = 64;
 
-/// An erase unit that is being emptied.
+/// An erase unit whose live units are being moved.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Move {
     pub victim: EraseUnit,
-    /// What its programs are counted as.
+    /// The cause that its programs are counted under.
     pub cause: Cause,
-    /// Where its units go. Folded data follows the frontier past the SLC cache instead, which may change its place.
+    /// The destination. Folded data instead goes to the stream behind the SLC cache, whose number may change.
     pub stream: StreamId,
     born_at: u64,
-    /// Places of the victim that have been looked at.
-    place: u32,
-    /// Live units that were found there, and how many of them are done.
+    /// Slots of the victim that have been examined.
+    slot: u32,
+    /// Live units found there, and how many of them have been moved.
     pub gathered: Vec<(Lpn, Ppn)>,
     done: usize,
-    /// What it held at first, and what emptying it gives back: the pace of a move in step with the host.
+    /// The victim's live units at first, and the units that its erase frees: their ratio is the pace of throttled
+    /// collection.
     live_units: u64,
     gained_units: u64,
-    /// Fractions of a unit owed, in units times `gained_units`.
+    /// Fractions of a unit still to be moved, in units times `gained_units`.
     debt: u64,
 }
 
-/// What chooses victims, and the move under way.
+/// Victim selection, and the move in progress.
 pub struct Gc {
     pub victim: Victim,
     pub wear_leveling: WearLeveling,
     pub gc_throttling: GcThrottling,
-    /// For victim policies that choose at random.
+    /// For victim policies with random choice.
     pub random: Random,
-    /// The erase unit that levelling wear looks at next.
+    /// The next erase unit that wear levelling examines.
     pub leveled_to: u32,
     pub under_way: Option<Move>,
-    /// Units that are to be moved with the next batch.
+    /// Units to be moved with the next batch.
     pub owed_units: u64,
-    /// Memory for the next move.
+    /// Reused memory for the next move.
     list: Vec<(Lpn, Ppn)>,
 }
 
 impl Move {
-    /// `gained_units` of the host are there to pay for it.
+    /// `gained_units` host writes pay for moving the victim's live units.
     pub fn new(
         victim: EraseUnit,
         cause: Cause,
@@ -76,15 +77,15 @@ impl Move {
     ) -> Self {
         list.clear();
         let gained_units = gained_units.max(1);
-        Self { victim, cause, stream, born_at, place: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
+        Self { victim, cause, stream, born_at, slot: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
     }
 
-    /// Units to move for one more unit of the host.
+    /// Units to move for one more unit written by the host.
     pub fn owe(&mut self) -> u64 {
         self.take_on(self.live_units)
     }
 
-    /// Adds parts of a unit to what is owed, and returns the whole units in it.
+    /// Adds fractions of a unit to the debt, and returns the whole units in it.
     fn take_on(&mut self, parts: u64) -> u64 {
         self.debt += parts;
         let units = self.debt / self.gained_units;
@@ -92,11 +93,11 @@ impl Move {
         units
     }
 
-    /// Whether it names only what the drive has; `units` are all that may lie in flash.
+    /// Whether all numbers are valid for this drive; `units` is the number of units in flash.
     pub fn is_within(&self, space: &Space, units: u32) -> bool {
         let is_of_victim = |&(lpn, ppn): &(Lpn, Ppn)| lpn.0 < units && space.layout.erase_unit_of(ppn) == self.victim;
         self.gained_units > 0
-            && self.place <= space.layout.units_per_erase_unit()
+            && self.slot <= space.layout.units_per_erase_unit()
             && self.stream.index() < space.frontiers.len()
             && self.done <= self.gathered.len()
             && self.gathered.iter().all(is_of_victim)
@@ -121,7 +122,7 @@ impl Gc {
         self.under_way.as_ref().map(|under_way| under_way.victim)
     }
 
-    /// A victim of the pool on the die; or of another pool on the die; or any.
+    /// A victim of the pool on the die; otherwise of another pool on the die; otherwise of any die.
     fn choose(&mut self, space: &Space, now: u64, pool: Pool, die: Option<u32>) -> Option<EraseUnit> {
         let mut choose = |pool, die| {
             let view = View {
@@ -142,7 +143,7 @@ impl Gc {
         on_die.or_else(|| choose(pool, None)).or_else(|| choose(Pool::All, None))
     }
 
-    /// A closed erase unit whose wear is too far below that of the most worn one, among the next few in turn.
+    /// A closed erase unit whose erase count is too far below the highest one, among the next few in turn.
     pub fn erase_unit_to_level(&mut self, space: &Space) -> Option<EraseUnit> {
         let threshold = self.wear_leveling.threshold()?;
         let erase_units = space.erase_units();
@@ -158,9 +159,9 @@ impl Gc {
     }
 }
 
-/// The one path.
+/// Starting and continuing a move.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Begins to empty a closed erase unit. The drive turns read-only if there is no room for what lives in it.
+    /// Starts moving the live units of a closed erase unit. The drive becomes read-only if there is no space for them.
     fn begin_move(&mut self, victim: EraseUnit, cause: Cause) -> Result<Move, ReadOnly> {
         let resident = self.resident(victim);
         let live_units = u64::from(self.space.occupancy.live_units(victim));
@@ -168,22 +169,22 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.check_room_to_move(stream, live_units)?;
         self.space.occupancy.start_emptying(victim);
         self.gc.victim.taken(victim, resident.stream);
-        // A full victim, which first-in-first-out may choose, gives nothing back; it is moved with the next write.
+        // A full victim, which first-in-first-out may choose, frees nothing; it is moved with the next write.
         let gained_units = u64::from(self.space.layout.data_units_per_erase_unit()) - live_units;
         let born_at = self.space.filled.born_at[victim.index()];
         let list = std::mem::take(&mut self.gc.list);
         Ok(Move::new(victim, cause, stream, born_at, (live_units, gained_units), list))
     }
 
-    /// Moves live units of the victim, so many places at most. Returns whether none is left; an emptied victim is to be
+    /// Moves live units of the victim, at most `budget` slots. Returns whether none is left; the victim is then to be
     /// erased.
     #[inline]
     pub(super) fn advance(&mut self, under_way: &mut Move, mut budget: u64) -> Result<bool, ReadOnly> {
-        // What is gathered in this call nobody has overwritten since.
+        // Units gathered in this call cannot have been overwritten since.
         let mut is_fresh = false;
         loop {
             if under_way.done == under_way.gathered.len() {
-                if under_way.place == self.space.layout.units_per_erase_unit() {
+                if under_way.slot == self.space.layout.units_per_erase_unit() {
                     return Ok(true);
                 }
                 self.gather(under_way, budget);
@@ -195,7 +196,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             }
             if L::IS_PACKED || self.slc_cache.is_some() {
                 match self.advance_by_one(under_way, budget)? {
-                    Some(places) => budget -= places,
+                    Some(slots) => budget -= slots,
                     None => return Ok(false),
                 }
                 continue;
@@ -216,11 +217,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         under_way.gathered.clear();
         under_way.done = 0;
         let most = if budget < GATHERED_AT_ONCE as u64 { GATHERED_IN_STEPS } else { GATHERED_AT_ONCE };
-        under_way.place = self.map.gather_live(under_way.victim, under_way.place, most, &mut under_way.gathered);
+        under_way.slot = self.map.gather_live(under_way.victim, under_way.slot, most, &mut under_way.gathered);
     }
 
-    /// The same for one unit: where each takes as many places as it needs, or where folding and garbage collection may
-    /// need each other's room. Returns the places that were moved, or nothing if the budget is too small for the unit.
+    /// The same for one unit: where units have different sizes, or where folding and garbage collection may need each
+    /// other's space. Returns the number of moved slots, or None if the budget is too small for the unit.
     fn advance_by_one(&mut self, under_way: &mut Move, budget: u64) -> Result<Option<u64>, ReadOnly> {
         let is_fold = under_way.cause == Cause::SlcFold;
         let stream = if is_fold { self.frontier_past_cache() } else { under_way.stream };
@@ -228,38 +229,38 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.find_room_for(stream)?;
         }
         let (lpn, from) = under_way.gathered[under_way.done];
-        let Some((lpn, places)) = L::still_at(self, lpn, from) else {
+        let Some((lpn, slots)) = L::still_at(self, lpn, from) else {
             under_way.done += 1;
             return Ok(Some(0));
         };
-        if budget < u64::from(places) {
-            // It is saved up.
+        if budget < u64::from(slots) {
+            // The budget accumulates.
             under_way.debt += budget * under_way.gained_units;
             return Ok(None);
         }
         under_way.done += 1;
-        self.relocate(under_way.victim, &[(lpn, from)], places, stream, under_way.born_at, under_way.cause);
-        Ok(Some(u64::from(places)))
+        self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
+        Ok(Some(u64::from(slots)))
     }
 
-    /// Brings those to the front that the host has not overwritten or trimmed since they were gathered.
+    /// Moves the units that are still live since they were gathered to the front of the list.
     fn keep_live(&self, gathered: &mut [(Lpn, Ppn)]) -> usize {
         let mut live_units = 0;
-        for place in 0..gathered.len() {
-            let (lpn, from) = gathered[place];
+        for slot in 0..gathered.len() {
+            let (lpn, from) = gathered[slot];
             gathered[live_units] = (lpn, from);
             live_units += usize::from(self.map.physical(lpn) == from);
         }
         live_units
     }
 
-    /// Moves all that is live among some places of an erase unit to a stream: units in the order of their places, which
-    /// take so many places together. Map, occupancy and counters are updated.
+    /// Moves all live units among `places` of an erase unit to a stream, in the order of their slots. Updates map,
+    /// occupancy and counters.
     pub(super) fn relocate(
         &mut self,
         erase_unit: EraseUnit,
         units: &[(Lpn, Ppn)],
-        places: u32,
+        slots: u32,
         stream: StreamId,
         born_at: u64,
         cause: Cause,
@@ -267,14 +268,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let (Some(&(_, first)), Some(&(_, last))) = (units.first(), units.last()) else { return };
         L::move_units(self, units, stream, born_at, cause);
         self.map.mark_range_stale(first, last);
-        self.space.occupancy.lose(erase_unit, places);
-        // Of reduced data what is read is counted as it is found.
-        let read_units = if L::IS_PACKED { 0 } else { u64::from(places) };
-        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(places), read_units);
+        self.space.occupancy.lose(erase_unit, slots);
+        // Reads of reduced data are counted as they are found.
+        let read_units = if L::IS_PACKED { 0 } else { u64::from(slots) };
+        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(slots), read_units);
         self.layer.relocated(units, cause);
     }
 
-    /// A block that failed its erase is lost: with a small reserve there may be nowhere to move to.
+    /// A block whose erase failed is lost: with a small reserve there may be no space to move to.
     pub(super) fn check_room_to_move(&mut self, stream: StreamId, live_units: u64) -> Result<(), ReadOnly> {
         if live_units == 0 || L::has_room_to_move(self, stream, live_units) {
             return Ok(());
@@ -282,8 +283,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Err(self.turn_read_only())
     }
 
-    /// Garbage collection and folding at the same time may have used up what was erased: the other one is ended, and
-    /// gives some back.
+    /// Simultaneous garbage collection and folding may have used all erased units: the other move is completed, which
+    /// frees some.
     #[cold]
     fn find_room_for(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
         if self.space.is_stopped(stream) && !self.go_on(stream) {
@@ -321,9 +322,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// The callers of that path.
+/// Callers of that implementation.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Empties a closed erase unit at once, and erases it.
+    /// Moves all live units of a closed erase unit, and erases it.
     pub(super) fn empty(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
         let mut under_way = self.begin_move(victim, cause)?;
         if let Err(reason) = self.advance(&mut under_way, u64::MAX) {
@@ -334,7 +335,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.erase(victim)
     }
 
-    /// Makes a closed erase unit the victim under way; there must be none.
+    /// Makes a closed erase unit the current victim; there must be none.
     pub(super) fn start_gc(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
         if self.slc_cache.is_some() && self.space.free.len() <= self.space.margins.reserve_erase_units {
             self.finish_folding()?;
@@ -343,7 +344,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Moves so many live places of the victim under way, and erases it when none is left.
+    /// Moves at most `budget` live slots of the current victim, and erases it when none is left.
     pub(super) fn go_on_with_gc(&mut self, budget: u64) -> Result<(), ReadOnly> {
         let Some(mut under_way) = self.gc.under_way.take() else { return Ok(()) };
         let is_empty = self.advance(&mut under_way, budget);
@@ -356,12 +357,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.level_wear()
     }
 
-    /// Empties the victim under way at once.
+    /// Completes the current victim.
     pub(super) fn finish_gc(&mut self) -> Result<(), ReadOnly> {
         self.go_on_with_gc(u64::MAX)
     }
 
-    /// Collects garbage until the host may open an erase unit, or until its stream has room, where it shares one with
+    /// Collects garbage until the host may open an erase unit, or until its stream has space, where it shares one with
     /// garbage collection.
     pub(super) fn make_space(&mut self, stream: Option<StreamId>) -> Result<(), ReadOnly> {
         let mut fruitless = 0;
@@ -386,7 +387,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Empties a victim of the pool at once, or another if the pool has none. Returns whether space was gained.
+    /// Completes one victim of the pool, or of another if the pool has none. Returns whether space was freed.
     fn collect(&mut self, pool: Pool) -> Result<bool, ReadOnly> {
         let (now, die) = (self.now(), self.die_to_collect());
         let Some(victim) = self.gc.choose(&self.space, now, pool, die) else {
@@ -398,9 +399,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(gained)
     }
 
-    /// Empties the closed erase unit that gains most, whatever the victim policy: first-in-first-out may meet full ones
-    /// in a row, though never all of them twice over, but a policy that draws may miss the few others any number of
-    /// times.
+    /// Collects the closed erase unit with the fewest live units, whatever the victim policy: first-in-first-out may
+    /// choose several full ones in succession, though at most each of them twice, while a random policy may miss the
+    /// few others any number of times.
     fn collect_least(&mut self) -> Result<(), ReadOnly> {
         let Some(victim) = self.victim_with_gain() else { return Err(self.find_nothing_to_reclaim()) };
         self.empty(victim, Cause::Gc)?;
@@ -426,21 +427,21 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.placement.pool_to_collect(&PoolView { pools: self.accounts.pools(), data_units_per_erase_unit })
     }
 
-    /// The die that garbage is collected on next, where blocks are opened by die. Any, without a clock: there most dies
-    /// have no erased block at a time, and emptying those of the first of them again and again would move what is
-    /// hardly stale.
+    /// The die on which garbage is collected next, where blocks are opened by die. Without a clock, any: most dies then
+    /// have no erased block at a time, and always collecting on the first of them would move blocks with few stale
+    /// units.
     fn die_to_collect(&self) -> Option<u32> {
         if C::PACED { self.space.die_to_collect() } else { None }
     }
 
-    /// In step with the host: called for each unit that it writes, which takes so many places.
+    /// Throttled collection: called for each unit that the host writes, which occupies `places` slots.
     #[inline]
-    pub(super) fn pace_gc(&mut self, places: u32) -> Result<(), ReadOnly> {
+    pub(super) fn pace_gc(&mut self, slots: u32) -> Result<(), ReadOnly> {
         if self.slc_cache.is_some() {
             self.pace_folding()?;
         }
         let floor = self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units;
-        // A victim that idle time left half empty waits as well.
+        // A victim left by background collection waits as well.
         if self.space.free.len() > floor + self.set_aside_erase_units() {
             return Ok(());
         }
@@ -453,7 +454,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             floor_erase_units: floor,
             live_units: under_way.live_units,
             gained_units: under_way.gained_units,
-            written_units: u64::from(places),
+            written_units: u64::from(slots),
         };
         match self.gc.gc_throttling.pace(&view) {
             Pace::Parts(parts) => {
@@ -465,7 +466,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.keep_room_for_victim()
     }
 
-    /// So many more units are owed. Moves them once they make a batch, of as many victims as it takes.
+    /// Adds to the units to be moved, and moves them once they make a batch, from as many victims as needed.
     #[inline]
     fn move_batch(&mut self, units: u64) -> Result<(), ReadOnly> {
         let batch_units = self.gc.gc_throttling.batch_units();
@@ -487,8 +488,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Chooses a victim to be emptied in step with the host. False when there is none, or an erase unit of the SLC
-    /// cache is folded instead.
+    /// Chooses a victim for throttled collection. False if there is none, or if an erase unit of the SLC cache is
+    /// folded instead.
     fn start_paced_gc(&mut self) -> Result<bool, ReadOnly> {
         if self.slc_cache.is_some() && self.fold_for_space(true)? {
             return Ok(false);
@@ -503,8 +504,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(true)
     }
 
-    /// With no erased unit left, the open one must take the rest of the victim. Where the host writes to it as well,
-    /// the victim is finished before the host has taken that room.
+    /// With no erased unit left, the open one must take the rest of the victim. If the host writes to it as well, the
+    /// victim is completed before the host has used that space.
     pub(super) fn keep_room_for_victim(&mut self) -> Result<(), ReadOnly> {
         if self.space.free.len() > 0 {
             return Ok(());
@@ -514,13 +515,13 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if L::has_room_to_move(self, under_way.stream, live_units + 1) { Ok(()) } else { self.finish_gc() }
     }
 
-    /// The closed erase unit with the fewest live units, if emptying it gives anything back. Whatever the victim
-    /// policy, in idle time there is time for the best choice.
+    /// The closed erase unit with the fewest live units, if collecting it frees space. In idle time there is time for
+    /// the best choice, whatever the victim policy.
     pub(super) fn victim_with_gain(&self) -> Option<EraseUnit> {
         let data_units = u64::from(self.space.layout.data_units_per_erase_unit());
         self.space.occupancy.least().filter(|&least| {
             let live_units = self.space.occupancy.live_units(least);
-            // What is moved may be packed less tightly than it was.
+            // Moved data may be packed less densely than before.
             u64::from(live_units) + L::overhead_to_move(self, live_units) < data_units
         })
     }

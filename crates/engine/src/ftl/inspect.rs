@@ -1,4 +1,4 @@
-//! Looking at a drive from outside: capacity, wear, and the identities that must always hold.
+//! Inspection of a drive: capacity, wear, and the identities that must always hold.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -11,54 +11,71 @@ use crate::units::{Lpn, Ppn};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How much there is, in mapping units unless the name says otherwise.
+/// Capacities, in mapping units unless the name says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Capacity {
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
-    /// T: all of the flash but what is held out of it.
+    /// T: all flash except what is held out of it.
     pub physical_units: u64,
-    /// U: what the host may use.
+    /// U: the units addressable by the host.
     pub user_units: u64,
+    /// Erase units of T, including retired ones.
     pub erase_units: u32,
+    /// Slots of an erase unit.
     pub units_per_erase_unit: u32,
+    /// Slots of an erase unit without parity.
     pub data_units_per_erase_unit: u32,
-    /// What the ledger counts in: a mapping unit, or the part of one that reduced data is packed in.
+    /// The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed.
     pub counted_unit_bytes: u32,
+    /// Mapped units of the host.
     pub live_units: u64,
-    /// What garbage collection really has, over what is live: spare, trimmed and never-written space less reserve, half
-    /// of each open erase unit, parity and bad blocks. Nothing when nothing is live.
+    /// The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
+    /// space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live.
     pub effective_over_provisioning: Option<f64>,
 }
 
-/// How the erases are spread over the blocks.
+/// The distribution of erases over the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
+    /// Statistics of the erase counts.
     pub erase_count: Spread,
+    /// Blocks by erase count.
     pub histogram: Vec<WearBin>,
+    /// Blocks that were bad when the drive was new.
     pub bad_blocks_factory: u32,
+    /// Blocks that failed since.
     pub bad_blocks_grown: u32,
 }
 
+/// Statistics of a set of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
+    /// The least count.
     pub min: u32,
+    /// The mean.
     pub mean: f64,
+    /// The largest count.
     pub max: u32,
+    /// The standard deviation.
     pub stddev: f64,
 }
 
-/// Blocks whose erase count lies in a range, both ends included.
+/// Blocks with an erase count in a range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WearBin {
+    /// The least erase count of the bin.
     pub erase_count_min: u32,
+    /// The largest erase count of the bin.
     pub erase_count_max: u32,
+    /// The number of blocks.
     pub blocks: u32,
 }
 
 const WEAR_BINS_MAX: u32 = 40;
 
 impl Wear {
-    /// Of blocks that were erased so often.
+    /// The wear of blocks with these erase counts.
     pub fn of(counts: &[u32], bad_blocks_factory: u32, bad_blocks_grown: u32) -> Self {
         let blocks = counts.len() as f64;
         let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
@@ -83,9 +100,10 @@ impl Wear {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// The drive's capacities now.
     pub fn capacity(&self) -> Capacity {
         let layout = &self.space.layout;
-        let places_per_unit = layout.places_per_unit();
+        let slots_per_unit = layout.slots_per_unit();
         Capacity {
             mapping_unit_bytes: 1 << self.mapping_unit_shift,
             physical_units: self.space.array.geometry().physical_units()
@@ -93,29 +111,32 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                     * u64::from(self.space.layout.units_per_erase_unit()),
             user_units: u64::from(self.layer.usable_units(self.map.user_units())),
             erase_units: self.space.wear.erase_units_left,
-            units_per_erase_unit: self.space.layout.units_per_erase_unit() / places_per_unit,
-            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / places_per_unit,
-            counted_unit_bytes: (1 << self.mapping_unit_shift) / places_per_unit,
+            units_per_erase_unit: self.space.layout.units_per_erase_unit() / slots_per_unit,
+            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / slots_per_unit,
+            counted_unit_bytes: (1 << self.mapping_unit_shift) / slots_per_unit,
             live_units: self.accounts.mapped_units(),
             effective_over_provisioning: self.effective_over_provisioning(),
         }
     }
 
-    /// Retired ones too.
+    /// Including retired ones.
     pub fn erase_units(&self) -> u32 {
         self.space.erase_units()
     }
 
+    /// Erased erase units.
     pub fn free_erase_units(&self) -> u32 {
         self.space.free.len()
     }
 
+    /// See `Capacity::effective_over_provisioning`.
     pub fn effective_over_provisioning(&self) -> Option<f64> {
         let (room, live) = self.room_and_live();
         (live > 0.0).then(|| room / live)
     }
 
-    /// What garbage collection really has, and what is live, in places; 0 for a drive that does not clean.
+    /// The space effective for garbage collection and the live units, in slots; 0 for a drive without garbage
+    /// collection.
     pub fn room_and_live(&self) -> (f64, f64) {
         if L::IS_ZONED {
             return (0.0, 0.0);
@@ -124,19 +145,19 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let data_units = f64::from(layout.data_units_per_erase_unit());
         let mut held_back = f64::from(margins.reserve_erase_units) + 0.5 * f64::from(margins.open_erase_units);
         if C::PACED {
-            // What is kept in hand, and half of the victim: until it is erased its units stand in two places.
+            // The erase units kept erased, and half of the victim: until its erase its units occupy two slots each.
             held_back += f64::from(margins.in_hand_erase_units) + 0.5;
         }
         let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
         if margins.spare_area == SpareArea::Static {
             let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
-            usable -= empty * f64::from(self.space.layout.places_per_unit());
+            usable -= empty * f64::from(self.space.layout.slots_per_unit());
         }
         usable -= self.layer.map_pages_in_flash() as f64;
-        let live = self.layer.live_places(self.accounts.mapped_units()) as f64;
+        let live = self.layer.live_slots(self.accounts.mapped_units()) as f64;
         let mut in_t = live;
         if let Some(cache) = &self.slc_cache {
-            // In SLC mode an erase unit of T holds less; what lies in the cache's own blocks takes no place in T.
+            // In SLC mode an erase unit of T holds less; data in the cache's own blocks occupies nothing in T.
             let lost = layout.data_units_per_erase_unit() - self.space.data_units_in_slc_mode();
             usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
             in_t -= self.live_units_kept_apart() as f64;
@@ -144,11 +165,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (usable - in_t, live)
     }
 
-    /// Only of a drive that has zones.
+    /// Only for a drive with zones.
     pub fn zones(&self) -> Option<ZoneCounts> {
         self.layer.zones().map(ZoneTable::counts)
     }
 
+    /// The wear of all blocks.
     pub fn wear(&self) -> Wear {
         Wear::of(
             &self.space.array.erase_counts(),
@@ -162,7 +184,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.space.array.erase_counts()
     }
 
-    /// Bytes of the tables that grow with the drive.
+    /// Bytes of the tables whose size depends on the capacity.
     pub fn memory_bytes(&self) -> usize {
         self.map.bytes() + self.layer.table_bytes()
     }
@@ -170,25 +192,25 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// The cheap identities, checked at the end of every run: each is a sum over erase units.
     pub fn check_accounts(&self) -> Result<(), String> {
         let mut live = 0u64;
-        let mut programmed_places = 0u64;
+        let mut programmed_slots = 0u64;
         let units = u64::from(self.space.layout.units_per_erase_unit());
         for erase_unit in self.space.each_erase_unit() {
             match self.space.occupancy.state(erase_unit) {
                 State::Closed => {
-                    programmed_places += units;
+                    programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open if self.gc.victim_under_way() == Some(erase_unit) => {
-                    programmed_places += units;
+                    programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open if self.slc_cache.as_ref().is_some_and(|cache| cache.holds(erase_unit)) => {
-                    programmed_places += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
+                    programmed_slots += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
                 State::Open => {
-                    let written = self.space.written_places(erase_unit);
-                    programmed_places += u64::from(written);
+                    let written = self.space.written_slots(erase_unit);
+                    programmed_slots += u64::from(written);
                     let unwritten = self.space.layout_of(erase_unit).data_units_from(written);
                     live += u64::from(self.space.occupancy.live_units(erase_unit) - unwritten);
                 }
@@ -202,14 +224,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let slc_mode = self.space.slc_mode.as_ref();
         let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
         let free = self.space.each_erase_unit().filter(|&unit| self.space.occupancy.state(unit) == State::Free);
-        // Where data is reduced, a mapping unit is read for all or for a part of what it holds.
+        // With data reduction a mapping unit is read for all or for a part of its contents.
         let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
         let identities = [
             (
                 "live units of all erase units",
                 live,
                 "mapped units as they are stored and map pages",
-                self.layer.live_places(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
+                self.layer.live_slots(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
             ),
             (
                 "programs",
@@ -217,8 +239,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "erases x units + places programmed since",
                 (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units
-                    + programmed_places)
-                    .wrapping_sub(self.layer.unprogrammed_places()),
+                    + programmed_slots)
+                    .wrapping_sub(self.layer.unprogrammed_slots()),
             ),
             ("gc programs", programs.gc, "gc reads", gc_reads),
             ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),
@@ -237,12 +259,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.check_namespaces()
     }
 
-    /// The dear identities: every entry of the map against its opposite.
+    /// The expensive identities: every map entry against the reverse map.
     pub fn check_map(&self) -> Result<(), String> {
         L::check_map(self)
     }
 
-    /// The map's two directions against each other, where units take a place each.
+    /// The two directions of the map against each other, where each unit occupies one slot.
     pub(super) fn check_links(&self) -> Result<(), String> {
         let mut mapped = 0;
         for lpn in (0..self.map.units()).map(Lpn) {

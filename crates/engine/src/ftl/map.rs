@@ -1,7 +1,7 @@
 //! The page-level map in both directions, and which physical units are live.
 //!
-//! Four bytes a logical unit, four bytes and one bit a physical one, and nothing more: the bit map is small enough to
-//! stay in the cache where the other two tables do not.
+//! It takes four bytes a logical unit, and four bytes and one bit a physical one: the bit map is small enough to stay
+//! in the processor's cache where the other two tables do not.
 
 use super::space::Layout;
 use crate::table::Table;
@@ -17,7 +17,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// `map_pages` more units lie behind those of the host.
+    /// `map_pages` additional units follow those of the host.
     pub fn new(layout: Layout, erase_units: u32, user_units: u32, map_pages: u32) -> io::Result<Self> {
         let physical_units = erase_units as usize * layout.units_per_erase_unit() as usize;
         Ok(Self {
@@ -48,22 +48,22 @@ impl Map {
         Lpn(self.logical.get(ppn.index()))
     }
 
-    /// Points both directions at each other. The live bit of `ppn` was set when its erase unit was opened.
+    /// Links a logical and a physical unit. The live bit of `ppn` was set when its erase unit was opened.
     #[inline(always)]
     pub fn link(&mut self, lpn: Lpn, ppn: Ppn) {
         self.physical.set(lpn.index(), ppn.0);
         self.logical.set(ppn.index(), lpn.0);
     }
 
-    /// Links an address with a place, and returns the place that it pointed at before.
+    /// Links an address with a slot, and returns the previous slot of the address.
     #[inline(always)]
     pub fn relink(&mut self, lpn: Lpn, ppn: Ppn) -> Ppn {
         self.logical.set(ppn.index(), lpn.0);
         Ppn(std::mem::replace(self.physical.word(lpn.index()), ppn.0))
     }
 
-    /// Links moved units with places in a row, from `to` on. The tables are looked up once for the run, and the loop
-    /// goes on by four units, which takes a fifth of its instructions away.
+    /// Links moved units with consecutive slots, starting at `to`. The tables are looked up once for the run, and the
+    /// loop handles four units at a time, which saves a fifth of its instructions.
     #[inline]
     pub fn link_run(&mut self, units: &[(Lpn, Ppn)], to: Ppn) {
         let physical = self.physical.as_mut_slice();
@@ -87,12 +87,12 @@ impl Map {
         }
     }
 
-    /// Lets one more address point at what another has stored.
+    /// Maps one more address to a slot that another address uses.
     pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
         self.physical.set(lpn.index(), ppn.0);
     }
 
-    /// Points one direction only: what must never happen, for tests that must notice.
+    /// Changes one direction only, which must never happen: for tests that must detect it.
     pub fn misplace(&mut self, lpn: Lpn, ppn: Ppn) {
         self.physical.set(lpn.index(), ppn.0);
     }
@@ -124,17 +124,16 @@ impl Map {
         self.live.prefetch(ppn.index() / 64);
     }
 
-    /// Marks all data places of an erase unit live before any is written: so the bit is set once for a whole erase
-    /// unit instead of once for each unit. Places not yet written are known by the frontier.
-    /// `places` is where they lie in it.
-    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, places: &Layout) {
+    /// Marks all data slots of an erase unit as live before any is written, so that the bits are set once an erase unit
+    /// instead of once a unit. The frontier knows which slots are not yet written. `slots` is the unit's layout.
+    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, slots: &Layout) {
         let first = self.layout.first(erase_unit);
-        let units = places.units_per_erase_unit();
+        let units = slots.units_per_erase_unit();
         self.write_bits(first, units, true);
-        let mut parity = places.next_parity(0);
+        let mut parity = slots.next_parity(0);
         while parity < units {
             self.mark_stale(Ppn(first + parity));
-            parity = if parity + 1 < units { places.next_parity(parity + 1) } else { units };
+            parity = if parity + 1 < units { slots.next_parity(parity + 1) } else { units };
         }
     }
 
@@ -142,7 +141,7 @@ impl Map {
         self.write_bits(self.layout.first(erase_unit), self.layout.units_per_erase_unit(), false);
     }
 
-    /// Marks all places from one to another stale, both included, of one erase unit.
+    /// Marks the slots from `first` to `last` of one erase unit, both included, as stale.
     pub fn mark_range_stale(&mut self, first: Ppn, last: Ppn) {
         if first == last {
             return self.mark_stale(first);
@@ -165,8 +164,8 @@ impl Map {
         }
     }
 
-    /// Appends the logical numbers of the live units among the places `from..` of an erase unit, in order, until `out`
-    /// holds about `count_max` of them, prefetching their map entries. Returns the place to go on from.
+    /// Appends the logical numbers of the live units among the slots `from..` of an erase unit, in order, until `out`
+    /// holds about `count_max` of them, and prefetches their map entries. Returns the slot to continue from.
     pub fn gather_live(&self, erase_unit: EraseUnit, from: u32, count_max: usize, out: &mut Vec<(Lpn, Ppn)>) -> u32 {
         let first = self.layout.first(erase_unit) as usize;
         let end = first + self.layout.units_per_erase_unit() as usize;
@@ -182,7 +181,8 @@ impl Map {
         (at - first) as u32
     }
 
-    /// The units whose bits are set in a word of live bits. Arrays of the word's size need no check of each place.
+    /// The units whose bits are set in a word of live bits. Arrays of the word's size need no bounds check of each
+    /// slot.
     #[inline(always)]
     fn live_of_word<'a>(&self, word: usize, mut bits: u64, found: &'a mut [(Lpn, Ppn); 64]) -> &'a [(Lpn, Ppn)] {
         let first = word * 64;
@@ -196,17 +196,17 @@ impl Map {
             }
         };
         let found = &mut found[..bits.count_ones() as usize];
-        for slot in found.iter_mut() {
-            let place = bits.trailing_zeros() % 64;
-            let lpn = Lpn(logical[place as usize]);
+        for unit in found.iter_mut() {
+            let slot = bits.trailing_zeros() % 64;
+            let lpn = Lpn(logical[slot as usize]);
             self.prefetch_physical(lpn);
-            *slot = (lpn, Ppn(first as u32 + place));
+            *unit = (lpn, Ppn(first as u32 + slot));
             bits &= bits.wrapping_sub(1);
         }
         found
     }
 
-    /// Addresses to places, places to addresses, and which places are live.
+    /// The map, the reverse map, and the live bits.
     pub fn tables(&mut self) -> (&mut Table<u32>, &mut Table<u32>, &mut Table<u64>) {
         (&mut self.physical, &mut self.logical, &mut self.live)
     }
@@ -216,7 +216,7 @@ impl Map {
     }
 }
 
-/// The words of a table's end, filled up.
+/// The last words of a table, padded.
 #[cold]
 fn padded(words: &[u32]) -> [u32; 64] {
     let mut padded = [0; 64];

@@ -1,9 +1,10 @@
-//! The flash translation layer: a page-level map, frontiers, garbage collection, trim, wear levelling.
+//! The flash translation layer: page-level mapping, open erase units, garbage collection, trim, wear levelling.
 //!
-//! It decides and counts; the clock turns its decisions into time. It never allocates in its loops.
+//! It takes decisions and counts; the clock assigns times to them. Its loops allocate no memory.
 //!
-//! `Ftl` says in which order things happen; its parts do them. `space` knows who may write where, `accounts` count,
-//! `gc` moves and erases, and the layer says where a unit lies and how it is read, written and moved.
+//! `Ftl` defines the order of steps, and its parts perform them: `space` assigns erase units to streams, `accounts`
+//! counts, `gc` moves units and erases, and the layer defines where a unit is stored and how it is read, written and
+//! moved.
 
 mod accounts;
 mod background;
@@ -46,9 +47,11 @@ use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
 pub use state::StateError;
 use std::ops::Range;
 
-/// How many requests ahead the bits of the old copies are asked for; map entries twice as far.
+/// How many requests ahead the validity bits of old copies are prefetched; map entries are prefetched twice as far
+/// ahead.
 const AHEAD: usize = 24;
 
+/// A translation layer with placement policy `P`, layer `L` and clock `C`.
 pub struct Ftl<P, L, C> {
     mapping_unit_shift: u32,
     map: Map,
@@ -57,18 +60,18 @@ pub struct Ftl<P, L, C> {
     placement: P,
     layer: L,
     gc: Gc,
-    /// Only for a drive that has one.
+    /// Only on a drive with an SLC cache.
     slc_cache: Option<Box<SlcCache>>,
-    /// What idle time is used for, if for anything; never without a clock.
+    /// Background operations in idle time, if the drive has any; never without a clock.
     background: Option<Box<Background>>,
-    /// Only for a drive that someone watches.
+    /// Only on a drive that is observed.
     observed: Option<Box<Observed>>,
     clock: C,
     read_only: Option<ReadOnly>,
 }
 
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Plain, C> {
-    /// A drive with its whole map in memory that stores units as they are. Errors name the key of the drive file.
+    /// A drive with its whole map in memory and without data reduction. Errors name the key of the drive file.
     pub fn new(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let is_other = is_reduced(drive) || is_map_cached(drive) || is_namespaced(drive);
         assert!(!is_other, "such a drive has another layer");
@@ -77,7 +80,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Plain, C> {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Errors name the key of the drive file. Memory for the whole map is taken here and never grows.
+    /// Errors name the key of the drive file. Allocates memory for the whole map, which never grows.
     pub fn with_layer(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let ftl = &drive.ftl;
         let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
@@ -93,7 +96,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(SpecificationError::new("ftl.reserve_erase_units", 0, allowed));
         }
         let layer = L::new(drive, user_units, placement.streams(), seed)?;
-        // Those of T, and with those of the SLC cache.
+        // Including the erase units of the SLC cache.
         let erase_units = array.erase_units();
         let all_erase_units = erase_units + static_erase_units;
         let map_pages = layer.map_pages();
@@ -102,7 +105,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed));
         }
         let blocks_open_per_stream = space::open_blocks_per_stream(drive, &geometry)?;
-        // What a zone has open counts among those that it fills.
+        // An open zone's erase units are counted by the zone.
         let open_by_streams = if L::IS_ZONED { 0 } else { u32::from(placement.streams()) * blocks_open_per_stream };
         let mut margins = Margins {
             reserve_erase_units: ftl.reserve_erase_units,
@@ -111,11 +114,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             held_out_erase_units: reserved_erase_units + static_erase_units,
             spare_area: ftl.spare_area,
         };
-        // A host may write what cannot be reduced to all of its addresses, and every unit has its index entry.
-        let places = layer.places_of_all(user_units + map_pages);
-        let needed = space::erase_units_needed(places, &layout, &margins);
+        // The host may write incompressible data to all addresses, and every unit has an index entry.
+        let slots = layer.slots_of_all(user_units + map_pages);
+        let needed = space::erase_units_needed(slots, &layout, &margins);
         if u64::from(erase_units) < needed {
-            return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, places, map_pages));
+            return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, slots, map_pages));
         }
         margins.in_hand_erase_units = space::in_hand(blocks_open_per_stream, u64::from(erase_units) - needed);
         let gc = Gc::new(ftl, all_erase_units, seed)?;
@@ -163,23 +166,27 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         })
     }
 
+    /// The counters since the drive was new.
     pub fn ledger(&self) -> &Ledger {
         self.accounts.ledger()
     }
 
+    /// Why the drive is read-only; None if it is not.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.read_only
     }
 
+    /// The capacity for the host.
     pub fn user_bytes(&self) -> u64 {
         u64::from(self.map.user_units()) << self.mapping_unit_shift
     }
 
+    /// The clock, to be read out by the front end.
     pub fn clock_mut(&mut self) -> &mut C {
         &mut self.clock
     }
 
-    /// Host units written since the drive was new: the clock of placement policies and ages.
+    /// Host units written since the drive was new: the clock of placement policies and of ages.
     fn now(&self) -> u64 {
         self.layer.host_units(self.accounts.ledger())
     }
@@ -190,13 +197,13 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// What the host asks for: requests, split into mapping units.
+/// The host's requests, split into mapping units.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Carries out requests in order. Each must lie within the drive. Stops when the drive turns read-only: the request
-    /// that found it so was carried out in part at most, those after it not at all.
+    /// Executes requests in order; each must lie within the drive. Stops when the drive becomes read-only: the request
+    /// that caused it may be executed in part, later ones are not executed.
     pub fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
-        // The map is far larger than the cache, so entries are asked for ahead of their use: first those of the map,
-        // then the bits of the old copies that they point at.
+        // The map is far larger than the processor's caches, so entries are prefetched: first map entries, then the
+        // validity bits of the old copies that they point to.
         for request in &requests[..requests.len().min(2 * AHEAD)] {
             self.prefetch_map(request);
         }
@@ -217,13 +224,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
+    /// Executes one request.
     #[inline(always)]
     pub fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
         L::execute_one(self, request)
     }
 
-    /// A request to a drive whose units take a place each. Nearly all of a workload that is bound by this loop are
-    /// writes of a unit; all else is a call, so that the loop keeps what it needs in registers.
+    /// A request to a drive whose units all have one size. In a workload that is bound by this loop nearly all requests
+    /// are writes of one unit; everything else is a call, which leaves the registers to the loop.
     #[inline(always)]
     fn execute_units(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
@@ -248,7 +256,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 Ok(())
             }
             Operation::Trim => self.trim_range(request.offset_bytes, request.length_bytes),
-            // What waits in a buffer is a matter of time, and so of the host in time.
+            // Buffered data is part of the timed front end.
             Operation::Flush => Ok(()),
         }
     }
@@ -275,7 +283,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
         if self.space.is_stopped(stream) {
             self.make_room_for_host(stream)?;
-            // Garbage collection may have moved the old copy, and with it what the policy goes by.
+            // Garbage collection may have moved the old copy, which the policy decides by.
             stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
             if self.space.is_stopped(stream) {
                 self.make_room_for_host(stream)?;
@@ -293,7 +301,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if C::PACED { self.pace_gc(1) } else { Ok(()) }
     }
 
-    /// What a write to `lpn` makes stale; nothing is looked up for a policy that does not ask.
+    /// The old copy that a write to `lpn` invalidates; not looked up for policies that do not need it.
     #[inline(always)]
     fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
         if !P::LOOKS_AT_OLD {
@@ -303,7 +311,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         (old != Ppn::UNMAPPED).then(|| self.resident(self.space.layout.erase_unit_of(old)))
     }
 
-    /// A unit that takes one place goes stale.
+    /// Invalidates a unit of the usual size.
     #[inline(always)]
     fn lose(&mut self, ppn: Ppn) {
         let erase_unit = self.space.layout.erase_unit_of(ppn);
@@ -330,7 +338,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// A unit of which the host writes a part is read first, if it holds anything, and programmed whole.
+    /// For a partial write: reads the unit's old data, if there is any; the unit is then programmed whole.
     fn read_modify(&mut self, lpn: Lpn) {
         self.accounts.modified();
         let old = self.map.physical(lpn);
@@ -339,7 +347,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Ahead of the host's request, which `count_read` counts.
+    /// Before the host's request, which `count_read` counts.
     fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
         L::read(self, offset_bytes, length_bytes);
     }
@@ -352,7 +360,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let last = self.lpn_of(offset_bytes + u64::from(length_bytes) - 1);
         for lpn in (self.lpn_of(offset_bytes).0..=last.0).map(Lpn) {
             let ppn = self.map.physical(lpn);
-            // What was never written reads as zeroes, which takes no flash operation.
+            // Unwritten addresses read as zeroes, without a flash operation.
             if ppn != Ppn::UNMAPPED {
                 let takes_flash = self.clock.read(ppn, Cause::Host);
                 self.accounts.read(Cause::Host, u64::from(takes_flash));
@@ -366,7 +374,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Only whole units can be forgotten; the parts at both ends stay as they are.
+    /// Trims whole units only; partly covered units at both ends remain mapped.
     fn trim_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
         if let Some(reason) = self.read_only {
             return Err(reason);
@@ -387,10 +395,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// Room at the frontiers.
+/// Space in open erase units.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Leaves the stream's frontier with room for a unit, collecting garbage first if opening an erase unit for the
-    /// host would leave fewer free than the reserve.
+    /// Ensures that the stream's open erase unit has space for a unit. Collects garbage first if opening an erase unit
+    /// for the host would leave fewer free erase units than the reserve.
     #[cold]
     #[inline(never)]
     fn make_room_for_host(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
@@ -409,7 +417,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 continue;
             }
             self.make_space(Some(stream))?;
-            // Garbage collection may have opened it, where the host shares it, or made room in the cache.
+            // Garbage collection may have opened it, if the host shares the stream, or freed space in the cache.
             let goes_past_cache = self.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
             if goes_past_cache && self.space.frontier(stream).erase_unit.is_none() {
                 self.open(stream);
@@ -432,9 +440,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Whether an erase unit that was lost has left fewer free than the reserve. Where host and garbage collection
-    /// share a frontier nobody else would notice: garbage collection leaves it with room, and each loss would take one
-    /// from the reserve for good.
+    /// Whether a lost erase unit has left fewer free erase units than the reserve. Where host and garbage collection
+    /// share a stream this is the only check: garbage collection leaves space in the open erase unit, and each loss
+    /// would permanently reduce the reserve.
     fn lacks_reserve(&self) -> bool {
         self.space.free.len() < self.space.margins.reserve_erase_units && self.gc.under_way.is_none()
     }
@@ -443,21 +451,21 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.space.free.len() > self.space.margins.reserve_erase_units + self.set_aside_erase_units()
     }
 
-    /// With a static spare area the space of addresses that hold nothing stays set aside for them.
+    /// With a static spare area, space for unwritten addresses remains set aside.
     fn set_aside_erase_units(&self) -> u32 {
         match self.space.margins.spare_area {
             SpareArea::Dynamic => 0,
             SpareArea::Static => {
                 let layout = &self.space.layout;
                 let empty_units = u64::from(self.map.user_units()) - self.accounts.mapped_units();
-                let empty = empty_units * u64::from(layout.places_per_unit());
+                let empty = empty_units * u64::from(layout.slots_per_unit());
                 (empty / u64::from(layout.data_units_per_erase_unit())) as u32
             }
         }
     }
 
-    /// Moves the frontier to the next run of places: past parity, and to another die when a group is full. Returns
-    /// whether there is any room.
+    /// Advances the stream to the next free run of pages: past parity, and to another die when a program group is full.
+    /// Returns whether there is space.
     #[inline]
     fn go_on(&mut self, stream: StreamId) -> bool {
         self.space.go_round(stream) || self.go_on_in_turn(stream, false)
@@ -485,7 +493,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// The same within what the frontier has open: a full group ends no turn.
+    /// The same within the open erase unit, without a change of the die.
     fn go_on_in_block(&mut self, stream: StreamId) -> bool {
         loop {
             match self.space.step(stream, true) {
@@ -502,10 +510,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn program_parity(&mut self, unit: Ppn) {
         self.clock.program(unit, Cause::Parity);
-        self.accounts.parity(self.space.layout.places_per_unit());
+        self.accounts.parity(self.space.layout.slots_per_unit());
     }
 
-    /// The frontier has filled its erase unit, which becomes a candidate for garbage collection or folding.
+    /// The stream has filled its erase unit, which becomes a candidate for garbage collection or folding.
     fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit) {
         let now = self.now();
         self.space.close(frontier, erase_unit, now);
@@ -521,8 +529,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.gc.victim.closed(erase_unit, self.space.stream_of(erase_unit), self.space.filled.closings);
     }
 
-    /// Opens an erased erase unit at a frontier; on a drive with an open block on each die, on the one whose turn it is
-    /// or the next that has room.
+    /// Opens an erased erase unit for a stream; on a drive with an open block on each die, on the die whose turn it is,
+    /// or the next with space.
     fn open(&mut self, frontier: StreamId) {
         const KEPT: &str = "the reserve keeps an erase unit free for garbage collection";
         if self.space.open_blocks.is_some() {
@@ -535,12 +543,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return;
         }
         let erase_unit = self.space.free.take().expect(KEPT);
-        // The frontier after those of the placement belongs to the SLC cache, and takes data of the host.
+        // The stream after those of the placement policy belongs to the SLC cache, and takes host data.
         let is_of_placement = frontier.index() < usize::from(self.placement.streams());
         self.open_as(frontier, if is_of_placement { frontier } else { StreamId(0) }, erase_unit);
     }
 
-    /// Opens an erased block on the die whose turn it is. False when it has none.
+    /// Opens an erased block on the die whose turn it is. False if it has none.
     fn open_on_its_die(&mut self, stream: StreamId) -> bool {
         let die = self.space.open_blocks.as_ref().expect("there are open_blocks").active(stream);
         let Some(erase_unit) = self.space.free.take_on(die) else { return false };
@@ -548,17 +556,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         true
     }
 
-    /// The next die with an open or an erased block has its turn. Returns whether there is one.
+    /// Passes the turn to the next die with an open or an erased block. Returns whether there is one.
     fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
         let has_turned = self.space.turn_to_one_with_room(stream);
         if has_turned {
-            // Its turn begins, though the group before may have been full.
+            // A new turn, even if the previous group was full.
             self.go_on_in_turn(stream, true);
         }
         has_turned
     }
 
-    /// Opens an erased erase unit at a frontier, for the data of a stream.
+    /// Opens an erased erase unit in place `frontier`, for the data of `stream`.
     fn open_as(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit) {
         let now = self.now();
         if self.slc_cache.is_some() {
@@ -574,8 +582,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.accounts.opened(stream);
     }
 
-    /// Units are read and programmed at the stream's frontier; the map follows, and erase units are opened as it fills
-    /// up.
+    /// Reads units and programs them into the stream's open erase unit; updates the map, and opens erase units as
+    /// needed.
     #[inline]
     fn copy_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
         loop {
@@ -600,10 +608,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// The same for as many of the first as the dies take in turn without a decision. Returns how many those were.
+    /// The same for as many of the first units as the dies take in turn without a decision. Returns their number.
     #[inline]
     fn deal_out(&mut self, units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) -> usize {
-        // The observer sees each erase unit that is moved to.
+        // The observer is notified of each destination erase unit.
         if self.observed.is_some() {
             return 0;
         }
@@ -616,7 +624,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         })
     }
 
-    /// Units that are moved together come from one erase unit.
+    /// All units come from one erase unit.
     #[inline]
     fn observe_move(&mut self, moved: &[(Lpn, Ppn)], stream: StreamId) {
         if let (Some(observed), Some(&(_, from)), Some(to)) =
@@ -626,12 +634,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Fills program groups, which are given by their mapping units, up with padding, so that what waits in them can be
-    /// programmed.
+    /// Fills program groups, given by their mapping units, with padding, so that their waiting data can be programmed.
     pub fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
         for stream in (0..self.space.frontiers.len()).map(|stream| StreamId(stream as u8)) {
             while self.space.go_within(stream, groups) && self.go_on(stream) {
-                // Parity may have been written up to the end of the group.
+                // The rest of the group may be parity.
                 if self.space.stands_within(stream, groups) {
                     L::pad(self, stream, 1);
                 }
@@ -643,7 +650,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
 /// The end of a drive's life.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// A drive that can no longer promise room for all of its addresses stops taking writes, before it runs dry.
+    /// A drive that can no longer guarantee space for all of its addresses becomes read-only before it runs out of
+    /// space.
     fn check_spare_blocks(&mut self) -> Result<(), ReadOnly> {
         let enough = u64::from(self.space.wear.erase_units_left) >= self.erase_units_needed();
         if enough { Ok(()) } else { Err(self.turn_read_only()) }
@@ -664,12 +672,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     fn erase_units_needed(&self) -> u64 {
-        let places = self.layer.places_of_all(self.map.units());
-        space::erase_units_needed(places, &self.space.layout, &self.space.margins)
+        let slots = self.layer.slots_of_all(self.map.units());
+        space::erase_units_needed(slots, &self.space.layout, &self.space.margins)
     }
 }
 
-/// Where things lie in an erase unit.
+/// The layout of data and parity in an erase unit.
 fn layout_of<L: Layer>(drive: &Drive, geometry: &Geometry) -> Result<Layout, SpecificationError> {
     if geometry.units_per_erase_unit() < 2 {
         let allowed = "so many that an erase unit holds at least two mapping units";
@@ -681,28 +689,28 @@ fn layout_of<L: Layer>(drive: &Drive, geometry: &Geometry) -> Result<Layout, Spe
             format!("0 for none, or from 2 to the {} units of an erase unit", geometry.units_per_erase_unit());
         return Err(SpecificationError::new("parity.units_per_stripe", stripe, allowed));
     }
-    let places_per_unit = L::places_per_unit(drive)?;
-    if geometry.physical_units() * u64::from(places_per_unit) >= u64::from(u32::MAX) {
+    let slots_per_unit = L::slots_per_unit(drive)?;
+    if geometry.physical_units() * u64::from(slots_per_unit) >= u64::from(u32::MAX) {
         let allowed = "so large that all of the flash has fewer than 2^32 of them";
         let value = drive.data_reduction.packing_bytes;
         return Err(SpecificationError::new("data_reduction.packing_bytes", value, allowed));
     }
-    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, places_per_unit))
+    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, slots_per_unit))
 }
 
-/// The good erase units do not hold what is needed: `needed` of them for `places` and what is kept from the host.
+/// The good erase units are too few: `needed` of them for `places` and for what the host cannot use.
 fn too_little_space(
     ftl: &crate::specification::drive::Ftl,
     layout: &Layout,
     margins: &Margins,
     erase_units: u32,
     needed: u64,
-    places: u64,
+    slots: u64,
     map_pages: u32,
 ) -> SpecificationError {
     let units_max = u64::from(layout.data_units_per_erase_unit())
-        * u64::from(erase_units).saturating_sub(needed - space::data_erase_units(places, layout))
-        / u64::from(layout.places_per_unit());
+        * u64::from(erase_units).saturating_sub(needed - space::data_erase_units(slots, layout))
+        / u64::from(layout.slots_per_unit());
     let allowed = format!(
         "at most {} bytes: {erase_units} good erase units, less the reserve of {} and {} open ones, must hold it all",
         units_max.saturating_sub(u64::from(map_pages)) * u64::from(ftl.mapping_unit_bytes),
@@ -723,7 +731,7 @@ fn user_units(user_bytes: u64, mapping_unit_bytes: u32) -> Result<u32, Specifica
     })
 }
 
-/// Of the drive's own, in whole erase units.
+/// The drive's reserved space, in whole erase units.
 fn reserved_erase_units(reserved_bytes: u64, geometry: &Geometry) -> Result<u32, SpecificationError> {
     let bytes = u64::from(geometry.units_per_erase_unit()) * u64::from(geometry.mapping_unit_bytes);
     let erase_units = geometry.erase_units_nominal();

@@ -1,15 +1,15 @@
-//! Recent events for an observer: erase units that were collected, and moves from one to another.
+//! Recent events for an observer: collected erase units, and moves from one erase unit to another.
 //!
-//! Kept only by a drive that is observed. It receives runs of units and erases, never a single unit of the host, and
-//! keeps the latest only.
+//! Recorded only by a drive that is observed. It receives runs of units and erases, never a single unit of the host,
+//! and stores only the latest.
 
 use crate::units::EraseUnit;
 use std::collections::VecDeque;
 
-/// More nobody can follow between two looks.
+/// A viewer cannot follow more between two frames.
 const LATEST_MAX: usize = 256;
 
-/// Units that went from one erase unit to another.
+/// Units moved from one erase unit to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     pub from: EraseUnit,
@@ -24,7 +24,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// An erase unit was emptied, if it held anything, and erased.
+    /// An erase unit was erased, after its live units were moved.
     pub fn erased(&mut self, erase_unit: EraseUnit) {
         if self.victims.len() == LATEST_MAX {
             self.victims.pop_front();
@@ -43,7 +43,7 @@ impl Observed {
         self.moves.push_back(Move { from, to, units });
     }
 
-    /// What was noted since the last call, oldest first.
+    /// The events since the last call, oldest first.
     pub fn take(&mut self) -> (Vec<EraseUnit>, Vec<Move>) {
         (self.victims.drain(..).collect(), self.moves.drain(..).collect())
     }

@@ -1,21 +1,21 @@
-//! Finds what lies in another order than its addresses, so that idle time can rewrite it.
+//! Finds data stored in another order than its addresses, so that background operations can rewrite it.
 //!
-//! It looks at what the host's writes filled since it last looked, and at nothing twice: the price of looking does not
-//! grow with the drive. The addresses are judged in segments. A unit follows its neighbour when it lies in the next
-//! place for data, or when one ends a page and the other begins one.
+//! It examines what the host's writes filled since the last examination, and nothing twice: its cost does not grow with
+//! the drive. Addresses are judged in segments. A unit is in order after its neighbour if it is in the next data slot,
+//! or if one ends a page and the other begins one.
 
 use super::map::Map;
 use super::space::Layout;
 use crate::units::{EraseUnit, Lpn, Ppn};
 use std::collections::VecDeque;
 
-/// Addresses that are judged and rewritten together: 256 KiB of units of 4 KiB.
+/// Addresses judged and rewritten together: 256 KiB of units of 4 KiB.
 const SEGMENT: u32 = 64;
-/// Breaks that a segment in order may have, where one erase unit ended and the next began.
+/// Discontinuities allowed in a segment in order, where one erase unit ended and the next began.
 const BREAKS: u32 = 1;
 
 pub struct Order {
-    /// Erase units to look at, each with the place up to which it has been looked at.
+    /// Erase units to examine, each with the slot from which to continue.
     to_look_at: VecDeque<(EraseUnit, u32)>,
     is_listed: Vec<bool>,
     found: Vec<(Lpn, Ppn)>,
@@ -26,7 +26,7 @@ impl Order {
         Self { to_look_at: VecDeque::new(), is_listed: vec![false; erase_units as usize], found: Vec::new() }
     }
 
-    /// The host's writes, or garbage collection for them, fill an erase unit.
+    /// An erase unit was opened for the host's writes, or for garbage collection on their behalf.
     pub fn opened(&mut self, erase_unit: EraseUnit) {
         if !std::mem::replace(&mut self.is_listed[erase_unit.index()], true) {
             self.to_look_at.push_back((erase_unit, 0));
@@ -35,12 +35,12 @@ impl Order {
         }
     }
 
-    /// The units that `next_out_of_order` found, in the order of their addresses.
+    /// The units found by `next_out_of_order`, in address order.
     pub fn segment(&self) -> &[(Lpn, Ppn)] {
         &self.found
     }
 
-    /// Looks for a segment out of order; `written` says how many places of an erase unit are written.
+    /// Searches for a segment out of order; `written` gives the number of written slots of an erase unit.
     pub fn next_out_of_order(
         &mut self,
         layout: &Layout,
@@ -52,14 +52,14 @@ impl Order {
             let (erase_unit, from) = self.to_look_at.pop_front().expect("the list has entries");
             let first = layout.first(erase_unit);
             let end = written(erase_unit);
-            for place in from..end {
-                let ppn = Ppn(first + place);
+            for slot in from..end {
+                let ppn = Ppn(first + slot);
                 if map.is_live(ppn) && self.is_out_of_order(map.logical(ppn), layout, map, units_per_page) {
-                    self.to_look_at.push_front((erase_unit, place + 1));
+                    self.to_look_at.push_front((erase_unit, slot + 1));
                     return true;
                 }
             }
-            // One that is still open is looked at again when more of it is written.
+            // An open erase unit is examined again when more of it is written.
             if end > 0 && end < layout.units_per_erase_unit() {
                 self.to_look_at.push_back((erase_unit, end));
             } else {
@@ -83,12 +83,12 @@ impl Order {
     }
 }
 
-/// Whether `to` is where a drive that writes in order puts what comes after `from`.
+/// Whether `to` is the position at which a drive that writes in order puts the unit after `from`.
 fn follows(from: Ppn, to: Ppn, layout: &Layout, units_per_page: u32) -> bool {
     let page_of = |ppn: u32| ppn / units_per_page;
     let next_data = |ppn: u32| {
-        let place = ppn - layout.first(layout.erase_unit_of(Ppn(ppn)));
-        ppn + u32::from(layout.is_parity(place))
+        let slot = ppn - layout.first(layout.erase_unit_of(Ppn(ppn)));
+        ppn + u32::from(layout.is_parity(slot))
     };
     let after = next_data(from.0 + 1);
     let page_start = next_data(page_of(to.0) * units_per_page);

@@ -1,7 +1,7 @@
-//! A drive as a picture: a byte for every erase unit, the marks on it, and one erase unit down to its units.
+//! A drive as a picture: a byte for every erase unit, markers, and a single erase unit in detail.
 //!
-//! All of it is read from what the translation layer keeps anyway, in one pass over the erase units. Ages go by the
-//! drive's own time, units that the host has written, in drive writes of what is live.
+//! All of it is computed from the state of the translation layer, in one pass over the erase units. Ages are in the
+//! drive's own time, units written by the host, as drive writes of the live data.
 
 use super::layer::Layer;
 use super::observed::Observed;
@@ -12,84 +12,93 @@ use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 
-/// What the bytes of a picture mean.
+/// The quantity shown by the bytes of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellsBy {
-    /// The share of its places for data that is live, 255 for all of them.
+    /// The share of its data slots that are live; 255 for all of them.
     Valid,
-    /// Its erases, from 0 for the least worn erase unit of the drive to 255 for the most worn.
+    /// Its erase count, from 0 for the least worn erase unit of the drive to 255 for the most worn.
     EraseCount,
-    /// How long ago it was filled: `255 a / (1 + a)` after `a` drive writes, so 128 after one. 0 while it is open or
+    /// The time since it was filled: `255 a / (1 + a)` after `a` drive writes, so 128 after one. 0 while it is open or
     /// free.
     Age,
-    /// The stream that filled it or fills it; 255 when it is free, 254 when it is retired.
+    /// The stream that filled or fills it; 255 if it is free, 254 if it is retired.
     Stream,
-    /// How often its units are overwritten or trimmed: `255 r / (1 + r)` where `r` is the rate estimated from its stale
-    /// share and its age, 1 and so 128 under uniform writes. 128 when it was just filled, 0 while it is open or free.
+    /// How often its units are overwritten or trimmed: `255 r / (1 + r)`, where `r` is the rate estimated from its
+    /// stale share and its age, relative to uniform writes, for which it is 1 and the byte 128. 128 just after it was
+    /// filled, 0 while it is open or free.
     Temperature,
-    /// 0 free, 1 open, 2 closed, 3 being emptied, 4 full in SLC mode, 5 retired.
+    /// 0 free, 1 open, 2 closed, 3 being collected, 4 full in SLC mode, 5 retired.
     State,
 }
 
-/// In drive writes: by how much age must exceed this before it says much of how often a unit is overwritten.
+/// In drive writes: the weight of the prior rate of 1 against the observed age.
 const AGE_THAT_TELLS: f32 = 0.125;
 
+/// The state of an erase unit in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Standing {
+    /// Erased.
     Free,
+    /// Being written.
     Open,
+    /// Full.
     Closed,
-    /// A victim that is half empty: its live units are being moved.
+    /// A partly collected victim: its live units are being moved.
     Emptying,
     /// Full of data in SLC mode, waiting to be folded.
     Slc,
+    /// Out of use.
     Retired,
 }
 
-/// What moves on the picture. The lists hold the latest 256 since they were last asked for, newest last.
+/// Markers on the picture. The lists hold the latest 256 events since the last call, newest last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
-    /// Open erase units with the names of their streams.
+    /// Open erase units and the names of their streams.
     pub open: Vec<(u32, String)>,
-    /// Being emptied now.
+    /// Erase units being collected now.
     pub emptying: Vec<u32>,
     /// Erased.
     pub victims: Vec<u32>,
-    /// From, to, how many units.
+    /// From, to, number of units.
     pub moves: Vec<(u32, u32, u32)>,
 }
 
-/// One erase unit.
+/// One erase unit in detail.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Close {
+    /// Its state.
     pub state: Standing,
-    /// What filled it or fills it; nothing when it is free or retired.
+    /// The stream that filled or fills it; None if it is free or retired.
     pub stream: Option<String>,
+    /// The erase count of its most worn block.
     pub erase_count: u32,
-    /// Its live places.
+    /// The number of live slots.
     pub valid: u32,
-    /// A character a place: `v` live, `s` stale, `.` erased, `p` parity or a map page.
+    /// One character a slot: `v` live, `s` stale, `.` erased, `p` parity or a map page.
     pub units: String,
-    /// Drive writes since it was filled; nothing while it is open or free.
+    /// Drive writes since it was filled; None while it is open or free.
     pub age: Option<f64>,
-    /// As the picture has it, not squeezed into a byte.
+    /// The rate of `CellsBy::Temperature` itself.
     pub temperature: Option<f64>,
 }
 
-/// A drive that can be looked at. For a whole picture, never for a request.
+/// A drive that can be shown. Called for whole pictures, never for a request.
 pub trait Pictured {
-    /// From now on what happens is noted for `marks`.
+    /// Starts recording events for `marks`.
     fn observe(&mut self);
-    /// A byte an erase unit, in place of what `out` held.
+    /// Replaces the contents of `out` with one byte an erase unit.
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>);
+    /// The markers, with the events since the last call.
     fn marks(&mut self) -> Marks;
-    /// Nothing for a number that no erase unit has.
+    /// None if there is no such erase unit.
     fn close_up(&self, erase_unit: u32) -> Option<Close>;
-    /// Over the erase units that are not retired, each with its most worn block. By block, as the outcome has it, there
-    /// may be a hundred times as many to look at.
+    /// The erase counts of the erase units that are not retired, each by its most worn block. There may be a hundred
+    /// times as many blocks, as the outcome counts them.
     fn erase_count(&self) -> Spread;
 }
 
@@ -120,14 +129,15 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
             })),
             CellsBy::Temperature => {
                 let scale = self.drive_writes_per_unit();
-                // Where that is less, a logarithm for each number of live places rather than for each erase unit.
+                // The logarithm is computed once for each number of live slots rather than for each erase unit, where
+                // that is less.
                 let data_units = self.space.layout.data_units_per_erase_unit();
                 let is_less = self.slc_cache.is_none() && data_units < space.erase_units();
                 let heats: Vec<f32> =
                     (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
                 out.extend(erase_units.map(|unit| {
                     let temperature = if is_less {
-                        let heat = heats[self.valid_places(unit) as usize];
+                        let heat = heats[self.valid_slots(unit) as usize];
                         self.age(unit, scale).map(|age| heat / (AGE_THAT_TELLS + age))
                     } else {
                         self.temperature(unit, scale)
@@ -162,7 +172,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
             state,
             stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
             erase_count: self.space.wear.erase_counts[erase_unit.index()],
-            valid: self.valid_places(erase_unit),
+            valid: self.valid_slots(erase_unit),
             units: self.units_of_erase_unit(erase_unit, holds_data),
             age: (holds_data && state != Standing::Open).then_some(since_filled),
             temperature: self.temperature(erase_unit, scale as f32).map(f64::from),
@@ -189,9 +199,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// What a unit that the host writes is in drive writes of what is live.
+    /// One unit written by the host, in drive writes of the live data.
     fn drive_writes_per_unit(&self) -> f32 {
-        1.0 / self.layer.live_places(self.accounts.mapped_units()).max(1) as f32
+        1.0 / self.layer.live_slots(self.accounts.mapped_units()).max(1) as f32
     }
 
     fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {
@@ -212,8 +222,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Places that are written and live: while an erase unit is open, those to come count as live elsewhere.
-    fn valid_places(&self, erase_unit: EraseUnit) -> u32 {
+    /// Slots that are written and live. (The map counts unwritten slots of an open erase unit as live.)
+    fn valid_slots(&self, erase_unit: EraseUnit) -> u32 {
         match self.space.occupancy.state(erase_unit) {
             State::Free | State::Retired => 0,
             State::Closed => self.space.occupancy.live_units(erase_unit),
@@ -229,10 +239,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     fn valid_share(&self, erase_unit: EraseUnit) -> f32 {
         let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
-        self.valid_places(erase_unit) as f32 / data_units as f32
+        self.valid_slots(erase_unit) as f32 / data_units as f32
     }
 
-    /// Nothing while the erase unit is open or free.
+    /// None while the erase unit is open or free.
     fn age(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let is_full = match self.space.occupancy.state(erase_unit) {
             State::Closed => true,
@@ -242,26 +252,26 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         is_full.then(|| self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f32 * scale)
     }
 
-    /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share over
-    /// the age is 1. Little age says little, and is filled up with that.
+    /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share
+    /// divided by the age is 1. A small age carries little information; the prior dominates then.
     fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let age = self.age(erase_unit, scale)?;
         let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
-        Some(heat(self.valid_places(erase_unit), data_units) / (AGE_THAT_TELLS + age))
+        Some(heat(self.valid_slots(erase_unit), data_units) / (AGE_THAT_TELLS + age))
     }
 
     fn units_of_erase_unit(&self, erase_unit: EraseUnit, holds_data: bool) -> String {
-        let places = self.space.layout_of(erase_unit);
-        let units = places.units_per_erase_unit();
+        let slots = self.space.layout_of(erase_unit);
+        let units = slots.units_per_erase_unit();
         let written = match self.frontier_of(erase_unit) {
             _ if !holds_data => 0,
-            Some(_) => self.space.written_places(erase_unit),
+            Some(_) => self.space.written_slots(erase_unit),
             None => units,
         };
         let first = self.space.layout.first(erase_unit);
-        let letter = |place: u32| match Ppn(first + place) {
-            _ if place >= written => '.',
-            _ if places.is_parity(place) => 'p',
+        let letter = |slot: u32| match Ppn(first + slot) {
+            _ if slot >= written => '.',
+            _ if slots.is_parity(slot) => 'p',
             ppn if !self.map.is_live(ppn) => 's',
             ppn if self.map.logical(ppn) >= Lpn(self.map.user_units()) => 'p',
             _ => 'v',
@@ -269,21 +279,21 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if !L::IS_PACKED {
             return (0..units).map(letter).collect();
         }
-        // Only the first of the places that a stored unit takes is marked live.
+        // Only the first slot of a stored unit is marked live.
         let mut left = 0;
-        let places = (0..units).map(|place| {
-            let ppn = Ppn(first + place);
-            if place < written && self.map.is_live(ppn) {
-                left = self.layer.places_of(self.map.logical(ppn));
+        let slots = (0..units).map(|slot| {
+            let ppn = Ppn(first + slot);
+            if slot < written && self.map.is_live(ppn) {
+                left = self.layer.slots_of(self.map.logical(ppn));
             }
             let is_live = left > 0;
             left -= u32::from(is_live);
-            if is_live { 'v' } else { letter(place) }
+            if is_live { 'v' } else { letter(slot) }
         });
-        places.collect()
+        slots.collect()
     }
 
-    /// With an SLC cache one more frontier, the last, changes places with the host's.
+    /// With an SLC cache there is one more frontier, the last, which is exchanged with the host's.
     fn stream_name(&self, stream: StreamId) -> String {
         let streams = self.placement.streams();
         match &self.slc_cache {
@@ -295,7 +305,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// The logarithm of the live share; of none it would be infinite.
+/// The logarithm of the live share, which would be infinite for a share of 0.
 fn heat(live: u32, data_units: u32) -> f32 {
     AGE_THAT_TELLS - ((live as f32).max(0.5) / data_units as f32).ln()
 }
@@ -304,7 +314,7 @@ fn share_byte(share: f32) -> u8 {
     (share * 255.0 + 0.5) as u8
 }
 
-/// 0 for 0, 128 for 1, and never more than 255.
+/// 0 for 0, 128 for 1, at most 255.
 fn ratio_byte(ratio: f32) -> u8 {
     share_byte(ratio / (1.0 + ratio))
 }

@@ -1,7 +1,7 @@
-//! The translation layer of drives that keep data: what a fault of the flash or a loss of power does to the map.
+//! The translation layer of drives that store data: effects of flash faults and of losses of power on the map.
 //!
-//! After a loss of power a new translation layer takes up what a scan of the flash has found; the array with its worn
-//! blocks and the ledger, which a drive keeps in its system blocks, go on.
+//! After a loss of power a new translation layer is built from a scan of the flash. The array with its worn blocks and
+//! the ledger, which a drive stores in its system blocks, persist.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -15,99 +15,115 @@ use crate::policies::placement::PlacementPolicy;
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 
-/// What a drive with contents asks of its translation layer in addition to requests. Nothing here is called for a
+/// What a drive with contents needs from its translation layer in addition to requests. None of it is called for a
 /// request.
 pub trait Recoverable {
-    /// Where the map says that a unit lies; nothing if it was never written, or trimmed.
-    fn place_of(&self, lpn: Lpn) -> Option<Ppn>;
-    /// Numbers of units that may lie in flash: the host's and, behind them, those of map pages.
+    /// The slot to which a unit is mapped; None if it was never written, or was trimmed.
+    fn slot_of(&self, lpn: Lpn) -> Option<Ppn>;
+    /// The number of logical units: those of the host and, after them, those of map pages.
     fn logical_units(&self) -> u32;
-    /// The map pages that the last request has written back, in their order.
+    /// The map pages written back by the last request, in order.
     fn map_pages_written_back(&self) -> &[Lpn];
-    /// The stream that an erase unit was last opened for.
+    /// The stream for which an erase unit was last opened.
     fn stream_of(&self, erase_unit: EraseUnit) -> StreamId;
-    /// Moves what lives in an erase unit away and never uses it again.
+    /// Moves the live units out of an erase unit and retires it.
     fn give_up(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly>;
     /// What survives a loss of power in addition to the flash's contents. The translation layer must not be used
     /// afterwards.
     fn take_lasting(&mut self) -> Lasting;
-    /// Takes up what a scan has found. Only for a new translation layer. Returns the half-full erase units that it does
-    /// not go on with: the rest of them is counted as padding, and must be it from now on.
+    /// Restores what a scan has found. Only for a new translation layer. Returns the partly written erase units that
+    /// are closed instead of continued: the rest of them is counted as padding, and must be treated as padding from now
+    /// on.
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit>;
-    /// Spoils the map on purpose, as an engine would that forgets to note a move. For tests that must notice.
+    /// Corrupts the map on purpose, as an engine would that forgets to record a move. For tests that must detect it.
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn);
+    /// Why the drive is read-only; None if it is not.
     fn read_only(&self) -> Option<ReadOnly>;
-    /// Erase units beyond which none may be lost.
+    /// The number of erase units without which the drive becomes read-only.
     fn erase_units_needed(&self) -> u32;
-    /// All of them, the SLC cache's own among them.
+    /// All erase units, including those of the SLC cache.
     fn erase_units(&self) -> u32;
-    /// What one holds in SLC mode; 0 without an SLC cache.
+    /// Units of an erase unit in SLC mode; 0 without an SLC cache.
     fn units_in_slc_mode(&self) -> u32;
-    /// What the host has written so far: the time that ages go by.
+    /// Units written by the host so far: the clock of ages.
     fn host_units(&self) -> u64;
 }
 
-/// What a drive remembers in its system blocks.
+/// What a drive stores in its system blocks.
 pub struct Lasting {
+    /// The counters, which may lack the last programs.
     pub ledger: Ledger,
-    /// The blocks and their wear; nothing when another process made them, and only the counts of `Found` are known.
+    /// The blocks and their wear; None if another process made them, and only the counts of `Found` are known.
     pub array: Option<Array>,
-    /// Erases of erase units in SLC mode that the ledger counts.
+    /// Erases of erase units in SLC mode, as the ledger counts them.
     pub erased_in_slc_mode: u64,
-    /// What the host had written; the ledger says it of drives that do not reduce data.
+    /// Units written by the host; on drives without data reduction the ledger has this number.
     pub host_units: u64,
-    /// Places of mapping units that were begun and are not gone on with.
-    pub places_left_in_begun_units: u64,
+    /// Slots of partly filled mapping units that are not continued.
+    pub slots_left_in_begun_units: u64,
 }
 
-/// What a scan of the flash has found.
+/// The result of a scan of the flash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// In the order of their logical numbers.
     pub units: Vec<FoundUnit>,
     /// By erase unit.
     pub erase_units: Vec<FoundEraseUnit>,
-    /// Places that were passed over because the power went while their group was programmed; of reduced data those of
-    /// whole mapping units.
+    /// Slots skipped because power was lost while their group was programmed; for reduced data, slots of whole mapping
+    /// units.
     pub padding_units: u64,
 }
 
 /// A unit of the host, or a map page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundUnit {
+    /// The logical unit.
     pub lpn: Lpn,
+    /// Its slot.
     pub ppn: Ppn,
-    /// That it takes: 1 unless data is reduced.
-    pub places: u32,
-    /// Grows with the time at which it was written; a move does not change it.
+    /// Slots that it occupies: 1 without data reduction.
+    pub slots: u32,
+    /// Increases with the time of its write; moves do not change it.
     pub version: u64,
 }
 
+/// An erase unit as found by a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundEraseUnit {
+    /// Its contents.
     pub contents: FoundContents,
+    /// The number of its erases.
     pub erase_count: u32,
-    /// Counted as erased, but the power went before it was.
+    /// Its erase was counted, but power was lost before it was performed.
     pub is_erase_undone: bool,
 }
 
+/// The contents of an erase unit found by a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundContents {
+    /// Erased, and not programmed since.
     Erased,
+    /// Out of use.
     Retired,
-    /// The first `places` hold something. `order` grows with the time of the last program; `opened_at`
-    /// counts the units that the host had written before.
+    /// The first `slots` are written. `order` increases with the time of the last program; `opened_at` is the number of
+    /// units that the host had written before.
     Written {
+        /// The stream for which it was opened.
         stream: StreamId,
-        places: u32,
+        /// Written slots, from the first.
+        slots: u32,
+        /// The time of its last program, as an ordinal number.
         order: u64,
+        /// Units written by the host before it was opened.
         opened_at: u64,
+        /// Whether it was programmed in SLC mode.
         is_slc: bool,
     },
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
-    fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
+    fn slot_of(&self, lpn: Lpn) -> Option<Ppn> {
         let ppn = self.map.physical(lpn);
         (ppn != Ppn::UNMAPPED).then_some(ppn)
     }
@@ -157,14 +173,14 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
             array: Some(self.space.array.take()),
             erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
             host_units: self.now(),
-            places_left_in_begun_units: L::places_left_in_begun_units(self),
+            slots_left_in_begun_units: L::slots_left_in_begun_units(self),
         }
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit> {
         assert_eq!(*self.accounts.ledger(), Ledger::default(), "only a new translation layer can be restored");
         self.accounts.take_up_ledger(lasting.ledger);
-        self.accounts.padded(found.padding_units + lasting.places_left_in_begun_units);
+        self.accounts.padded(found.padding_units + lasting.slots_left_in_begun_units);
         self.layer.take_up_host_units(lasting.host_units);
         let is_same_array = lasting.array.is_some();
         match lasting.array {
@@ -214,17 +230,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Writes padding to the end of an open erase unit, which closes it.
+    /// Pads an open erase unit to its end, which closes it.
     fn fill_up(&mut self, erase_unit: EraseUnit) {
         let Some(stream) = self.space.bring_to_front(erase_unit) else { return };
-        // A full group ends no turn here.
+        // A full group does not end the die's turn here.
         while self.space.frontier(stream).erase_unit == Some(erase_unit) && self.go_on_in_block(stream) {
-            let places = self.space.frontier(stream).run_length();
-            L::pad(self, stream, places);
+            let slots = self.space.frontier(stream).run_length();
+            L::pad(self, stream, slots);
         }
     }
 
-    /// States of the erase units; those that hold anything are open until their live units are counted.
+    /// Sets the states of the erase units; those with data are open until their live units are counted.
     fn place_erase_units(&mut self, found: &Found) {
         self.space.free.clear();
         for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
@@ -259,8 +275,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// The frontier at which a half-full erase unit of a stream is filled further: one for all dies, or one for each.
-    /// The host has a second one, for data that goes past the SLC cache.
+    /// The frontier that continues a partly written erase unit of a stream: one for all dies, or one for each. The host
+    /// has a second one, for data that bypasses the SLC cache.
     fn slot_for(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let goes_past_cache = stream == HOST && !self.space.is_slc(erase_unit);
         let frontier = if goes_past_cache { self.frontier_past_cache() } else { stream };
@@ -270,38 +286,38 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Half-full erase units go on where they stood, one a stream, or one a stream and die; full ones are closed in the
-    /// order of their filling. Returns those that are half full and closed.
+    /// Partly written erase units are continued, one a stream, or one a stream and die; full ones are closed in the
+    /// order in which they were filled. Returns those that are partly written and closed.
     fn take_up_frontiers(&mut self, found: &Found) -> Vec<EraseUnit> {
         let mut filled_up = Vec::new();
         let mut written: Vec<_> = (0..)
             .map(EraseUnit)
             .zip(&found.erase_units)
             .filter_map(|(erase_unit, unit)| match unit.contents {
-                FoundContents::Written { stream, places, order, opened_at, .. } => {
-                    Some((order, erase_unit, stream, places, opened_at))
+                FoundContents::Written { stream, slots, order, opened_at, .. } => {
+                    Some((order, erase_unit, stream, slots, opened_at))
                 }
                 _ => None,
             })
             .collect();
         written.sort_unstable();
-        for (_, erase_unit, stream, places, opened_at) in written {
-            // A ledger that lags behind its flash must not be younger than what it counts.
+        for (_, erase_unit, stream, slots, opened_at) in written {
+            // A ledger that lacks some programs must not be younger than what it counts.
             let opened_at = opened_at.min(self.now());
             let first = self.space.layout.first(erase_unit);
             let layout = *self.space.layout_of(erase_unit);
             let units = layout.units_per_erase_unit();
-            if places < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
+            if slots < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
                 if !L::IS_PACKED {
-                    let ahead = (first + places..first + units).map(Ppn);
+                    let ahead = (first + slots..first + units).map(Ppn);
                     ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).for_each(|ppn| self.map.mark_live(ppn));
                 }
-                self.space.occupancy.gain(erase_unit, layout.data_units_from(places));
-                *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + places), opened_at);
+                self.space.occupancy.gain(erase_unit, layout.data_units_from(slots));
+                *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + slots), opened_at);
                 continue;
             }
-            if places < units {
-                self.accounts.padded(u64::from(units - places));
+            if slots < units {
+                self.accounts.padded(u64::from(units - slots));
                 filled_up.push(erase_unit);
             }
             if let Some(cache) = self.slc_cache.as_mut().filter(|_| self.space.is_slc(erase_unit)) {
@@ -314,17 +330,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         filled_up
     }
 
-    /// The ledger of a process that was killed may lag behind its flash: what it does not know of is set apart.
+    /// The ledger of a killed process may lack programs that are in flash: these are recorded separately.
     fn explain_programs(&mut self, found: &Found) {
         let units = u64::from(self.space.layout.units_per_erase_unit());
-        let places_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
-            FoundContents::Written { places, .. } => {
+        let slots_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
+            FoundContents::Written { slots, .. } => {
                 let is_open = self.space.frontier_at(erase_unit).is_some();
-                u64::from(if is_open { places } else { self.space.layout_of(erase_unit).units_per_erase_unit() })
+                u64::from(if is_open { slots } else { self.space.layout_of(erase_unit).units_per_erase_unit() })
             }
             _ => 0,
         };
-        let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(places_of).sum();
+        let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(slots_of).sum();
         self.accounts.explain(self.accounts.ledger().erased_erase_units * units + written);
     }
 }

@@ -1,7 +1,7 @@
-//! Which erase units hold data that reads or time have worn: it is moved in idle time, before it can be lost.
+//! Selects erase units whose data has been worn by reads or time, to be moved in idle time before it is lost.
 //!
-//! The translation layer knows the time only when it is idle, so data counts as written when the last idle time ended:
-//! it is never taken for younger than it is.
+//! The translation layer knows the time only when the drive is idle, so data counts as written at the end of the last
+//! idle time: its age is never underestimated.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -14,20 +14,20 @@ pub struct Refresh {
     now_ns: u64,
     /// 0: data does not age.
     retention_ns: u64,
-    /// By erase unit, when it was closed; empty when data does not age.
+    /// By erase unit: when it was closed; empty if data does not age.
     written_ns: Vec<u64>,
-    /// No closed erase unit is due before.
+    /// No closed erase unit is due earlier.
     next_due_ns: u64,
     looked_at: u32,
-    /// 0: reads do not disturb.
+    /// 0: no read disturb.
     reads_max: u32,
     units_per_page: u32,
     pages_per_erase_unit: u32,
     blocks_per_erase_unit: u32,
-    /// Page reads since the last erase, by erase unit and block of it; empty when reads do not disturb.
+    /// Page reads since the last erase, by erase unit and block; empty without read disturb.
     reads: Vec<u32>,
     last_page: u32,
-    /// Erase units of which a block has been read too often.
+    /// Erase units with a block that has been read too often.
     disturbed: Vec<EraseUnit>,
 }
 
@@ -64,7 +64,7 @@ impl Refresh {
         self.now_ns = now_ns;
     }
 
-    /// When data will have aged enough, if nothing is written until then.
+    /// When the first data will be due, if nothing is written until then.
     pub fn next_due_ns(&self) -> u64 {
         self.next_due_ns
     }
@@ -83,8 +83,8 @@ impl Refresh {
         }
     }
 
-    /// The host reads a unit; those of one page that follow each other are one read of the flash, or none where the
-    /// page is still in the controller's memory.
+    /// The host reads a unit. Consecutive units of one page are one read of the flash, or none if the controller still
+    /// holds the page in its memory.
     pub fn read(&mut self, ppn: u32, takes_flash: bool) {
         let page = ppn / self.units_per_page;
         if self.reads_max == 0 || std::mem::replace(&mut self.last_page, page) == page || !takes_flash {
@@ -103,21 +103,21 @@ impl Refresh {
         EraseUnit(page / self.pages_per_erase_unit)
     }
 
-    /// The pages of a superblock go over its blocks in turn.
+    /// The pages of a superblock are distributed over its blocks in turn.
     fn block_of(&self, page: u32) -> usize {
         let block = page % self.pages_per_erase_unit % self.blocks_per_erase_unit;
         (self.erase_unit_of(page).0 * self.blocks_per_erase_unit + block) as usize
     }
 
-    /// The host's next request reads anew.
+    /// Ends the run of consecutive units: the next request reads its page again.
     pub fn end_request(&mut self) {
         self.last_page = u32::MAX;
     }
 
-    /// An erase unit to refresh now. What is still being written waits until it is closed.
+    /// An erase unit to refresh now. One that is still being written waits until it is closed.
     pub fn due(&mut self, is_closed: impl Fn(EraseUnit) -> bool) -> Option<EraseUnit> {
-        if let Some(place) = self.disturbed.iter().position(|&disturbed| is_closed(disturbed)) {
-            return Some(self.disturbed.remove(place));
+        if let Some(slot) = self.disturbed.iter().position(|&disturbed| is_closed(disturbed)) {
+            return Some(self.disturbed.remove(slot));
         }
         if self.now_ns < self.next_due_ns {
             return None;
@@ -135,7 +135,7 @@ impl Refresh {
                 earliest_ns = earliest_ns.min(due_ns);
             }
         }
-        // What is closed later is younger than now.
+        // Erase units closed later are younger than now.
         self.next_due_ns = earliest_ns.min(self.now_ns.saturating_add(self.retention_ns));
         None
     }

@@ -1,12 +1,12 @@
-//! The SLC cache: erase units that the host fills with one bit a cell, and that are folded into the others later.
+//! The SLC cache: erase units that the host fills with one bit a cell, and that are later folded into the others.
 //!
-//! The choice between the cache and the rest is made when an erase unit is opened, never for a unit: the host's writes
-//! go to the frontier of their stream as ever, and while the cache takes them, that frontier's erase unit is one in SLC
-//! mode. The other frontier, half full as it may be, waits in a place of its own; it also takes what is folded.
+//! Whether the host writes to the cache is decided when an erase unit is opened, never for a single unit: the host's
+//! writes go to the frontier of their stream, and while the cache takes them that frontier's erase unit is in SLC mode.
+//! The other frontier, which may be partly written, is stored in the last position; folded data also goes there.
 //!
-//! Erase units in SLC mode are never chosen as victims. The one that has been full longest is folded first, but one
-//! that holds nothing any more is only erased. Folding happens in idle time; when erased space runs short, since it
-//! gives more back than any garbage collection; and, where the drive file says so, when the cache is full.
+//! Erase units in SLC mode are never chosen as victims. The one that has been full longest is folded first; one without
+//! live data is only erased. Folding happens in idle time; when erased space runs short, since it frees more than
+//! garbage collection; and, where the drive file says so, when the cache is full.
 
 use super::Ftl;
 use super::gc::Move;
@@ -23,36 +23,36 @@ use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The stream of the host's writes in the one placement that the cache works with.
+/// The stream of the host's writes in the only placement that works with the cache.
 pub(super) const HOST: StreamId = StreamId(0);
-/// Erased erase units that the cache leaves to others, beyond those that the host may never take.
+/// Erased erase units that the cache leaves to others, in addition to those that the host may not take.
 const LEFT_TO_OTHERS: u32 = 1;
 
 pub(super) struct SlcCache {
-    /// Erase units from here on are the cache's own.
+    /// Erase units from this number on belong to the cache permanently.
     static_first: u32,
     static_free: VecDeque<EraseUnit>,
     dynamic_max: u32,
     dynamic_in_use: u32,
     free_share: f64,
     folds_when_full: bool,
-    /// Those that are full, the oldest first.
+    /// Full ones, oldest first.
     full: VecDeque<EraseUnit>,
-    /// Whether the host's frontier is in the cache now; the other one waits in the last place.
+    /// Whether the host's frontier is in the cache now; the other frontier is then in the last position.
     takes_host: bool,
     folding: Option<Move>,
-    /// Memory for the next folding.
+    /// Reused memory for the next folding.
     list: Vec<(Lpn, Ppn)>,
     erased_erase_units: u64,
 }
 
-/// Where things lie in an erase unit in SLC mode that holds so many units.
+/// The layout of erase units in SLC mode with `units` mapping units.
 pub(super) fn slc_mode(drive: &Drive, units: u32, erase_units: u32) -> SlcMode {
     let layout = Layout::new(units, drive.parity.units_per_stripe, 1);
     SlcMode { layout, is_slc: vec![false; erase_units as usize] }
 }
 
-/// Erase units that a drive has for the cache alone, and how many mapping units one holds in SLC mode.
+/// The number of erase units that belong to the cache permanently, and the mapping units that each holds in SLC mode.
 pub(super) fn static_erase_units(drive: &Drive, geometry: &Geometry) -> Result<(u32, u32), SpecificationError> {
     let said = &drive.slc_cache;
     if !said.is_on() {
@@ -97,13 +97,13 @@ pub(super) fn static_erase_units(drive: &Drive, geometry: &Geometry) -> Result<(
     Ok((wanted as u32, units))
 }
 
-/// Erase units that the cache holds open, in addition to those of the placement: the frontier past it, and a dynamic
+/// Erase units that the cache holds open in addition to those of the placement: the frontier past it, and a dynamic
 /// one.
 pub(super) fn open_erase_units(drive: &Drive) -> u32 {
     u32::from(drive.slc_cache.is_on()) + u32::from(drive.slc_cache.dynamic_bytes_max > 0)
 }
 
-/// What of the cache is not the drive file's.
+/// The state of the cache that does not follow from the drive file.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Holding {
     static_free: VecDeque<EraseUnit>,
@@ -126,8 +126,8 @@ impl SlcCache {
         }
     }
 
-    /// Takes up what one of the same drive held: `states` are those of its erase units, and `is_within` says whether a
-    /// move names only what the drive has. False when it is not one of the same drive.
+    /// Restores the saved state of a cache of the same drive: `states` are those of its erase units, and `is_within`
+    /// says whether a move's numbers are valid for the drive. False if the state is of another drive.
     pub fn hold(&mut self, held: Holding, states: &[State], is_within: impl Fn(&Move) -> bool) -> bool {
         let is = |erase_unit: &EraseUnit, state| states.get(erase_unit.index()) == Some(&state);
         let fits = held.full.iter().all(|full| is(full, State::Open))
@@ -144,7 +144,7 @@ impl SlcCache {
         fits
     }
 
-    /// `erase_units` are all, the last `static_count` of them the cache's own.
+    /// `erase_units` is the number of all; the last `static_count` belong to the cache permanently.
     pub fn new(drive: &Drive, layout: &Layout, erase_units: u32, static_count: u32) -> Box<Self> {
         let said = &drive.slc_cache;
         let bytes = u64::from(layout.data_units_per_erase_unit()) * u64::from(drive.ftl.mapping_unit_bytes);
@@ -164,24 +164,24 @@ impl SlcCache {
         })
     }
 
-    /// After a loss of power: nothing is known of the erase units yet, but how often they were erased.
+    /// After a loss of power: only the number of erases is known.
     pub fn begin_anew(&mut self, erased_erase_units: u64) {
         self.static_free.clear();
         self.erased_erase_units = erased_erase_units;
     }
 
-    /// An erase unit in SLC mode was found that holds something, perhaps because its erase was not carried out.
+    /// A scan found a written erase unit in SLC mode, perhaps because its erase was not performed.
     pub fn found(&mut self, erase_unit: EraseUnit, is_erase_undone: bool) {
         self.dynamic_in_use += u32::from(!self.is_static(erase_unit));
         self.erased_erase_units -= u64::from(is_erase_undone);
     }
 
-    /// One of the cache's own is erased.
+    /// A permanent erase unit of the cache is erased.
     pub fn put_free(&mut self, erase_unit: EraseUnit) {
         self.static_free.push_back(erase_unit);
     }
 
-    /// One of the cache's own, erased, is never used again.
+    /// Retires an erased permanent erase unit of the cache.
     pub fn retire(&mut self, erase_unit: EraseUnit) {
         self.static_free.retain(|&free| free != erase_unit);
     }
@@ -194,7 +194,7 @@ impl SlcCache {
         self.static_free.len() as u32
     }
 
-    /// Whether it counts those in SLC mode that are not its own.
+    /// Whether its count of erase units in SLC mode that do not belong to it permanently is right.
     pub fn has_dynamic(&self, in_slc_mode: impl Iterator<Item = EraseUnit>) -> bool {
         in_slc_mode.filter(|&erase_unit| !self.is_static(erase_unit)).count() == self.dynamic_in_use as usize
     }
@@ -216,12 +216,12 @@ impl SlcCache {
         self.folding.is_some()
     }
 
-    /// The one that is being folded.
+    /// The erase unit being folded.
     pub fn victim(&self) -> Option<EraseUnit> {
         self.folding.as_ref().map(|folding| folding.victim)
     }
 
-    /// Whether it is full, being folded or not.
+    /// Whether the erase unit is full, and perhaps being folded.
     pub fn holds(&self, erase_unit: EraseUnit) -> bool {
         self.full.contains(&erase_unit) || self.victim() == Some(erase_unit)
     }
@@ -230,31 +230,31 @@ impl SlcCache {
         self.full.push_back(erase_unit);
     }
 
-    /// Takes one that is full out of the list, because its block has failed.
+    /// Removes a full one from the list, because its block has failed.
     fn take_failed(&mut self, failed: EraseUnit) {
         self.full.retain(|&full| full != failed);
     }
 
-    /// Takes the next to fold: one that holds nothing, or the one that has been full longest.
+    /// Takes the next to fold: one without live data, or else the one that has been full longest.
     fn take_next(&mut self, space: &Space, only_dynamic: bool) -> Option<EraseUnit> {
         let candidates = self.full.iter().enumerate().filter(|(_, full)| !only_dynamic || full.0 < self.static_first);
-        let next = candidates.min_by_key(|&(place, &full)| (space.occupancy.live_units(full) > 0, place));
-        let place = next.map(|(place, _)| place)?;
-        self.full.remove(place)
+        let next = candidates.min_by_key(|&(slot, &full)| (space.occupancy.live_units(full) > 0, slot));
+        let slot = next.map(|(slot, _)| slot)?;
+        self.full.remove(slot)
     }
 
-    /// Takes one that holds nothing any more.
+    /// Takes one without live data.
     fn take_dead(&mut self, space: &Space) -> Option<EraseUnit> {
-        let place = self.full.iter().position(|&full| space.occupancy.live_units(full) == 0)?;
-        self.full.remove(place)
+        let slot = self.full.iter().position(|&full| space.occupancy.live_units(full) == 0)?;
+        self.full.remove(slot)
     }
 
-    /// Takes an erased one of the cache's own.
+    /// Takes an erased permanent erase unit.
     fn take_free(&mut self) -> Option<EraseUnit> {
         self.static_free.pop_front()
     }
 
-    /// It is erased; one of the cache's own comes back to it. Returns whether it was one of those.
+    /// An erase unit was erased; a permanent one returns to the cache. Returns whether it was permanent.
     pub fn erased(&mut self, erase_unit: EraseUnit) -> bool {
         self.erased_erase_units += 1;
         if self.is_static(erase_unit) {
@@ -271,13 +271,13 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.slc_cache.as_mut().expect("there is a cache")
     }
 
-    /// The frontier that writes past the cache, and takes what is folded.
+    /// The frontier that bypasses the cache, and receives folded data.
     pub(super) fn frontier_past_cache(&self) -> StreamId {
         let waits = self.slc_cache.as_ref().is_some_and(|cache| cache.takes_host);
         if waits { StreamId(self.space.frontiers.len() as u8 - 1) } else { HOST }
     }
 
-    /// Erase units that the cache may not leave fewer than.
+    /// The number of erased erase units below which the cache takes none.
     fn left_to_others(&self) -> u32 {
         let margins = &self.space.margins;
         let in_hand = if C::PACED { margins.in_hand_erase_units } else { 0 };
@@ -297,8 +297,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0 || self.may_open_dynamic(cache))
     }
 
-    /// The host's frontier is full: opens another one in the cache, or sees to it that the host writes past it. False
-    /// when the host's frontier is past the cache already and full too.
+    /// The host's frontier is full: opens another one in the cache, or lets the host bypass it. False if the host
+    /// bypasses the cache already and that frontier is full too.
     pub(super) fn make_room_in_cache(&mut self) -> Result<bool, ReadOnly> {
         while !self.has_room_in_cache() && self.erase_dead()? {}
         if self.has_room_in_cache() {
@@ -319,7 +319,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(was_in_cache)
     }
 
-    /// Exchanges the two frontiers that the host may write to, if it writes to the other one now.
+    /// Exchanges the two frontiers of the host, unless the host already uses the requested one.
     fn turn_host(&mut self, to_cache: bool) {
         let last = self.space.frontiers.len() - 1;
         if std::mem::replace(&mut self.cache().takes_host, to_cache) != to_cache {
@@ -339,7 +339,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.open_as(HOST, HOST, erase_unit);
     }
 
-    /// What holds nothing any more need not be folded, at any time. Returns whether there was such an erase unit.
+    /// Erases a full erase unit without live data, which needs no folding. Returns whether there was one.
     fn erase_dead(&mut self) -> Result<bool, ReadOnly> {
         let cache = self.slc_cache.as_mut().expect("there is a cache");
         match cache.take_dead(&self.space) {
@@ -349,14 +349,15 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// Folding: what is live in a full erase unit of the cache moves to the others, in idle time or in step with the host.
+/// Folding: live data of a full erase unit of the cache moves to other erase units, in idle time or throttled by the
+/// host's writes.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     fn next_to_fold(&mut self, only_dynamic: bool) -> Option<EraseUnit> {
         self.slc_cache.as_mut()?.take_next(&self.space, only_dynamic)
     }
 
-    /// With a clock, and where the drive waits for room: begins to fold so early that the next erase unit of the cache
-    /// is ready when the one just opened is full.
+    /// With a clock, and where the drive waits for space: starts folding early enough that the next erase unit of the
+    /// cache is ready when the one just opened is full.
     pub(super) fn fold_ahead(&mut self) -> Result<(), ReadOnly> {
         let cache = self.cache();
         if !cache.folds_when_full || cache.is_folding() {
@@ -369,7 +370,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
     }
 
-    /// Folds an erase unit of the cache at once, or ends the folding that is under way.
+    /// Folds an erase unit of the cache at once, or completes the current folding.
     pub(super) fn fold_one(&mut self) -> Result<(), ReadOnly> {
         if !self.cache().is_folding() {
             let Some(oldest) = self.next_to_fold(false) else { return Ok(()) };
@@ -378,15 +379,15 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.go_on_folding(u64::MAX)
     }
 
-    /// Folds one that is full at once, because its block has failed.
+    /// Folds a full one at once, because its block has failed.
     pub(super) fn fold_failed(&mut self, failed: EraseUnit) -> Result<(), ReadOnly> {
         self.cache().take_failed(failed);
         self.start_folding(failed, 1)?;
         self.go_on_folding(u64::MAX)
     }
 
-    /// Where erased space runs short, one of the cache's erase units gives more of it back than any victim: returns
-    /// whether there was one. `paced` over so many units of the host that what it gives back is there in time.
+    /// If erased space runs short, folds an erase unit of the cache, which frees more than any victim: returns whether
+    /// there was one. If `paced`, spreads it over enough host units that the space is free in time.
     pub(super) fn fold_for_space(&mut self, paced: bool) -> Result<bool, ReadOnly> {
         let Some(cache) = &self.slc_cache else { return Ok(false) };
         if !cache.is_folding() {
@@ -401,7 +402,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(true)
     }
 
-    /// Idle time: folds so many units. False when nothing in the cache is full, or there is no room to fold to.
+    /// Folds up to `units` units in idle time. False if nothing in the cache is full, or there is no space to fold to.
     pub(super) fn fold_in_idle(&mut self, units: u64) -> Result<bool, ReadOnly> {
         let Some(cache) = &self.slc_cache else { return Ok(false) };
         if !cache.is_folding() {
@@ -416,7 +417,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(true)
     }
 
-    /// Spreads folding over the next `host_units` of the host.
+    /// Spreads folding over the next `host_units` units written by the host.
     fn start_folding(&mut self, erase_unit: EraseUnit, host_units: u64) -> Result<(), ReadOnly> {
         let live_units = u64::from(self.space.occupancy.live_units(erase_unit));
         let room = self.make_room_to_fold(erase_unit, live_units);
@@ -432,8 +433,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// A dynamic erase unit gives back more than folding it takes, so that it may take of the reserve as garbage
-    /// collection does; one of the cache's own gives nothing to the others.
+    /// Folding a dynamic erase unit frees more than it takes, so it may use the reserve as garbage collection does;
+    /// folding a permanent one frees nothing for others.
     fn make_room_to_fold(&mut self, erase_unit: EraseUnit, live_units: u64) -> Result<(), ReadOnly> {
         if self.room_past_cache() >= live_units {
             return Ok(());
@@ -448,12 +449,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.check_room_to_move(stream, live_units)
     }
 
-    /// Places for data that are left in the frontier past the cache.
+    /// Free data slots of the frontier past the cache.
     fn room_past_cache(&self) -> u64 {
-        u64::from(self.space.places_left(self.frontier_past_cache()))
+        u64::from(self.space.slots_left(self.frontier_past_cache()))
     }
 
-    /// For each unit that the host writes.
+    /// Called for each unit that the host writes.
     #[inline]
     pub(super) fn pace_folding(&mut self) -> Result<(), ReadOnly> {
         let Some(cache) = &mut self.slc_cache else { return Ok(()) };
@@ -475,15 +476,15 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Room in the cache is used at once.
+    /// Space in the cache is used at once.
     fn note_room(&mut self) {
         if self.has_room_in_cache() {
-            // The frontier past the cache may be half full; it waits, and takes what is folded.
+            // The frontier past the cache may be partly written; it waits, and receives folded data.
             self.turn_host(true);
         }
     }
 
-    /// Ends the folding under way, if there is one.
+    /// Completes the current folding, if there is one.
     pub(super) fn finish_folding(&mut self) -> Result<(), ReadOnly> {
         if self.slc_cache.is_some() { self.go_on_folding(u64::MAX) } else { Ok(()) }
     }

@@ -1,19 +1,19 @@
-//! Saving and restoring the state of a drive at rest: the map, what each erase unit holds, the open ones, the free
-//! ones, wear, counters, and what policies remember.
+//! Saving and restoring the state of a drive at rest: the map, the contents of each erase unit, open and free erase
+//! units, wear, counters, and the state of policies.
 //!
-//! Only the map is large; it follows a header of JSON as plain numbers. What follows from the map (which places are
-//! live, which address a place holds) is not written. The exception are drives with extra state: an SLC cache, cached
-//! map pages, reduced data, a victim that is half emptied, progress of background operations. That does not follow from
-//! the map, so the tables of such a drive are written whole. A state without extra state can be restored on a drive
-//! whose erase units are a whole number of times larger: each address and place then stands for that many.
+//! Only the map is large; it follows a JSON header as plain numbers. What follows from the map (live slots, the address
+//! of each slot) is not written. Drives with extra state are the exception: an SLC cache, cached map pages, reduced
+//! data, a partly collected victim, progress of background operations. That does not follow from the map, so all tables
+//! of such a drive are written. A state without extra state can be restored on a drive whose erase units are larger by
+//! a whole factor: each address and slot then stands for that many.
 //!
-//! A drive with a clock is saved when no request is outstanding. What its flash and its buffer have yet to do is
-//! decided by then and counts as done, so the clock has no state of its own. Units that wait for a program group to
-//! fill count as programmed. The simulated time is not saved, so a drive that remembers times (ages of data, read
+//! A drive with a clock is saved when no request is outstanding. Pending operations of its flash and its buffer have
+//! been decided by then and count as done, so the clock has no state of its own. Units that wait for a full program
+//! group count as programmed. The simulated time is not saved, so a drive that stores times (ages of data, read
 //! disturb) cannot be saved.
 //!
 //! A file may be damaged in any way. Every number in it is checked against the drive before it is used, and every count
-//! against what is counted, so that a damaged file is either refused or harmless.
+//! against a recount, so that a damaged file is either refused or harmless.
 
 use super::Ftl;
 use super::gc::Move;
@@ -34,20 +34,21 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Read, Write};
 
-/// Of the form that is written here.
+/// The version of the format written here.
 const VERSION: u32 = 2;
-/// Numbers of the map that are written or read at a time.
+/// Numbers of the map that are written or read in one step.
 const AT_ONCE: usize = 1 << 14;
 
-/// Why a state cannot be written or taken up.
+/// Why a state cannot be saved or restored.
 #[derive(Debug)]
 pub enum StateError {
+    /// The file cannot be read or written.
     Io(io::Error),
-    /// It is not what its beginning says, or ends too early.
+    /// Not a state file, or one that is damaged or incomplete.
     Damaged(String),
-    /// It does not belong to such a drive.
+    /// The state belongs to another kind of drive.
     OtherDrive(String),
-    /// The drive keeps something that a state does not hold.
+    /// The drive has state that the format does not cover.
     Unsaved(&'static str),
 }
 
@@ -59,7 +60,7 @@ struct Header {
     user_units: u32,
     states: Vec<u8>,
     frontiers: Vec<Frontier>,
-    /// Only of a drive whose streams have a block open on every die.
+    /// Only on a drive whose streams have a block open on every die.
     #[serde(rename = "lanes")]
     open_blocks: Option<OpenBlocksState>,
     /// In the order in which they will be taken.
@@ -68,7 +69,7 @@ struct Header {
     victim: Value,
     random: Random,
     leveled_to: u32,
-    /// Only of a drive that moves units in batches.
+    /// Only on a drive that moves units in batches.
     #[serde(default, skip_serializing_if = "is_zero")]
     owed_units: u64,
     ledger: Ledger,
@@ -84,17 +85,17 @@ struct Header {
     extra_state: Option<Box<ExtraState>>,
 }
 
-/// What some drives keep in addition to the map.
+/// State of some drives in addition to the map.
 #[derive(Serialize, Deserialize)]
 struct ExtraState {
     live_units: Vec<u32>,
     under_way: Option<Move>,
     slc_cache: Option<Holding>,
-    /// By erase unit, whether it is in SLC mode.
+    /// By erase unit: whether it is in SLC mode.
     is_slc: Option<Vec<bool>>,
-    /// The layer's own.
+    /// State of the layer.
     layer: Value,
-    /// Of idle work.
+    /// State of background operations.
     level_at_erases: Option<u64>,
 }
 
@@ -106,9 +107,9 @@ fn damaged(what: &str) -> StateError {
     StateError::Damaged(format!("{what} cannot be"))
 }
 
-/// Where things lie on the drive that was saved, whose erase units may be smaller.
+/// The layout of the saved drive, whose erase units may be smaller.
 fn layout_of(header: &Header, own: &Layout) -> Result<Layout, StateError> {
-    let units = header.units_per_erase_unit / own.places_per_unit();
+    let units = header.units_per_erase_unit / own.slots_per_unit();
     own.of_units(units).ok_or_else(|| damaged("the size of an erase unit"))
 }
 
@@ -116,9 +117,9 @@ fn extra_state_mismatch() -> StateError {
     StateError::OtherDrive("it keeps other state in addition to its map".into())
 }
 
-/// Writing it out.
+/// Saving.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Writes the state. The drive must be at rest: nothing is asked of it.
+    /// Writes the state. The drive must be at rest, without outstanding requests.
     pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         let extra_state = self.extra_state()?;
         let space = &self.space;
@@ -153,8 +154,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if header.extra_state.is_some() { self.write_tables(out) } else { self.write_map(out) }
     }
 
-    /// What is written in addition to the map; nothing for a drive that keeps only the map. The error names what cannot
-    /// be kept: times run by a clock that begins anew.
+    /// The state in addition to the map; None if the map is all. The error names state that cannot be saved, such as
+    /// times, since the restored drive's clock starts at 0.
     fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
         if self.background.as_ref().is_some_and(|background| background.remembers()) {
             return Err(StateError::Unsaved("background.retention_days, .read_disturb_reads or .defragment"));
@@ -204,10 +205,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-/// Taking it up.
+/// Restoring.
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
-    /// Takes up a state that was written by a drive like this new one, or by one whose erase units are `times` smaller.
-    /// After an error the drive is of no use.
+    /// Restores a state saved by a drive like this new one, or by one with erase units smaller by the factor `times`.
+    /// After an error the drive must not be used.
     pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         let mut header = read_header(input)?;
         self.check(&header, times)?;
@@ -222,17 +223,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             None => self.take_up_alone(input, &header, &states, times)?,
         }
         self.check_times()?;
-        self.check_places().map_err(StateError::Damaged)?;
+        self.check_slots().map_err(StateError::Damaged)?;
         self.check_map().map_err(StateError::Damaged)?;
         self.check_accounts().map_err(StateError::Damaged)?;
         self.come_to_rest();
         Ok(())
     }
 
-    /// Without a clock a victim is always emptied at once.
+    /// Without a clock a victim is always completed at once.
     fn come_to_rest(&mut self) {
         if !C::PACED && self.read_only.is_none() {
-            // A drive that cannot any more has noted it, and says so at the first request.
+            // A drive without space for it has recorded that, and reports it at the first request.
             let _ = self.finish_gc();
         }
     }
@@ -283,7 +284,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         filled.closed_at = header.closed_at.iter().map(|closed_at| closed_at.wrapping_mul(times)).collect();
     }
 
-    /// The frontiers and what is parked. Each must be an open erase unit of its own, and stand inside it.
+    /// Restores the frontiers and parked blocks. Each must be a different open erase unit, at a position inside it.
     fn take_up_open(&mut self, header: &Header, states: &[State], times: u64) -> Result<(), StateError> {
         let own = self.space.layout;
         let smaller = layout_of(header, &own)?;
@@ -312,12 +313,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// The parity of an open erase unit covers what was written up to its last full stripe, which on the smaller drive
-    /// ended earlier: what lies between has parity on the larger one alone.
+    /// The parity of an open erase unit covers the data up to its last full parity stripe, which on the smaller drive
+    /// ended earlier: stripes in between have parity on the larger drive alone.
     fn count_parity_of_open(&mut self, header: &Header, smaller: &Layout, times: u64) {
         let parity = |layout: &Layout, erase_unit: EraseUnit, frontier: &Frontier| {
-            let place = frontier.next().0 - layout.first(erase_unit);
-            u64::from(place - layout.data_units_before(place))
+            let slot = frontier.next().0 - layout.first(erase_unit);
+            u64::from(slot - layout.data_units_before(slot))
         };
         let parked = header.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
         let of_smaller: u64 = (header.frontiers.iter().chain(parked))
@@ -362,7 +363,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// A drive of which the map is all.
+    /// Restores a drive whose only state is the map.
     fn take_up_alone(
         &mut self,
         input: &mut dyn Read,
@@ -381,7 +382,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.take_up_occupancy(states, &live)
     }
 
-    /// Links addresses and places, and counts what is live in each erase unit.
+    /// Links addresses and slots, and counts the live units of each erase unit.
     fn take_up_map(&mut self, input: &mut dyn Read, header: &Header, times: u64) -> Result<Vec<u32>, StateError> {
         let mut live = vec![0u32; header.states.len()];
         let (own, smaller) = (self.space.layout, layout_of(header, &self.space.layout)?);
@@ -395,7 +396,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         for lpns in (0..header.user_units).step_by(AT_ONCE) {
             let count = (header.user_units - lpns).min(AT_ONCE as u32) as usize;
             input.read_exact(&mut bytes[..4 * count])?;
-            for (place, four) in bytes[..4 * count].chunks_exact(4).enumerate() {
+            for (slot, four) in bytes[..4 * count].chunks_exact(4).enumerate() {
                 let ppn = u32::from_le_bytes(four.try_into().expect("four bytes"));
                 if Ppn(ppn) == Ppn::UNMAPPED {
                     continue;
@@ -408,11 +409,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 if smaller.is_parity(within) {
                     return Err(StateError::Damaged(format!("its map names place {ppn}, which holds parity")));
                 }
-                // A place of the smaller drive is so many neighbours of the larger one.
+                // A slot of the smaller drive stands for `times` neighbouring slots of the larger one.
                 let number = smaller.data_units_before(within) * times as u32;
-                let first = (u64::from(lpns) + place as u64) * times;
+                let first = (u64::from(lpns) + slot as u64) * times;
                 for part in 0..times.min(user_units.saturating_sub(first)) {
-                    let to = Ppn(own.first(erase_unit) + own.place_of_data(number + part as u32));
+                    let to = Ppn(own.first(erase_unit) + own.slot_of_data(number + part as u32));
                     if self.map.is_live(to) {
                         return Err(StateError::Damaged(format!("its map names place {ppn} twice")));
                     }
@@ -439,17 +440,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Places of an open erase unit that are not yet written count as live, as `mark_all_live` has it.
+    /// Unwritten slots of an open erase unit count as live, as in `mark_all_live`.
     fn mark_unwritten_live(&mut self, erase_unit: EraseUnit) -> Result<u32, StateError> {
         let layout = self.space.layout;
         let first = layout.first(erase_unit);
         let mut count = 0;
-        for place in self.space.written_places(erase_unit)..layout.units_per_erase_unit() {
-            let ppn = Ppn(first + place);
+        for slot in self.space.written_slots(erase_unit)..layout.units_per_erase_unit() {
+            let ppn = Ppn(first + slot);
             if self.map.is_live(ppn) {
                 return Err(StateError::Damaged(format!("its map names place {}, which is not yet written", ppn.0)));
             }
-            if !layout.is_parity(place) {
+            if !layout.is_parity(slot) {
                 self.map.mark_live(ppn);
                 count += 1;
             }
@@ -457,7 +458,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(count)
     }
 
-    /// The tables and what was kept in addition to them.
+    /// Restores the tables and the extra state.
     fn restore_extra_state(
         &mut self,
         input: &mut dyn Read,
@@ -467,7 +468,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     ) -> Result<(), StateError> {
         let (units, erase_units) = (self.map.units(), self.space.erase_units());
         let units_per_erase_unit = self.space.layout.units_per_erase_unit();
-        let places = u64::from(erase_units) * u64::from(units_per_erase_unit);
+        let slots = u64::from(erase_units) * u64::from(units_per_erase_unit);
         let slc_length = extra_state.is_slc.as_ref().map(Vec::len);
         let is_alike = extra_state.slc_cache.is_some() == self.slc_cache.is_some()
             && slc_length == self.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
@@ -479,7 +480,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if !self.layer.take_up(layer) {
             return Err(extra_state_mismatch());
         }
-        self.read_tables(input, units, places)?;
+        self.read_tables(input, units, slots)?;
         if extra_state.live_units.iter().any(|&live_units| live_units > units_per_erase_unit) {
             return Err(damaged("its number of live units"));
         }
@@ -514,10 +515,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    fn read_tables(&mut self, input: &mut dyn Read, units: u32, places: u64) -> Result<(), StateError> {
+    fn read_tables(&mut self, input: &mut dyn Read, units: u32, slots: u64) -> Result<(), StateError> {
         let wild = || StateError::Damaged("a table names what is not there".into());
         let (physical, logical, live) = self.map.tables();
-        let is_possible = physical.read(input, places - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
+        let is_possible = physical.read(input, slots - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
             && logical.read(input, u64::from(units) - 1, None)?
             && live.read(input, u64::MAX, None)?;
         if !is_possible {
@@ -531,7 +532,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Nothing is younger than the drive.
+    /// No recorded time is later than the drive's own.
     fn check_times(&self) -> Result<(), StateError> {
         let now = self.now();
         let filled = &self.space.filled;
@@ -540,13 +541,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if times.into_iter().all(|time| time <= now) { Ok(()) } else { Err(damaged("a time after the last write")) }
     }
 
-    /// Every live place against the address that it holds, and their numbers against what each erase unit and each
-    /// stream is known to hold.
-    fn check_places(&self) -> Result<(), String> {
+    /// Checks every live slot against its address, and the counts of each erase unit and each stream.
+    fn check_slots(&self) -> Result<(), String> {
         let space = &self.space;
         let mut pools = vec![PoolState::default(); self.accounts.pools().len()];
         for erase_unit in space.each_erase_unit() {
-            let live = self.check_places_of(erase_unit)?;
+            let live = self.check_slots_of(erase_unit)?;
             if !matches!(space.occupancy.state(erase_unit), State::Free | State::Retired) {
                 let pool = &mut pools[space.stream_of(erase_unit).index()];
                 pool.erase_units += 1;
@@ -569,25 +569,25 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         Ok(())
     }
 
-    /// Returns the live places of an erase unit that are written.
-    fn check_places_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
+    /// Returns the number of written live slots of an erase unit.
+    fn check_slots_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
         let space = &self.space;
-        let places = space.layout_of(erase_unit);
+        let slots = space.layout_of(erase_unit);
         let first = space.layout.first(erase_unit);
         let (written, unwritten_data) = match space.frontier_at(erase_unit) {
-            Some(frontier) => (frontier.next().0 - first, places.data_units_from(frontier.next().0 - first)),
+            Some(frontier) => (frontier.next().0 - first, slots.data_units_from(frontier.next().0 - first)),
             None => (space.layout.units_per_erase_unit(), 0),
         };
         let mut live = 0;
-        for place in (0..written).filter(|&place| self.map.is_live(Ppn(first + place))) {
-            let lpn = self.map.logical(Ppn(first + place));
-            let taken = self.layer.places_of(lpn);
-            let is_there = self.map.physical(lpn) == Ppn(first + place)
-                && place < places.units_per_erase_unit()
-                && !places.is_parity(place)
-                && (1..=written - place).contains(&taken);
+        for slot in (0..written).filter(|&slot| self.map.is_live(Ppn(first + slot))) {
+            let lpn = self.map.logical(Ppn(first + slot));
+            let taken = self.layer.slots_of(lpn);
+            let is_there = self.map.physical(lpn) == Ppn(first + slot)
+                && slot < slots.units_per_erase_unit()
+                && !slots.is_parity(slot)
+                && (1..=written - slot).contains(&taken);
             if !is_there {
-                return Err(format!("place {} holds {lpn:?}, which lies elsewhere", first + place));
+                return Err(format!("place {} holds {lpn:?}, which lies elsewhere", first + slot));
             }
             live += taken;
         }

@@ -1,4 +1,4 @@
-//! The translation layer of a drive with a clock, as the host sees it.
+//! The timed translation layer, as the host uses it.
 
 use super::Ftl;
 use super::layer::Layer;
@@ -62,8 +62,8 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
             return false;
         }
         let last = self.lpn_of(request.offset_bytes + u64::from(request.length_bytes) - 1);
-        let mut places = (self.lpn_of(request.offset_bytes).0..=last.0).map(|lpn| self.map.physical(Lpn(lpn)));
-        let are_there = places.all(|ppn| ppn != Ppn::UNMAPPED && memory.can_replace(ppn));
+        let mut slots = (self.lpn_of(request.offset_bytes).0..=last.0).map(|lpn| self.map.physical(Lpn(lpn)));
+        let are_there = slots.all(|ppn| ppn != Ppn::UNMAPPED && memory.can_replace(ppn));
         if are_there {
             let written_bytes = u64::from(request.length_bytes);
             self.count_by_namespace(request.offset_bytes, |ftl| ftl.accounts.host_wrote(written_bytes));

@@ -1,22 +1,23 @@
-//! The blocks of the flash array: which are good, how often each was erased, and how erase units are formed of them.
+//! The blocks of the flash array: which are good, how often each was erased, and how they form erase units.
 //!
-//! An erase unit is a list of good blocks, one for each of its slots (a superblock has a slot for every plane). Blocks
-//! that no erase unit uses are spares of their plane. Contents of pages are not held here: the map knows them.
+//! An erase unit is a list of good blocks, one for each of its positions (a superblock has one for every plane). Blocks
+//! that belong to no erase unit are spares of their plane. Contents of pages are not stored here.
 
 use crate::nand::geometry::Geometry;
 use crate::random::Random;
 use crate::specification::drive::{EraseUnitKind, Faults};
 use serde::{Deserialize, Serialize};
 
-/// What an erase of an erase unit came to.
+/// The result of erasing an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erased {
+    /// All of its blocks are good.
     Usable,
-    /// A block failed and no spare of its plane was left, so the erase unit is gone.
+    /// A block failed and its plane has no spare, so the erase unit is retired.
     Retired,
 }
 
-/// What use has made of the blocks.
+/// The wear of the blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Worn {
     erase_counts: Vec<u32>,
@@ -28,25 +29,27 @@ pub struct Worn {
     bad_blocks_grown: u32,
 }
 
+/// The blocks of the flash.
 pub struct Array {
     geometry: Geometry,
-    /// How often each physical block was erased.
+    /// By physical block: the number of erases.
     erase_counts: Vec<u32>,
-    /// How many erases each block stands; empty when blocks do not wear out.
+    /// By block: the number of erases until it fails; empty if blocks do not wear out.
     endurance: Vec<u32>,
-    /// The block behind each slot of each erase unit.
+    /// By erase unit and position: the block.
     blocks: Vec<u32>,
-    /// Good blocks that stand by, for each plane.
+    /// By plane: good blocks in reserve.
     spares: Vec<Vec<u32>>,
-    /// Blocks that are not counted here: those of the drive's own, and those kept apart.
+    /// Blocks excluded from counts: those of the drive itself, and those with another use.
     held_out_blocks: Vec<u32>,
-    /// The last erase units are kept apart.
+    /// How many of the last erase units have another use.
     kept_apart: u32,
     bad_blocks_factory: u32,
     bad_blocks_grown: u32,
 }
 
 impl Array {
+    /// A new array, with bad blocks and endurances drawn from `seed`.
     pub fn new(geometry: Geometry, faults: &Faults, endurance_cycles: u32, seed: u64) -> Self {
         let mut generator = Random::new(seed ^ 0x6e61_6e64);
         let mut good: Vec<Vec<u32>> = Vec::with_capacity(geometry.planes as usize);
@@ -54,7 +57,7 @@ impl Array {
         for plane in 0..geometry.planes {
             let first = plane * geometry.blocks_per_plane;
             let blocks = first..first + geometry.blocks_per_plane;
-            // No draw without faults, so that a fault-free drive does not depend on the generator at all.
+            // Without faults nothing is drawn, so that a fault-free drive does not depend on the generator.
             let kept: Vec<u32> = if faults.factory_bad_blocks > 0.0 {
                 blocks.filter(|_| generator.unit() >= faults.factory_bad_blocks).collect()
             } else {
@@ -82,6 +85,7 @@ impl Array {
         }
     }
 
+    /// The wear, for saving.
     pub fn worn(&self) -> Worn {
         Worn {
             erase_counts: self.erase_counts.clone(),
@@ -94,7 +98,7 @@ impl Array {
         }
     }
 
-    /// Takes up the wear of an array of as many blocks; an error says what does not fit.
+    /// Restores the wear of an array with as many blocks; the error says what does not fit.
     pub fn wear_as(&mut self, worn: Worn) -> Result<(), String> {
         let blocks = self.geometry.blocks();
         let every = worn.blocks.iter().chain(worn.spares.iter().flatten()).chain(&worn.held_out_blocks);
@@ -114,17 +118,18 @@ impl Array {
         Ok(())
     }
 
+    /// The dimensions of the flash.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// Erase units that could be formed, retired ones among them, without those kept apart.
+    /// Erase units formed, including retired ones, without those with another use.
     pub fn erase_units(&self) -> u32 {
         (self.blocks.len() / self.blocks_per_erase_unit()) as u32 - self.kept_apart
     }
 
-    /// By erase unit, those kept apart among them, the die that it lies on; nothing for superblocks, which lie on all.
-    /// A single block stays where it is for life.
+    /// By erase unit, including those with another use: its die; empty for superblocks, which span all dies. The block
+    /// of an erase unit of one block never changes.
     pub fn dies_of_erase_units(&self) -> Vec<u16> {
         let blocks_per_die = self.geometry.blocks_per_plane * self.geometry.planes_per_die;
         match self.geometry.erase_unit {
@@ -133,7 +138,7 @@ impl Array {
         }
     }
 
-    /// The block behind an erase unit that is a single one.
+    /// The block of an erase unit with a single block.
     pub fn block_of(&self, erase_unit: u32) -> u32 {
         debug_assert_eq!(self.blocks_per_erase_unit(), 1);
         self.blocks[erase_unit as usize]
@@ -145,13 +150,14 @@ impl Array {
         self.held_out_blocks.extend(self.blocks.drain(kept..));
     }
 
-    /// Keeps the last erase units for a use in which they hardly wear; they are not erased through here.
+    /// Reserves the last erase units for a use with little wear; they are not erased through this type.
     pub fn keep_apart(&mut self, erase_units: u32) {
         self.kept_apart += erase_units.min(self.erase_units());
         let first = self.erase_units() as usize * self.blocks_per_erase_unit();
         self.held_out_blocks.extend_from_slice(&self.blocks[first..]);
     }
 
+    /// Erases an erase unit, whose blocks may fail.
     pub fn erase(&mut self, erase_unit: u32) -> Erased {
         let blocks_per_erase_unit = self.blocks_per_erase_unit();
         let first = erase_unit as usize * blocks_per_erase_unit;
@@ -173,12 +179,12 @@ impl Array {
         Erased::Usable
     }
 
-    /// A block failed otherwise than by wear, and its erase unit with it.
+    /// A block failed for another reason than wear, and its erase unit with it.
     pub fn note_bad_block(&mut self) {
         self.bad_blocks_grown += 1;
     }
 
-    /// For blocks whose history another process made: all of an erase unit count alike.
+    /// For blocks whose history is from another process: sets all blocks of an erase unit to one count.
     pub fn set_erase_count(&mut self, erase_unit: u32, count: u32) {
         let blocks_per_erase_unit = self.blocks_per_erase_unit();
         let first = erase_unit as usize * blocks_per_erase_unit;
@@ -187,7 +193,7 @@ impl Array {
         }
     }
 
-    /// Leaves an array without blocks.
+    /// Moves the array out, and leaves one without blocks.
     pub fn take(&mut self) -> Self {
         let empty = Self {
             geometry: self.geometry,
@@ -221,7 +227,7 @@ impl Array {
         blocks.iter().map(|&block| self.erase_counts[block as usize]).max().unwrap_or(0)
     }
 
-    /// The erase count of every block that is not held out, bad and spare ones too.
+    /// The erase counts of all blocks that are not held out, including bad and spare ones.
     pub fn erase_counts(&self) -> Vec<u32> {
         let mut is_counted = vec![true; self.erase_counts.len()];
         self.held_out_blocks.iter().for_each(|&block| is_counted[block as usize] = false);
@@ -229,10 +235,12 @@ impl Array {
         counts.filter_map(|(&count, is_counted)| is_counted.then_some(count)).collect()
     }
 
+    /// Blocks that were bad when the drive was new.
     pub fn bad_blocks_factory(&self) -> u32 {
         self.bad_blocks_factory
     }
 
+    /// Blocks that failed since.
     pub fn bad_blocks_grown(&self) -> u32 {
         self.bad_blocks_grown
     }
@@ -242,11 +250,11 @@ impl Array {
     }
 }
 
-/// The k-th erase unit takes the k-th good block of each of its planes; what is over in a plane is spare.
+/// The k-th erase unit has the k-th good block of each of its planes; surplus blocks of a plane are spares.
 fn form_erase_units(geometry: &Geometry, good: Vec<Vec<u32>>) -> (Vec<u32>, Vec<Vec<u32>>) {
     match geometry.erase_unit {
-        // Every good block is an erase unit of its own. Neighbours in number lie on different planes, so that a
-        // frontier that takes them in order keeps all planes busy.
+        // Every good block is an erase unit. Neighbouring numbers are on different planes, so that a frontier that
+        // takes them in order keeps all planes busy.
         EraseUnitKind::Block => {
             let deepest = good.iter().map(Vec::len).max().unwrap_or(0);
             let by_row = (0..deepest).flat_map(|row| good.iter().filter_map(move |plane| plane.get(row).copied()));

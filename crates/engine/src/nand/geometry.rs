@@ -1,21 +1,30 @@
-//! How the flash is built: channels, dies, planes, blocks, pages, and how mapping units and erase units lie on them.
+//! The geometry of the flash: channels, dies, planes, blocks, pages, and the mapping of mapping units and erase units
+//! onto them.
 
 use crate::error::SpecificationError;
 use crate::specification::drive::{EraseUnitKind, Nand};
 
-/// Counts that follow from a drive file. "Unit" without another word is a mapping unit.
+/// Counts derived from a drive file. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
+    /// Planes of the whole drive.
     pub planes: u32,
+    /// Planes of a die.
     pub planes_per_die: u32,
+    /// Blocks of a plane.
     pub blocks_per_plane: u32,
+    /// Pages of a block.
     pub pages_per_block: u32,
+    /// Mapping units of a page.
     pub units_per_page: u32,
+    /// The unit of the map.
     pub mapping_unit_bytes: u32,
+    /// Whether erase units are blocks or superblocks.
     pub erase_unit: EraseUnitKind,
 }
 
 impl Geometry {
+    /// Errors name the key of the drive file.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Result<Self, SpecificationError> {
         let counts = [
             ("nand.channels", nand.channels),
@@ -57,7 +66,7 @@ impl Geometry {
             mapping_unit_bytes,
             erase_unit,
         };
-        // Physical unit numbers are 32 bits wide, and the largest is kept for "not mapped".
+        // Physical unit numbers have 32 bits, and the largest means "not mapped".
         let physical_units = u128::from(geometry.planes)
             * u128::from(geometry.blocks_per_plane)
             * u128::from(geometry.pages_per_block)
@@ -70,23 +79,27 @@ impl Geometry {
         Ok(geometry)
     }
 
+    /// Dies of the whole drive.
     pub fn dies(&self) -> u32 {
         self.planes / self.planes_per_die
     }
 
+    /// Mapping units of a block.
     pub fn units_per_block(&self) -> u32 {
         self.pages_per_block * self.units_per_page
     }
 
+    /// Blocks of the whole drive.
     pub fn blocks(&self) -> u32 {
         self.planes * self.blocks_per_plane
     }
 
-    /// T: all physical units, spare blocks, parity and reserve among them.
+    /// T: all physical units, including spare blocks, parity and reserve.
     pub fn physical_units(&self) -> u64 {
         u64::from(self.blocks()) * u64::from(self.units_per_block())
     }
 
+    /// Blocks of an erase unit.
     pub fn blocks_per_erase_unit(&self) -> u32 {
         match self.erase_unit {
             EraseUnitKind::Block => 1,
@@ -94,11 +107,12 @@ impl Geometry {
         }
     }
 
+    /// Mapping units of an erase unit.
     pub fn units_per_erase_unit(&self) -> u32 {
         self.blocks_per_erase_unit() * self.units_per_block()
     }
 
-    /// The number of erase units if no block were bad.
+    /// The number of erase units without bad blocks.
     pub fn erase_units_nominal(&self) -> u32 {
         self.blocks() / self.blocks_per_erase_unit()
     }

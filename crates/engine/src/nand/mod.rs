@@ -1,4 +1,4 @@
-//! The flash itself: its geometry, the wear of its blocks, its faults.
+//! The flash: geometry, wear of blocks, faults.
 
 pub mod array;
 pub mod geometry;

@@ -1,32 +1,38 @@
-//! How many live units each erase unit holds, whether it is free, open or closed, and which closed one holds fewest.
+//! The number of live units of each erase unit, whether it is free, open or closed, and which closed one has the
+//! fewest.
 //!
-//! Every write makes another unit stale, so the count of some erase unit falls by one. A list of erase units sorted by
-//! count would cost five accesses each time; here a fall costs two: one to the count and one to the least of its group.
-//! Groups of groups keep the search for the least short on drives of a million erase units.
+//! Every write makes a unit stale, so that the count of some erase unit decreases by one. A sorted list of erase units
+//! would cost five memory accesses each time; here a decrease costs two: the count, and the minimum of its group.
+//! Groups of groups keep the search for the minimum short on drives with a million erase units.
 
 use crate::units::EraseUnit;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Erase units a group, and groups a group of groups.
+/// Erase units in a group, and groups in a group of groups.
 const GROUP_SHIFT: u32 = 6;
 const GROUP: usize = 1 << GROUP_SHIFT;
 
-/// A key is the live count with the state above it, so that closed erase units sort before all others.
+/// A key is the live count with the state in its upper bits, so that closed erase units sort before all others.
 const OPEN: u32 = 1 << 30;
 const FREE: u32 = 1 << 31;
 const RETIRED: u32 = FREE | OPEN;
 const COUNT: u32 = OPEN - 1;
 
+/// The state of an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
+    /// Erased.
     Free,
+    /// Being written, or being collected.
     Open,
+    /// Full, and a candidate for garbage collection.
     Closed,
+    /// Out of use.
     Retired,
 }
 
-/// The erase units of each die in groups of their own, for drives that collect garbage die by die.
+/// The erase units of each die in separate groups, for drives that collect garbage die by die.
 struct ByDie {
     /// By erase unit.
     group_of: Vec<u32>,
@@ -56,7 +62,7 @@ impl ByDie {
             }
             by_die.groups.push(first..by_die.members.len());
         }
-        // Too low, until it is looked at.
+        // Lower bounds; corrected by the first search.
         by_die.least = vec![Cell::new(0); by_die.members.len()];
         by_die
     }
@@ -70,18 +76,20 @@ impl ByDie {
     }
 }
 
+/// Live units and states of all erase units.
 pub struct Occupancy {
     keys: Vec<u32>,
-    /// No key of the group is below this; it may be too low, never too high, until `least` looks again and notes what
-    /// it has found.
+    /// A lower bound of the keys of each group; it may be too low, never too high, until `least` searches the group and
+    /// stores the minimum.
     group_least: Vec<Cell<u32>>,
-    /// The same over groups of groups.
+    /// The same for groups of groups.
     region_least: Vec<Cell<u32>>,
     erase_units: u32,
     by_die: Option<ByDie>,
 }
 
 impl Occupancy {
+    /// All erase units are free.
     pub fn new(erase_units: u32) -> Self {
         let padded = (erase_units as usize).next_multiple_of(GROUP * GROUP);
         let mut keys = vec![FREE; padded];
@@ -91,16 +99,18 @@ impl Occupancy {
         Self { keys, group_least, region_least, erase_units, by_die: None }
     }
 
-    /// Ready to say which erase unit of a die holds fewest; `die_of` names the die of each, or of none.
+    /// Prepares for `least_on`; `die_of` lists the die of each erase unit, or is empty.
     pub fn with_dies(self, die_of: &[u16]) -> Self {
         Self { by_die: (!die_of.is_empty()).then(|| ByDie::new(die_of)), ..self }
     }
 
+    /// The live units of an erase unit.
     #[inline(always)]
     pub fn live_units(&self, erase_unit: EraseUnit) -> u32 {
         self.keys[erase_unit.index()] & COUNT
     }
 
+    /// The state of an erase unit.
     pub fn state(&self, erase_unit: EraseUnit) -> State {
         match self.keys[erase_unit.index()] & !COUNT {
             FREE => State::Free,
@@ -110,28 +120,30 @@ impl Occupancy {
         }
     }
 
-    /// All units of an opened erase unit count as live; those that go stale are taken off one by one.
+    /// All units of an opened erase unit count as live; stale ones are subtracted individually.
     pub fn open(&mut self, erase_unit: EraseUnit, data_units: u32) {
         debug_assert_eq!(self.state(erase_unit), State::Free);
         self.set(erase_unit, OPEN | data_units);
     }
 
+    /// The erase unit is full and becomes a candidate.
     pub fn close(&mut self, erase_unit: EraseUnit) {
         debug_assert_eq!(self.state(erase_unit), State::Open);
         self.set(erase_unit, self.live_units(erase_unit));
     }
 
-    /// Takes a victim, which is emptied now, out of the choice.
+    /// Excludes a victim, which is being collected, from the choice.
     pub fn start_emptying(&mut self, erase_unit: EraseUnit) {
         debug_assert_eq!(self.state(erase_unit), State::Closed);
         self.set(erase_unit, OPEN | self.live_units(erase_unit));
     }
 
+    /// The erase unit is erased.
     pub fn free(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, FREE);
     }
 
-    /// Puts an erase unit into a state that is known from elsewhere.
+    /// Sets the state of an erase unit, for restoring.
     pub fn put(&mut self, erase_unit: EraseUnit, state: State, live_units: u32) {
         let key = match state {
             State::Free => FREE,
@@ -142,15 +154,18 @@ impl Occupancy {
         self.set(erase_unit, key);
     }
 
+    /// The erase unit is out of use.
     pub fn retire(&mut self, erase_unit: EraseUnit) {
         self.set(erase_unit, RETIRED);
     }
 
+    /// One of its units becomes stale.
     #[inline(always)]
     pub fn lose_one(&mut self, erase_unit: EraseUnit) {
         self.lose(erase_unit, 1);
     }
 
+    /// `units` of its units become stale.
     #[inline(always)]
     pub fn lose(&mut self, erase_unit: EraseUnit, units: u32) {
         let key = &mut self.keys[erase_unit.index()];
@@ -160,7 +175,7 @@ impl Occupancy {
         self.lower_bounds(erase_unit, key);
     }
 
-    /// Counts places that are not yet written as live again, in an erase unit that is taken up after a loss of power.
+    /// Counts unwritten slots as live again, in an erase unit restored after a loss of power.
     pub fn gain(&mut self, erase_unit: EraseUnit, units: u32) {
         debug_assert_eq!(self.state(erase_unit), State::Open);
         self.keys[erase_unit.index()] += units;
@@ -180,12 +195,13 @@ impl Occupancy {
         }
     }
 
+    /// Prefetches the count of an erase unit.
     #[inline(always)]
     pub fn prefetch(&self, erase_unit: EraseUnit) {
         crate::table::prefetch_in(&self.keys, erase_unit.index());
     }
 
-    /// The closed erase unit with the fewest live units; of several, the one with the lowest number.
+    /// The closed erase unit with the fewest live units; among equals, the lowest number.
     pub fn least(&self) -> Option<EraseUnit> {
         loop {
             let (region, believed) = least_of(&self.region_least, 0..self.region_least.len(), Cell::get);
@@ -202,7 +218,7 @@ impl Occupancy {
         }
     }
 
-    /// The same among those of a die; only of a drive whose dies are known.
+    /// The same on one die; only after `with_dies`.
     pub fn least_on(&self, die: u32) -> Option<EraseUnit> {
         let by_die = self.by_die.as_ref().expect("the die of each erase unit is known");
         let groups = by_die.groups[die as usize].clone();
@@ -219,6 +235,7 @@ impl Occupancy {
         }
     }
 
+    /// All erase units, including retired ones.
     pub fn erase_units(&self) -> u32 {
         self.erase_units
     }
@@ -233,14 +250,14 @@ fn members(group: usize) -> Range<usize> {
     group << GROUP_SHIFT..(group + 1) << GROUP_SHIFT
 }
 
-/// The place and the value of the least of `words[range]`. Two passes: the first has no dependency but the minimum, so
-/// that the compiler turns it into vector instructions.
+/// The position and the value of the minimum of `words[range]`. Two passes: the only dependency of the first is the
+/// minimum, so that the compiler vectorises it.
 fn least_of<T>(words: &[T], range: Range<usize>, value: impl Fn(&T) -> u32) -> (usize, u32) {
     let start = range.start;
     let members = &words[range];
     let least = members.iter().map(&value).min().expect("a group has members");
-    let place = members.iter().position(|word| value(word) == least).expect("the least is a member");
-    (start + place, least)
+    let slot = members.iter().position(|word| value(word) == least).expect("the least is a member");
+    (start + slot, least)
 }
 
 #[cfg(test)]

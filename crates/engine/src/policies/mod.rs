@@ -1,7 +1,8 @@
-//! What a translation layer may decide. A policy sees a read-only view and returns a plain value; the engine acts.
+//! Policies of the translation layer. A policy receives a read-only view and returns a plain value; the engine acts on
+//! it.
 //!
-//! A new policy is one file and one line in the list of its kind. That line gives it its name in drive files, on the
-//! command line and in reports, and its place in the contract tests and benchmarks that walk the list.
+//! A new policy is one file and one line in the list of its kind. That line makes it available in drive files, on the
+//! command line and in reports, and includes it in the contract tests and benchmarks, which cover the whole list.
 
 pub mod die_choice;
 pub mod gc_throttling;
@@ -16,7 +17,7 @@ use crate::specification::drive::{Ftl, PolicyChoice};
 pub use registry::Description;
 use serde_json::{Value, json};
 
-/// Every policy of every kind, in the order of the lists.
+/// All policies of all kinds, in the order of the lists.
 pub fn descriptions() -> Vec<Description> {
     let kinds = [
         victim::descriptions(),
@@ -28,7 +29,7 @@ pub fn descriptions() -> Vec<Description> {
     kinds.into_iter().flatten().collect()
 }
 
-/// Says every parameter of the drive's policies, those with their defaults too.
+/// Fills in every parameter of the drive's policies, including defaults.
 pub fn fill_in(ftl: &mut Ftl) {
     let known = descriptions();
     for (kind, choice) in choices_mut(ftl) {
@@ -45,7 +46,7 @@ pub fn fill_in(ftl: &mut Ftl) {
     }
 }
 
-/// What is wrong with the drive's policies: names that nothing has, parameters that a policy does not have or take.
+/// Errors in the drive's policies: unknown names, and unknown or impossible parameters.
 pub fn problems(ftl: &Ftl) -> Vec<Problem> {
     let known = descriptions();
     let mut ftl = ftl.clone();
@@ -90,7 +91,7 @@ fn problems_of(kind: &str, choice: &PolicyChoice, known: &[Description]) -> Vec<
     problems
 }
 
-/// Whether the policy takes its parameters.
+/// Whether the policy accepts its parameters.
 fn made(kind: &str, choice: &PolicyChoice) -> Result<(), SpecificationError> {
     match kind {
         "victim" => victim::Victim::new(choice, 1).map(drop),

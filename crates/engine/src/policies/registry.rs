@@ -1,4 +1,4 @@
-//! How a policy is found by its name, and how its parameters are read.
+//! Looking up policies by name, and reading their parameters.
 
 use crate::error::SpecificationError;
 use crate::specification::drive::PolicyChoice;
@@ -6,25 +6,27 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A policy as lists, help and reports show it.
+/// The description of a policy in lists, help and reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
-    /// The key of `[ftl]` that takes it.
+    /// The key of `[ftl]` that selects it.
     pub kind: &'static str,
+    /// Its name in drive files.
     pub name: &'static str,
+    /// What it does, in one sentence.
     pub summary: &'static str,
-    /// Where it was first described.
+    /// Its first publication.
     pub source: &'static str,
-    /// Names and defaults.
+    /// Parameters with their defaults.
     pub parameters: Map<String, Value>,
 }
 
-/// What every policy of every kind says of itself.
+/// The description that every policy provides.
 pub trait Named {
     const NAME: &'static str;
     const SUMMARY: &'static str;
     const SOURCE: &'static str;
-    /// Its parameters; `Default` gives the values that a drive file need not say.
+    /// Its parameters; `Default` gives their defaults in a drive file.
     type Config: Default + Serialize + DeserializeOwned;
 }
 
@@ -36,7 +38,7 @@ pub fn describe<P: Named>(kind: &'static str) -> Description {
     Description { kind, name: P::NAME, summary: P::SUMMARY, source: P::SOURCE, parameters }
 }
 
-/// The parameters that a specification gives for `P`, defaults filled in.
+/// The parameters of `P` in a specification, with defaults filled in.
 pub fn config<P: Named>(kind: &str, choice: &PolicyChoice) -> Result<P::Config, SpecificationError> {
     let given = Value::Object(choice.parameters.clone());
     serde_json::from_value(given.clone()).map_err(|error| {

@@ -1,5 +1,5 @@
-//! Random numbers: xoshiro256++ and the conversions that streams, policies and faults need. They give the same bits on
-//! any machine, so functions of the platform's mathematics library have no place here.
+//! Random numbers: xoshiro256++ and the conversions needed by streams, policies and faults. They give the same bits on
+//! any machine, and so use no functions of the platform's mathematics library.
 
 pub mod power;
 
@@ -9,14 +9,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
+/// A generator; a clone continues with the same numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
+    /// The same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
+    /// 64 uniform random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -28,15 +31,15 @@ impl Random {
         scale(self.bits(), bound).0
     }
 
-    /// A number strictly between 0 and 1: the middle of one of 2^52 equal cells, so that neither end ever comes up.
+    /// A number strictly between 0 and 1: the middle of one of 2^52 equal cells, so that neither end is ever drawn.
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
         const CELL: f64 = 1.0 / (1u64 << 52) as f64;
         ((self.bits() >> 12) as i64 as f64 + 0.5) * CELL
     }
 
-    /// A standard normal number by the polar method (Marsaglia and Bray 1964). Its second number is not kept, so that
-    /// there is no state except the generator's.
+    /// A standard normal number by the polar method (Marsaglia and Bray 1964). Its second number is discarded, so that
+    /// the generator holds the only state.
     #[inline(always)]
     pub fn standard_normal(&mut self) -> f64 {
         loop {
@@ -50,11 +53,11 @@ impl Random {
     }
 }
 
-/// Splits 64 random bits into an integer below `bound` and what is left of them, 64 bits that are again uniform.
+/// Splits 64 random bits into an integer below `bound` and a remainder of 64 bits that is again uniform.
 ///
-/// Multiply and shift (Lemire 2019, "Fast Random Integer Generation in an Interval") without its rejection step: two
-/// integers differ in probability by at most one part in 2^64 / `bound`, which is 2^-30 for 2^34 blocks, and every draw
-/// takes exactly one random number.
+/// Multiply and shift (Lemire 2019, "Fast Random Integer Generation in an Interval") without its rejection step: the
+/// probabilities of two integers differ by at most one part in 2^64 / `bound`, which is 2^-30 for 2^34 blocks, and
+/// every draw takes exactly one random number.
 #[inline(always)]
 pub fn scale(bits: u64, bound: u64) -> (u64, u64) {
     let product = u128::from(bits) * u128::from(bound);

@@ -1,8 +1,8 @@
 //! Logarithm and power to base two from additions, multiplications and one division only.
 //!
 //! The standard library's `ln` and `powf` are the platform's: their last bit differs between machines (even between
-//! processors under one C library), and a rank of a skewed distribution differs with it. A result must be the same
-//! bytes everywhere, so the streams use these. Accurate to a few units in the last place.
+//! processors with one C library), and with it the ranks of a skewed distribution. A result must have the same bytes
+//! everywhere, so the streams use these functions. Accurate to a few units in the last place.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -16,7 +16,7 @@ const ONE: u64 = 1023 << MANTISSA_BITS;
 pub fn log2(x: f64) -> f64 {
     debug_assert!(x >= f64::MIN_POSITIVE && x.is_finite());
     const ROOT: u64 = SQRT_2.to_bits() - ONE;
-    // The exponent of x / sqrt(1/2), rounded down: how often m has to be doubled.
+    // The exponent of x / sqrt(1/2), rounded down: how often m must be doubled.
     let exponent = (x.to_bits() as i64 - (ONE + ROOT) as i64 + (1 << MANTISSA_BITS)) >> MANTISSA_BITS;
     let mantissa = f64::from_bits((x.to_bits() as i64 - (exponent << MANTISSA_BITS)) as u64);
     let s = (mantissa - 1.0) / (mantissa + 1.0);
@@ -36,7 +36,7 @@ pub fn log2(x: f64) -> f64 {
 #[inline(always)]
 pub fn exp2(y: f64) -> f64 {
     let y = y.clamp(-1022.0, 1023.0);
-    // Adding 1.5 x 2^52 rounds to the nearest integer and leaves that integer in the low bits.
+    // Adding 1.5 x 2^52 rounds to the nearest integer, which is then in the low bits.
     const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
     let shifted = y + ROUNDING;
     let whole = shifted.to_bits().wrapping_sub(ROUNDING.to_bits());

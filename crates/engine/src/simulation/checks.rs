@@ -1,17 +1,18 @@
-//! What the jobs of a specification must be like, beyond what their types say: the order of the list, when each starts,
-//! how fast it goes. What a job's requests look like is checked where its stream is made.
+//! Checks of a specification's jobs that their types do not express: the order of the list, start times, rates. What
+//! concerns a job's requests is checked where its stream is built.
 
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
 use crate::policies::placement::honoured_identifiers;
 use crate::specification::drive::{Drive, check_microseconds};
 use crate::specification::job::{Identifiers, PerDirection};
+use crate::specification::store::Store;
 use crate::specification::{Job, Specification};
 
-/// Simulated times stay far from the end of 64 bits: about 31 years.
+/// Simulated times stay well below 2^64 ns: about 31 years.
 const NANOSECONDS_MAX: u64 = 1_000_000_000_000_000_000;
 
-/// A run of nothing is none; a drive that waits for jobs may begin without any.
+/// A run needs a job; a drive that waits for jobs may begin without any.
 pub fn check_there_is_one(specification: &Specification) -> Result<(), SpecificationError> {
     if specification.jobs.is_empty() {
         return Err(SpecificationError::new("jobs", "[]", "one job or more"));
@@ -102,7 +103,12 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
     let allowed = format!("below the drive's {identifiers} placement identifiers (ftl.placement.identifiers)");
     for job in &specification.jobs {
         let largest = job.identifiers.as_ref().and_then(Identifiers::largest);
-        for (key, given) in [("stream_id", job.stream_id), ("identifiers", largest.map(u32::from))] {
+        let of_store = job.store.as_ref().and_then(Store::largest_identifier);
+        for (key, given) in [
+            ("stream_id", job.stream_id),
+            ("identifiers", largest.map(u32::from)),
+            ("store.identifiers", of_store.map(u32::from)),
+        ] {
             if let Some(identifier) = given.filter(|&identifier| u64::from(identifier) >= identifiers) {
                 return Err(SpecificationError::new(format!("jobs.{}.{key}", job.name), identifier, allowed));
             }
@@ -111,7 +117,7 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
     Ok(())
 }
 
-/// What only a clock needs to be sensible.
+/// Checks that concern runs with a clock only.
 pub fn check_times(specification: &Specification) -> Result<(), SpecificationError> {
     if specification.interval_ns == Some(0) {
         return Err(SpecificationError::new("interval_ns", 0, "1 ns or more, or null"));

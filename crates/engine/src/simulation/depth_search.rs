@@ -1,24 +1,27 @@
-//! The most requests outstanding at which a job keeps to a latency, found as fio 3.33 finds it (`io_u.c`).
+//! Searches the largest number of outstanding requests with which a job meets a latency target, as fio 3.33 does
+//! (`io_u.c`).
 //!
-//! The job begins with one request at a time. After a window in which enough of its requests were in time the depth
-//! doubles, and once one was too deep, it goes half of the way there; after another window it goes half of the way
-//! back. A depth that follows itself is the one: what is outstanding ends, and the job starts its counts again for a
-//! last window at it. Where every request must be in time, the first that is late ends its window.
+//! The job begins with one request at a time. After a window in which enough of its requests met the target the depth
+//! doubles, or, once a depth has failed, moves half of the way there; after a failed window it moves half of the way
+//! back. The search ends at a depth that follows itself: outstanding requests complete, and the job resets its counts
+//! for a last window at this depth. If every request must meet the target, the first late one ends its window.
 //!
-//! Other than in fio, what ends after its window decides nothing, and the largest depth counts as too deep once it was.
+//! Unlike in fio, requests that complete after their window are not counted, and the largest depth counts as failed
+//! once it has failed.
 
 use crate::specification::job::LatencyTarget;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Windows at a depth just below the least that was too deep, before that is tried again.
+/// Windows at the depth just below the least failed one before that one is tried again.
 const STEADY_WINDOWS: u32 = 3;
 
-/// What the search came to.
+/// The result of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DepthFound {
+    /// The depth found.
     pub depth: u32,
-    /// Whether the last window was at this depth and in time.
+    /// Whether the last window was at this depth and met the target.
     pub is_final: bool,
 }
 
@@ -26,7 +29,7 @@ pub struct DepthFound {
 pub enum Verdict {
     GoesOn,
     Done,
-    /// Even alone a request took too long.
+    /// Even a single request took too long.
     TooLate {
         allowed_ns: u64,
         found_ns: u64,
@@ -38,13 +41,13 @@ pub struct DepthSearch {
     target: LatencyTarget,
     depth_max: u32,
     depth: u32,
-    /// The last that was in time.
+    /// The last depth that met the target.
     low: u32,
-    /// The last that was not.
+    /// The last depth that did not.
     too_deep: Option<u32>,
     steady_windows: u32,
     window: Window,
-    /// Nothing is issued until what is outstanding has ended.
+    /// Nothing is issued until the outstanding requests have completed.
     quiesces: bool,
     is_final: bool,
     is_done: bool,
@@ -73,7 +76,7 @@ impl DepthSearch {
         }
     }
 
-    /// A window begins.
+    /// Starts a window.
     pub fn start(&mut self, now_ns: u64) {
         self.window = Window { since_ns: now_ns, ..Window::default() };
     }
@@ -87,7 +90,7 @@ impl DepthSearch {
         !self.quiesces && outstanding < self.depth
     }
 
-    /// Nothing is outstanding. Returns whether the job starts its counts again, for its last window.
+    /// Nothing is outstanding. Returns whether the job resets its counts, for its last window.
     pub fn rest(&mut self, now_ns: u64) -> bool {
         if !std::mem::replace(&mut self.quiesces, false) {
             return false;
@@ -96,7 +99,7 @@ impl DepthSearch {
         self.is_final
     }
 
-    /// A request is complete after so long.
+    /// A request has completed with this latency.
     pub fn add(&mut self, latency_ns: u64, now_ns: u64) -> Verdict {
         if self.quiesces {
             return Verdict::GoesOn;
@@ -122,7 +125,7 @@ impl DepthSearch {
         let before = self.depth;
         self.low = before;
         self.start(now_ns);
-        // What was too deep may no longer be so: a drive changes.
+        // A failed depth may meet the target later: a drive changes.
         if self.too_deep == Some(before + 1) {
             self.steady_windows += 1;
             if self.steady_windows >= STEADY_WINDOWS {
@@ -162,8 +165,7 @@ mod tests {
 
     const TARGET: LatencyTarget = LatencyTarget { latency_ns: 450, window_ns: 10_000, percent: 100.0, goes_on: false };
 
-    /// A device whose requests take `latency_ns` of the depth, all alike; the depths that were tried, and what came of
-    /// it.
+    /// Simulates a device whose requests at a depth all take `latency_ns`; returns the depths tried, and the result.
     fn tried(target: LatencyTarget, depth_max: u32, latency_ns: impl Fn(u32, u64) -> u64) -> (Vec<u32>, Verdict) {
         let mut search = DepthSearch::new(target, depth_max);
         let (mut now_ns, mut depths) = (0, vec![1]);

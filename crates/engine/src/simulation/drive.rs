@@ -1,4 +1,4 @@
-//! A translation layer with its policies chosen, as the simulation sees it: called once a batch, so that the choice
+//! A translation layer with its policies, as the simulation uses it: called once a batch, so that the dynamic call
 //! costs nothing in the loop.
 
 use crate::error::{Refused, SpecificationError};
@@ -20,37 +20,46 @@ use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
 use std::io::{Read, Write};
 
+/// A drive without a clock, of one device or a stripe.
 pub trait SimulatedDrive: Pictured + Send {
+    /// Executes a batch of requests.
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused>;
+    /// The counters since the drive was new.
     fn ledger(&self) -> &Ledger;
+    /// The drive's capacities now.
     fn capacity(&self) -> Capacity;
+    /// The wear of all blocks.
     fn wear(&self) -> Wear;
-    /// Only of a drive that has zones.
+    /// Only for a drive with zones.
     fn zones(&self) -> Option<ZoneCounts> {
         None
     }
-    /// By namespace; nothing for a drive without any.
+    /// By namespace; empty for a drive without any.
     fn namespaces(&self) -> &[NamespaceCounts] {
         &[]
     }
+    /// Erased erase units.
     fn free_erase_units(&self) -> u32;
     /// By block.
     fn erase_counts(&self) -> Vec<u32>;
-    /// Retired ones too.
+    /// Including retired ones.
     fn erase_units(&self) -> u32;
-    /// What garbage collection really has, and what is live, in places.
+    /// The space effective for garbage collection and the live units, in slots.
     fn room_and_live(&self) -> (f64, f64);
+    /// See `Capacity::effective_over_provisioning`.
     fn effective_over_provisioning(&self) -> Option<f64> {
         let (room, live) = self.room_and_live();
         (live > 0.0).then(|| room / live)
     }
+    /// Bytes of its tables.
     fn memory_bytes(&self) -> usize;
-    /// The identities of the ledger; an error says which does not hold.
+    /// Checks the identities of the ledger; the error says which does not hold.
     fn check_accounts(&self) -> Result<(), String>;
-    /// Writes the state of the drive, which is at rest; and takes one up.
+    /// Saves the state of the drive, which must be at rest, and restores one.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
+    /// Restores a saved state, of a drive with erase units smaller by the factor `times`.
     fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError>;
-    /// Every map entry against its opposite: as slow as the drive is large.
+    /// Checks every map entry against the reverse map; takes time in proportion to the capacity.
     fn check_map(&self) -> Result<(), String>;
 }
 
@@ -187,7 +196,7 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
     with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
 }
 
-/// The open erase units of a drive that has zones, which has nothing that would move data.
+/// The placement of a drive with zones, which has no garbage collection.
 fn zone_slots(drive: &Drive) -> Result<Option<ZoneSlots>, SpecificationError> {
     let Some(zones) = zones_of(drive)? else { return Ok(None) };
     check_goes_with_zones(drive)?;
@@ -198,7 +207,8 @@ fn check_is_single(drive: &Drive) {
     assert!(!drive.stripe.is_on(), "a stripe has several translation layers, which `Stripe` builds");
 }
 
-/// A capacity that is no number of units is refused by the drive itself; for its policy only the order of size matters.
+/// A capacity that is not a multiple of units is refused by the drive itself; its policy needs only the order of
+/// magnitude.
 fn user_units(drive: &Drive) -> u32 {
     (drive.ftl.user_bytes / u64::from(drive.ftl.mapping_unit_bytes.max(1))).min(u64::from(u32::MAX)) as u32
 }

@@ -1,16 +1,18 @@
-//! What the drive did in each interval of simulated time, of a length that the run is given: a row each, the last one
-//! up to the end of the run.
+//! The drive's activity in each interval of simulated time, of a given length: one row each, the last up to the end of
+//! the run.
 //!
-//! Not the time series, which has latencies and lengths of its own choice (`time_series.rs`).
+//! This is not the time series, which has latencies and chooses its own lengths (`time_series.rs`).
 
 use crate::ledger::Ledger;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Counts are those of the interval.
+/// Counts are those of the interval alone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
+    /// The end of the interval in simulated time.
     pub end_ns: u64,
+    /// The drive's counters.
     pub ledger: Ledger,
 }
 
@@ -18,7 +20,7 @@ pub struct Interval {
 pub struct Intervals {
     interval_ns: u64,
     ended: Vec<Interval>,
-    /// The drive's counters when the last one ended.
+    /// The drive's counters at the end of the last interval.
     ledger: Ledger,
 }
 
@@ -27,15 +29,15 @@ impl Intervals {
         Self { interval_ns, ended: Vec::new(), ledger: Ledger::default() }
     }
 
-    /// The drive at a time, which never falls. What was counted since the last look belongs to the interval in which
-    /// that lies, so that looks should be much closer to each other than the ends of intervals.
+    /// The drive's counters at a time, which never decreases. What was counted since the last call belongs to the
+    /// interval of that call, so calls should be much more frequent than ends of intervals.
     pub fn note(&mut self, now_ns: u64, ledger: &Ledger) {
         while now_ns >= self.next_ns() {
             self.end(self.next_ns(), ledger);
         }
     }
 
-    /// With what the run ended in, if anything.
+    /// Includes the incomplete last interval, if there is one.
     pub fn into_rows(mut self, end_ns: u64, ledger: &Ledger) -> Vec<Interval> {
         self.note(end_ns, ledger);
         if end_ns + self.interval_ns > self.next_ns() {

@@ -1,8 +1,8 @@
-//! The limits of one job, on the drive's clock: what it fails by, as fio 3.33 decides it (`backend.c`, `io_u.c`).
+//! The limits of one job, on the drive's clock, under which it fails as in fio 3.33 (`backend.c`, `io_u.c`).
 //!
-//! Two seconds after its start the job's windows begin, one for each direction; with the first request that is complete
-//! after the end of a window its rate is held against the least, and the next begins. A direction of which nothing is
-//! complete is not asked. A request that took too long fails the job at any time, also while it ramps up.
+//! Two seconds after its start the job's windows begin, one for each direction; at the first request that completes
+//! after the end of a window its rate is compared with the minimum, and the next window begins. A direction without
+//! completed requests is not checked. A request that takes too long fails the job at any time, even while it ramps up.
 
 use crate::request::Operation;
 use crate::specification::job::{EndsOthers, JobLimits, PerDirection};
@@ -13,32 +13,40 @@ use serde::Serialize;
 const SETTLING_NS: u64 = 2_000_000_000;
 const DIRECTIONS: [Operation; 3] = [Operation::Read, Operation::Write, Operation::Trim];
 
-/// Which limit a job did not keep to, and by how much.
+/// The limit that a job violated, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JobFailure {
+    /// The limit.
     pub limit: Limit,
     /// As fio numbers them: 0 reads, 1 writes, 2 trims.
     pub direction: u8,
     /// In bytes or requests a second, or nanoseconds.
     pub allowed: u64,
+    /// The rate or latency found.
     pub found: u64,
-    /// The request that was complete then.
+    /// The request that completed at that moment.
     pub offset_bytes: u64,
+    /// Length of that request.
     pub length_bytes: u32,
 }
 
 impl JobFailure {
+    /// A violation at a completion.
     pub fn at(limit: Limit, direction: Operation, allowed: u64, found: u64, completion: &Completion) -> Self {
         let Completion { offset_bytes, length_bytes, .. } = *completion;
         Self { limit, direction: direction as u8, allowed, found, offset_bytes, length_bytes }
     }
 }
 
+/// The limits of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
+    /// Least bytes a second.
     BytesPerSecondMin,
+    /// Least requests a second.
     IopsMin,
+    /// Longest latency.
     LatencyNsMax,
 }
 
@@ -52,10 +60,10 @@ pub struct LimitedJob {
     failure: Option<JobFailure>,
 }
 
-/// What is complete of a direction.
+/// Completed requests of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
-    /// Nothing before the first.
+    /// None before the first.
     since_ns: Option<u64>,
     ios: u64,
     bytes: u64,
@@ -83,11 +91,12 @@ impl LimitedJob {
     }
 
     /// The same limits, of a job that begins now.
-    pub fn anew(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self::new(self.limits)
     }
 
-    /// A request of the job is complete; nothing: not yet in the time that counts. Returns whether the job has failed.
+    /// A request of the job has completed; `time_ns` is None before the time that counts. Returns whether the job has
+    /// failed.
     pub fn add(&mut self, completion: &Completion, time_ns: Option<u64>) -> bool {
         let direction = completion.operation as usize;
         if direction >= DIRECTIONS.len() || self.failure.is_some() {
@@ -170,13 +179,13 @@ mod tests {
     }
 
     fn done(operation: Operation, time_ns: u64, latency_ns: u64) -> Completion {
-        // The job's time begins at a second of the host's.
+        // The job starts at one second of the host's time.
         let completed_ns = SECOND_NS + time_ns;
         let issued_ns = completed_ns - latency_ns;
         Completion { tag: 0, operation, length_bytes: 1000, offset_bytes: 7, issued_ns, completed_ns }
     }
 
-    /// So many requests evenly over each second, and the first of the next one; when it failed, and by what.
+    /// This many requests evenly over each second, and the first of the next; returns when and why the job failed.
     fn failure_of(limits: JobLimits, operation: Operation, each_second: &[u64]) -> Option<(u64, JobFailure)> {
         let mut limited = LimitedJob::new(limits);
         let counted = each_second.iter().enumerate();
@@ -249,7 +258,7 @@ mod tests {
             length_bytes: 1000,
         };
         assert_eq!(limited.failure(), Some(expected));
-        // The first failure is the one that is reported.
+        // The first failure is reported.
         assert!(limited.add(&done(Operation::Trim, 0, 900), None));
         assert_eq!(limited.failure(), Some(expected));
     }

@@ -1,7 +1,7 @@
-//! A job's log, as fio's `write_*_log` ask for it: what completed, request by request or averaged over windows, and
+//! A job's log, as fio's `write_*_log` options request it: completions, individually or averaged over windows, and
 //! histograms of latency over windows. Times count from the start of the job.
 //!
-//! Request by request it grows with the run, as fio's does; so it ends at a limit and counts what it left out.
+//! A log of individual requests grows with the run, as in fio; so it has a limit and counts what it omits.
 
 use crate::specification::job::LogPlan;
 use crate::timing::front::Completion;
@@ -9,7 +9,7 @@ use crate::timing::histogram::{BINS, bin_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A job's log of single requests holds no more than this; some 40 MB.
+/// The most individual requests in a job's log; some 40 MB.
 const ENTRIES_MAX: usize = 1 << 20;
 const DIRECTIONS: usize = 3;
 
@@ -22,11 +22,11 @@ pub struct LogColumns {
     pub direction: Vec<u8>,
     pub ios: Vec<u64>,
     pub bytes: Vec<u64>,
-    /// The mean of the window's.
+    /// For a window, the mean.
     pub latency_ns: Vec<u64>,
     /// 0 for a window.
     pub offset_bytes: Vec<u64>,
-    /// Requests that found the log full.
+    /// Requests omitted because the log was full.
     pub lost: u64,
     pub histograms: Vec<HistogramRow>,
 }
@@ -35,9 +35,9 @@ pub struct LogColumns {
 pub struct HistogramRow {
     pub time_ns: u64,
     pub direction: u8,
-    /// Of the last request in it.
+    /// The length of the last request in it.
     pub length_bytes: u32,
-    /// Pairs of fio's bin and its count, rising.
+    /// Pairs of fio's bin and its count, ascending.
     pub bins: Vec<(u32, u64)>,
 }
 
@@ -49,7 +49,7 @@ pub struct JobLog {
     histogram_window: Window<Bins>,
 }
 
-/// What gathers over a window, by direction, and when the window ends.
+/// Accumulates over a window, by direction, and the end of the window.
 #[derive(Clone, Debug)]
 struct Window<T> {
     end_ns: u64,
@@ -92,15 +92,15 @@ impl JobLog {
         }
     }
 
-    /// An empty one of the same plan.
-    pub fn anew(self) -> Self {
+    /// An empty log of the same plan.
+    pub fn restarted(self) -> Self {
         Self::new(self.plan)
     }
 
-    /// `start_ns` is that of the job.
+    /// `start_ns` is the start of the job.
     pub fn add(&mut self, completion: &Completion, start_ns: u64) {
         let time_ns = completion.completed_ns.saturating_sub(start_ns);
-        // fio's numbers are ours; it logs reads, writes and trims.
+        // fio's numbers equal ours; it logs reads, writes and trims.
         let direction = completion.operation as usize;
         if direction >= DIRECTIONS {
             return;
@@ -126,7 +126,7 @@ impl JobLog {
         }
     }
 
-    /// The columns, with the windows that were open at the end of the job.
+    /// The columns, including the windows that were open at the end of the job.
     pub fn into_columns(mut self, end_ns: u64) -> LogColumns {
         if self.plan.average_ns.is_some() {
             self.end_window(end_ns);

@@ -1,13 +1,13 @@
 //! The steady state of one job (`steadystate=`), on the drive's clock: by fio's own rule, or by SNIA's.
 //!
-//! Once a second, after the ramp time, the rate of the second joins a window of as many seconds as the duration has.
-//! When the window is full and the rule holds, the job ends: either no rate is further from their mean than the limit,
-//! or the least-squares line through them rises or falls by less than the limit a second. Limits may be percentages of
-//! the mean. Source: fio 3.33, steadystate.c.
+//! Once a second, after the ramp time, the rate of that second is added to a window of as many seconds as the duration.
+//! When the window is full and the rule holds, the job ends: either no rate differs from the mean by more than the
+//! limit, or the slope of the least-squares line is below the limit a second. Limits may be percentages of the mean.
+//! Source: fio 3.33, steadystate.c.
 //!
-//! By SNIA's rule the window is five rounds, and the job may end with any of them: when the rates of the rounds lie
-//! within 20 % of their mean, and their line rises or falls by 10 % of it at most (`steady_state.rs`). The same rule
-//! over rounds of host writes is `rounds.rs`.
+//! By SNIA's rule the window is five rounds, and the job may end after any of them: when the rates of the rounds are
+//! within 20 % of their mean, and their line rises or falls by at most 10 % of it (`steady_state.rs`). The same rule
+//! over rounds of host writes is in `rounds.rs`.
 
 use crate::specification::job::{JobSteadyState, SteadyCriterion};
 use crate::steady_state::SteadyState;
@@ -16,19 +16,19 @@ use serde::Serialize;
 use std::collections::VecDeque;
 
 const INTERVAL_NS: u64 = 1_000_000_000;
-/// Rounds of a window of SNIA's rule; its duration is a whole number of seconds for each.
+/// Rounds in a window of SNIA's rule; its duration is a whole number of seconds for each.
 pub const SNIA_ROUNDS: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobSteadyStateOutcome {
     pub attained: bool,
-    /// Since the start of the job; null when it was not attained.
+    /// Since the start of the job; null if it was not attained.
     pub at_ns: Option<u64>,
-    /// What was held against the limit at last: a deviation or a slope. Null while the window was never full.
+    /// The last value compared with the limit: a deviation or a slope. Null if the window was never full.
     pub criterion: Option<f64>,
     pub slope: Option<f64>,
     pub max_deviation: Option<f64>,
-    /// The rates of the window, a second each, oldest first.
+    /// The rates of the window, one a second, oldest first.
     pub iops: Vec<f64>,
     pub bytes_per_second: Vec<f64>,
 }
@@ -64,7 +64,7 @@ impl JobRounds {
     }
 
     /// The same rule, for a job that begins now.
-    pub fn anew(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self::new(self.rule)
     }
 
@@ -72,7 +72,7 @@ impl JobRounds {
         self.outcome.attained
     }
 
-    /// A request of the job is complete, so long after its start.
+    /// A request of the job has completed, `time_ns` after its start.
     pub fn add(&mut self, time_ns: u64, length_bytes: u32) {
         while time_ns >= self.next_ns && !self.outcome.attained {
             self.end_interval();
@@ -86,7 +86,7 @@ impl JobRounds {
         self.outcome
     }
 
-    /// SNIA's rule, at the end of a round; the criterion is the range of the rounds in percent of their mean.
+    /// Applies SNIA's rule at the end of a round; the criterion is the range of the rounds in percent of their mean.
     fn judge_rounds(&mut self, values: &[f64], slope: f64, deviation: f64, at_ns: u64) {
         let round = values.len() / SNIA_ROUNDS;
         if !((at_ns - self.rule.ramp_ns) / INTERVAL_NS).is_multiple_of(round as u64) {
@@ -109,7 +109,7 @@ impl JobRounds {
         self.next_ns += INTERVAL_NS;
         let rates = (self.ios as f64, self.bytes as f64);
         (self.ios, self.bytes) = (0, 0);
-        // fio looks once a second, and begins with the first look after the ramp time.
+        // fio checks once a second, first at the first check after the ramp time.
         if at_ns < self.rule.ramp_ns + INTERVAL_NS {
             return;
         }
@@ -146,7 +146,7 @@ impl JobRounds {
     }
 }
 
-/// Of the least-squares line through values one second apart; 0 for a single one.
+/// The slope of the least-squares line through values one second apart; 0 for a single one.
 fn slope(values: &[f64], mean: f64) -> f64 {
     let middle = (values.len() - 1) as f64 / 2.0;
     let (mut above, mut below) = (0.0, 0.0);
@@ -167,7 +167,7 @@ mod tests {
         JobRounds::new(JobSteadyState { criterion, limit, is_percent, duration_seconds: 4, ramp_ns })
     }
 
-    /// So many requests in each second; says after how many seconds the rule held.
+    /// This many requests in each second; returns after how many seconds the rule held.
     fn seconds_until_steady(mut rounds: JobRounds, each_second: &[u64]) -> (Option<u64>, JobSteadyStateOutcome) {
         for (second, &ios) in each_second.iter().enumerate() {
             for request in 0..ios {
@@ -184,7 +184,7 @@ mod tests {
         let falling = [100, 80, 50, 40, 40, 41, 40, 40];
         let (at, outcome) = seconds_until_steady(rounds(SteadyCriterion::Iops, 5.0, true, 0), &falling);
         assert_eq!((at, outcome.iops), (Some(7), vec![40.0, 40.0, 41.0, 40.0]));
-        // The largest distance from 40.25.
+        // The largest deviation from 40.25.
         assert_eq!((outcome.max_deviation, outcome.attained), (Some(0.75), true));
         let (at, _) = seconds_until_steady(rounds(SteadyCriterion::Iops, 0.5, false, 0), &falling);
         assert_eq!(at, None);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn by_snia_s_rule_five_rounds_must_agree() {
-        // Rounds of two seconds: within 20 % from the third to the seventh, whatever the seconds are like.
+        // Rounds of two seconds: within 20 % from the third to the seventh, whatever the single seconds are.
         let seconds = [200, 180, 150, 140, 100, 120, 109, 111, 90, 110, 105, 101, 99, 99, 100, 100, 100, 100];
         let rule = JobSteadyState {
             criterion: SteadyCriterion::SniaPtsIops,

@@ -1,7 +1,7 @@
-//! How much memory a run takes, counted from its specification before any table is made.
+//! The memory of a run, computed from its specification before any table is allocated.
 //!
-//! Tables are counted as full: those that the system fills only where they are touched are full once the whole drive
-//! has been written. What is small on every drive is not listed, but allowed for.
+//! Tables count in full: those for which the system provides memory on access are full once the whole drive has been
+//! written. Small items are covered by an allowance.
 
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -14,27 +14,27 @@ use serde::Serialize;
 /// Bytes of memory of a run, in two parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Memory {
-    /// Tables by mapping unit: a drive of half the scale takes half of them.
+    /// Tables by mapping unit: a drive of half the size needs half of them.
     pub of_units_bytes: u64,
-    /// Everything else; it is the same at every scale.
+    /// Everything else; the same at every scale.
     pub other_bytes: u64,
 }
 
-// What a unit of each kind takes in all the tables that are made for it.
+// Bytes of all tables for a unit of each kind.
 const MAP_ENTRY_BYTES: u64 = 4;
 const STORED_PLACES_BYTES: u64 = 1;
 const SHARING_BYTES: u64 = 8;
-/// Of a map page: where it is in the cache, whether it is behind.
+/// A map page: its slot in the cache, and whether it is outdated.
 const MAP_PAGE_BYTES: u64 = 5;
 const EXTENT_BYTES: u64 = 2;
-/// Of a place in the map cache: what it holds, its neighbours in age, the list of free ones.
+/// A slot of the map cache: its map page, its neighbours in age, the list of free ones.
 const MAP_CACHE_PLACE_BYTES: u64 = 20;
-/// Of an erase unit: its key for the victim, stream, ages, erases, its place among the free ones.
+/// An erase unit: its key for victim selection, stream, ages, erases, its position among the free ones.
 const ERASE_UNIT_BYTES: u64 = 48;
-/// Of a block: erases, endurance, where it is used.
+/// A block: erases, endurance, its erase unit.
 const BLOCK_BYTES: u64 = 16;
 const READ_COUNT_BYTES: u64 = 8;
-/// Of a job with a clock: a histogram for each operation, and the parts of its latencies.
+/// A job with a clock: a histogram for each operation, and the parts of its latencies.
 const TIMED_JOB_BYTES: u64 = 160 << 10;
 const JOB_BYTES: u64 = 4 << 10;
 /// Series, queues and buffers, without a clock and with one, as measured.
@@ -52,7 +52,7 @@ pub fn memory_of(specification: &Specification) -> Result<Memory, SpecificationE
     Ok(memory)
 }
 
-/// The memory that a drive takes to which nothing is done yet. Errors name the key of the drive file.
+/// The memory of a new drive. Errors name the key of the drive file.
 pub fn memory_of_drive(drive: &Drive) -> Result<Memory, SpecificationError> {
     let mut memory = Memory::default();
     devices_of(drive)?.iter().try_for_each(|device| memory.add_device(device))?;
@@ -65,10 +65,10 @@ impl Memory {
         let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
         let user_units = ftl.user_bytes / u64::from(ftl.mapping_unit_bytes);
         let reduction = &drive.data_reduction;
-        let places_per_unit =
+        let slots_per_unit =
             if reduction.is_on() { ftl.mapping_unit_bytes / reduction.packing_bytes.max(1) } else { 1 };
         let held_out_units = ftl.reserved_bytes / u64::from(ftl.mapping_unit_bytes);
-        let places = geometry.physical_units().saturating_sub(held_out_units) * u64::from(places_per_unit);
+        let places = geometry.physical_units().saturating_sub(held_out_units) * u64::from(slots_per_unit);
         let map_pages = map_pages(drive, user_units);
 
         self.of_units_bytes += MAP_ENTRY_BYTES * (user_units + map_pages + places) + places / 8;
@@ -89,7 +89,7 @@ impl Memory {
     }
 }
 
-/// 0 where the drive holds its whole map in memory.
+/// 0 if the drive's memory holds its whole map.
 fn map_pages(drive: &Drive, user_units: u64) -> u64 {
     if drive.map_cache.bytes == 0 {
         0
@@ -106,7 +106,7 @@ fn map_cache_bytes(drive: &Drive, map_pages: u64) -> u64 {
     (MAP_PAGE_BYTES + extent_bytes) * map_pages + MAP_CACHE_PLACE_BYTES * places
 }
 
-/// A bit for each block that random requests of several sizes visit once; one size takes none.
+/// A bit for each block that random requests of several sizes visit once; one size needs none.
 fn visited_blocks_bytes(job: &Job) -> u64 {
     let is_mapped = !job.sequential && job.random_map && job.distribution == Distribution::Random;
     let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
@@ -131,7 +131,7 @@ mod tests {
         .unwrap()
     }
 
-    /// The tables that a drive says it has made.
+    /// The sum of the tables that a drive reports.
     fn made(specification: &Specification) -> u64 {
         build(&specification.drive, 1).unwrap().memory_bytes() as u64
     }

@@ -31,6 +31,7 @@ use crate::specification::drive::allocated_bytes;
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
+use crate::workload::store::StoreStream;
 use crate::workload::{Stream, StreamError};
 use checks::check_there_is_one;
 pub use depth_search::DepthFound;
@@ -49,22 +50,28 @@ pub use timed::TimedSimulation;
 pub use untimed::Simulation;
 use zoned_jobs::{check_needs_no_zones, share_zones};
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// 0 to 1. For a run until the steady state this is the share of the most that it may write.
+    /// 0 to 1. For a run until the steady state, the share of the most that it may write.
     pub done: f64,
+    /// Bytes written by the host so far.
     pub host_written_bytes: u64,
+    /// Whether nothing is left to do.
     pub is_finished: bool,
 }
 
-/// The requests of a job, which must lie within the drive. Jobs that write zone by zone share what they know of the
-/// zones.
+/// The requests of a job, which must be within the drive. Jobs that write zone by zone share the state of the zones.
 fn source_of(
     job: &Job,
     specification: &Specification,
     zones: &SharedZones,
 ) -> Result<Box<dyn RequestSource>, SpecificationError> {
+    check_range(job, specification)?;
+    if let Some(store) = &job.store {
+        check_needs_no_zones(job, specification)?;
+        return Ok(Box::new(StoreStream::new(job, store).map_err(|error| of_job(job, error))?));
+    }
     let stream = stream_of(job, specification)?;
     let Some(rules) = job.zoned else {
         check_needs_no_zones(job, specification)?;
@@ -79,20 +86,24 @@ fn of_job(job: &Job, error: StreamError) -> SpecificationError {
     SpecificationError::new(format!("jobs.{}.{}", job.name, error.key), error.value, error.allowed)
 }
 
-fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
+fn check_range(job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
     let user_bytes = allocated_bytes(&specification.drive);
     if job.offset_bytes.checked_add(job.size_bytes).is_none_or(|end| end > user_bytes) {
         let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
         let allowed = format!("a range that ends within the {user_bytes} bytes of the drive");
         return Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed));
     }
+    Ok(())
+}
+
+fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
     let identifiers = honoured_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
 }
 
-/// The rounds of the last stage, if the run goes on until the steady state. A stage that writes nothing would never
-/// settle, so it has none; a given source, such as a trace, checks that itself when it starts over.
+/// The rounds of the last stage, if the run continues until the steady state. A stage without writes would never
+/// settle, so it has none; a given source, such as a trace, checks that itself when it restarts.
 fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rounds>, SpecificationError> {
     let Until::SteadyState { round_bytes, host_bytes_max } = specification.until else { return Ok(None) };
     if round_bytes == 0 {
@@ -110,17 +121,20 @@ fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rou
 
 /// A run with or without a clock.
 pub trait Run: Send {
-    /// Goes on for about so many requests or events.
+    /// Advances by about this many requests or events.
     fn advance(&mut self, steps: u64) -> Result<Progress, SourceError>;
+    /// The outcome; panics if an identity of the ledger does not hold.
     fn finish(self: Box<Self>) -> Outcome;
-    /// Writes out the state of the drive, which must be at rest.
+    /// Saves the state of the drive, which must be at rest.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
 }
 
-/// The state that a drive is in when a run begins: as `save_state` wrote it, of a drive whose erase units are as many
-/// times smaller.
+/// The state of a drive when a run begins: as saved by `save_state`, from a drive whose erase units are smaller by a
+/// whole factor.
 pub struct InitialState<'a> {
+    /// The saved state.
     pub input: &'a mut dyn Read,
+    /// The factor by which its erase units are smaller.
     pub times: u32,
 }
 
@@ -151,7 +165,7 @@ impl Run for TimedSimulation {
         (*self).finish()
     }
 
-    /// What a clock has under way at the end of a run is decided, and counts as done; see `ftl/state.rs`.
+    /// Operations still pending on the clock at the end of a run are decided, and count as done; see `ftl/state.rs`.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         self.machine.drive_mut().save_state(out)
     }
@@ -162,7 +176,7 @@ pub fn start(specification: &Specification) -> Result<Box<dyn Run>, Specificatio
     start_from(specification, None)
 }
 
-/// The same on a drive that is not new, but in a state that was saved.
+/// The same on a drive with a saved state.
 pub fn start_from(
     specification: &Specification,
     state: Option<InitialState<'_>>,

@@ -1,4 +1,4 @@
-//! What a run has counted.
+//! The results of a run.
 
 use super::depth_search::DepthFound;
 use super::intervals::Interval;
@@ -15,90 +15,119 @@ use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
 use crate::timing::front::read_counts::ReadCounts;
 use crate::timing::histogram::Latency;
+use crate::workload::store::StoreCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
+    /// By job, in order.
     pub jobs: Vec<JobOutcome>,
+    /// The drive's counters over the whole run.
     pub ledger: Ledger,
+    /// The drive's capacities at the end.
     pub capacity: Capacity,
+    /// The wear of all blocks at the end.
     pub wear: Wear,
-    /// Nothing for a drive without zones.
+    /// None for a drive without zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneCounts>,
-    /// In their order; nothing for a drive without namespaces.
+    /// In order; None for a drive without namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Vec<NamespaceOutcome>>,
+    /// By stage, in order.
     pub stages: Vec<StageOutcome>,
-    /// Nothing unless the run was to go on until the steady state.
+    /// None unless the run was to continue until the steady state.
     pub steady_state: Option<SteadyStateOutcome>,
+    /// The time series over host bytes.
     pub series: Columns,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<Timing>,
-    /// Why the drive stopped taking writes, if it did.
+    /// Why the drive refused writes, if it did.
     pub failure: Option<String>,
 }
 
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobOutcome {
+    /// The job's name.
     pub name: String,
+    /// The index of the clone.
     pub clone: u32,
+    /// The index of the stage.
     pub stage: u32,
+    /// Completed reads.
     pub read: Requests,
+    /// Completed writes.
     pub write: Requests,
+    /// Completed trims.
     pub trim: Requests,
-    /// Their bytes are 0.
+    /// Flushes have 0 bytes.
     pub flush: Requests,
-    /// What the drive did while it served this job; garbage collection counts for the job whose write set it off.
+    /// The drive's counters for this job; garbage collection counts for the job whose write triggered it.
     pub ledger: Ledger,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<JobTiming>,
+    /// Bytes written by a database, by cause; absent for other jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreCounts>,
 }
 
+/// The outcome on the clock.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Timing {
+    /// The simulated duration.
     pub simulated_ns: u64,
-    /// The share of the time in which the dies were at work, on average.
+    /// The mean share of the time in which the dies were busy.
     pub die_utilization: f64,
+    /// The time series over simulated time.
     pub series: TimeColumns,
-    /// Nothing unless the run was to count in intervals.
+    /// None unless the run was to report intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Interval>>,
 }
 
+/// The times of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobTiming {
+    /// When the counts began.
     pub start_ns: u64,
+    /// When its last request completed.
     pub end_ns: u64,
+    /// Latencies of reads.
     pub read: Latency,
+    /// Latencies of writes.
     pub write: Latency,
+    /// Latencies of trims.
     pub trim: Latency,
+    /// Latencies of flushes.
     pub flush: Latency,
-    /// Nothing where requests come from outside.
+    /// None where requests come from outside.
     pub breakdown: Option<JobBreakdown>,
-    /// Nothing unless the job asks for a log.
+    /// None unless the job requests a log.
     pub log: Option<LogColumns>,
-    /// Nothing unless the job is to end in its steady state.
+    /// None unless the job is to end in its steady state.
     pub steady_state: Option<JobSteadyStateOutcome>,
-    /// Nothing where the job kept to its limits, or has none.
+    /// None if the job met its limits, or has none.
     pub failure: Option<JobFailure>,
-    /// Nothing unless the job looks for a depth.
+    /// None unless the job searches for a depth.
     pub depth: Option<DepthFound>,
 }
 
+/// The outcome of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NamespaceOutcome {
     /// Addresses that the host has written and not trimmed.
     pub live_units: u64,
     /// Since the drive was new.
     pub ledger: NamespaceLedger,
-    /// In the stage that the run ended with.
+    /// In the last stage.
     pub last_stage: NamespaceLedger,
 }
 
 impl NamespaceOutcome {
-    /// Of all namespaces, with what they had counted when the last stage began; nothing for a drive without any.
+    /// All namespaces, given their counters at the start of the last stage; None for a drive without any.
     pub fn all(now: &[NamespaceCounts], before: &[NamespaceCounts]) -> Option<Vec<Self>> {
         let outcome = |(now, before): (&NamespaceCounts, &NamespaceCounts)| Self {
             live_units: now.live_units,
@@ -109,47 +138,62 @@ impl NamespaceOutcome {
     }
 }
 
-/// Where the time of the requests went, a row for each bin of the direction's latency.
+/// The parts of the time of the requests, one row for each bin of the direction's latency.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobBreakdown {
+    /// Of reads.
     pub read: BreakdownColumns,
+    /// Of writes.
     pub write: BreakdownColumns,
+    /// Of trims.
     pub trim: BreakdownColumns,
 }
 
+/// Counts of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Requests {
+    /// Requests.
     pub ios: u64,
+    /// Their bytes.
     pub bytes: u64,
 }
 
+/// The boundaries of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageOutcome {
+    /// The index of the stage.
     pub stage: u32,
+    /// Bytes written by the host before it.
     pub host_written_bytes_start: u64,
+    /// Bytes written by the host at its end.
     pub host_written_bytes_end: u64,
-    /// What was read ahead in it; nothing for a drive, or a run, that does not.
+    /// Read-ahead in the window; None for a drive, or a run, without it.
     pub read_ahead: Option<ReadCounts>,
 }
 
+/// The outcome of the search for the steady state.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadyStateOutcome {
+    /// Whether the rule held within the limit of writes.
     pub reached: bool,
     /// Host bytes since the start of the run.
     pub at_host_bytes: Option<u64>,
+    /// Host bytes of a round.
     pub round_bytes: u64,
+    /// The range of the last rounds as a share of their mean.
     pub range_share: Option<f64>,
+    /// The change of the least-squares line as a share of the mean.
     pub slope_share: Option<f64>,
-    /// Write amplification of each round of the last stage; nothing where the host wrote nothing.
+    /// Write amplification of each round of the last stage; None where the host wrote nothing.
     pub round_waf: Vec<f64>,
-    /// Nothing without a clock.
+    /// None without a clock.
     pub timing: Option<SteadyTiming>,
-    /// What the drive did in the last five rounds, or in all of them if they were fewer.
+    /// The drive's counters in the last five rounds, or in all of them if they were fewer.
     pub window: Ledger,
 }
 
 impl JobOutcome {
-    /// One that has done nothing yet.
+    /// A job without any activity yet.
     pub fn new(name: &str, clone: u32, stage: u32) -> Self {
         Self {
             name: name.to_owned(),
@@ -161,9 +205,11 @@ impl JobOutcome {
             flush: Requests::default(),
             ledger: Ledger::default(),
             timing: None,
+            store: None,
         }
     }
 
+    /// The counts of an operation.
     pub fn requests_mut(&mut self, operation: Operation) -> &mut Requests {
         match operation {
             Operation::Read => &mut self.read,

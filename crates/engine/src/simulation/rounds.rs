@@ -1,5 +1,5 @@
-//! The last stage, cut into rounds of host bytes, until write amplification is steady, and with a clock requests a
-//! second as well.
+//! The last stage, divided into rounds of host bytes, until write amplification is steady, and with a clock the
+//! requests a second as well.
 
 use super::outcome::SteadyStateOutcome;
 use super::timed_rounds::{RoundTimes, TimedRounds};
@@ -7,7 +7,7 @@ use crate::ledger::Ledger;
 use crate::steady_state::{SteadyState, Verdict};
 use std::collections::VecDeque;
 
-/// SNIA looks at the last five.
+/// SNIA's rule uses the last five.
 const ROUNDS: usize = 5;
 
 #[derive(Clone)]
@@ -17,12 +17,12 @@ pub struct Rounds {
     round_bytes: u64,
     host_bytes_max: u64,
     stage_start_bytes: u64,
-    /// Rounds are counted once the host's data has taken so much flash: a drive that still has erased space to write to
-    /// is not in its steady state.
+    /// Rounds count once the host's data has used this much flash: a drive that still has erased space is not in its
+    /// steady state.
     first_round_at_units: u64,
-    /// The ledger when the round began.
+    /// The ledger at the start of the round.
     start: Ledger,
-    /// What happened in each of the rounds that the verdict is about.
+    /// The counters of each round in the verdict's window.
     window: VecDeque<Ledger>,
     round_waf: Vec<f64>,
     at_host_bytes: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// What progress keeps for the stages before; the way to the steady state is longer.
+    /// The share of the progress for the stages before; the way to the steady state is longer.
     pub const SHARE_BEFORE: f64 = 0.05;
 
     pub fn new(round_bytes: u64, host_bytes_max: u64) -> Self {
@@ -62,8 +62,8 @@ impl Rounds {
         self.first_round_at_units = ledger.programmed_units.host + erased_units;
     }
 
-    /// Returns whether the stage is over: settled, or out of what it may write. `clock` has the time and what has
-    /// completed in the round.
+    /// Returns whether the stage is over: steady, or at the limit of what it may write. `clock` has the time and the
+    /// completions of the round.
     pub fn note(
         &mut self,
         ledger: &Ledger,

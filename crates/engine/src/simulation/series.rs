@@ -1,4 +1,4 @@
-//! The time series of a run: the ledger at even steps of host bytes, in a bounded number of points.
+//! The time series of a run: the ledger at regular steps of host bytes, with a bounded number of points.
 
 use super::drive::SimulatedDrive;
 use crate::ledger::Ledger;
@@ -21,7 +21,7 @@ pub struct Columns {
     pub effective_over_provisioning: Vec<Option<f64>>,
 }
 
-/// Applies the same to every column, so that they stay of one length.
+/// Applies the same operation to every column, so that they remain of one length.
 macro_rules! each_column {
     ($columns:expr, $column:ident => $action:expr) => {{
         let columns = $columns;
@@ -81,14 +81,14 @@ pub struct Series {
 }
 
 impl Series {
-    /// Begins with a point at every 1/256 of the drive's capacity and thins out as the run grows longer.
+    /// Begins with a point every 1/256 of the drive's capacity, and thins out as the run continues.
     pub fn new(points_max: u32, user_bytes: u64) -> Self {
         let step_bytes = (user_bytes / 256).max(1);
         let points_max = (points_max as usize).max(16);
         Self { columns: Columns::default(), points_max, step_bytes, next_at_bytes: 0 }
     }
 
-    /// Takes a point when the next step has been reached.
+    /// Adds a point when the next step has been reached.
     #[inline]
     pub fn note(&mut self, stage: u32, drive: &dyn SimulatedDrive) {
         if drive.ledger().host_written_bytes >= self.next_at_bytes {

@@ -1,5 +1,5 @@
-//! Several translation layers as one drive: the host's requests go to them in parts, what is reported of them is
-//! reported of the whole. Its clock is `timing::front::StripedFront`.
+//! Several translation layers as one drive: the host's requests are divided among them, and their results are combined.
+//! The clock of such a drive is `timing::front::StripedFront`.
 
 #[cfg(test)]
 mod tests;
@@ -17,15 +17,19 @@ use crate::timing::drive::TimedDrive;
 use crate::timing::front::Devices;
 use std::io::{Read, Write};
 
-/// A device of a stripe: a translation layer, or what is built around one.
+/// A device of a stripe: a translation layer, or something built on one.
 pub trait StripeDevice: Send {
+    /// The translation layer.
     fn layer(&self) -> &dyn SimulatedDrive;
+    /// The translation layer, to be changed.
     fn layer_mut(&mut self) -> &mut dyn SimulatedDrive;
 }
 
-/// A device as the front above it sees it.
+/// A device with a clock, as the front end above it uses it.
 pub trait TimedStripeDevice: StripeDevice {
+    /// The device with its clock.
     fn timed(&self) -> &dyn TimedDrive;
+    /// The device with its clock, to be changed.
     fn timed_mut(&mut self) -> &mut dyn TimedDrive;
 }
 
@@ -59,25 +63,28 @@ impl TimedStripeDevice for dyn TimedSimulatedDrive {
     }
 }
 
+/// A drive of one or more devices.
 pub struct Stripe<D: ?Sized> {
     devices: Vec<Box<D>>,
     chunks: Chunks,
     ledger: Ledger,
 }
 
-/// Each device has a seed of its own; the first that of the drive, as a single one has it.
+/// Each device has its own seed; the first has that of the drive, as a single one would.
 pub fn seed_of(device: usize, seed: u64) -> u64 {
     seed.wrapping_add(device as u64)
 }
 
 impl Stripe<dyn SimulatedDrive> {
+    /// Errors name the key of the drive file.
     pub fn build(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build(device, seed_of(index, seed)))
     }
 }
 
-/// Without a stripe, of the one device that the drive is.
+/// For a drive without a stripe, of its one device.
 impl Stripe<dyn TimedSimulatedDrive> {
+    /// Errors name the key of the drive file.
     pub fn build_timed(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Self::of(drive, |index, device| build_timed(device, seed_of(index, seed)))
     }
@@ -100,6 +107,7 @@ fn sum<D: StripeDevice + ?Sized>(devices: &[Box<D>]) -> Ledger {
 }
 
 impl<D: StripeDevice + ?Sized> Stripe<D> {
+    /// Combines devices that were built before.
     pub fn new(devices: Vec<Box<D>>, chunks: Chunks) -> Self {
         let ledger = sum(&devices);
         Self { devices, chunks, ledger }
@@ -122,23 +130,27 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
         Ok(Self::new(devices, Chunks::new(&drive.stripe)))
     }
 
+    /// The devices, in order.
     pub fn devices(&self) -> &[Box<D>] {
         &self.devices
     }
 
+    /// The devices, to be changed.
     pub fn devices_mut(&mut self) -> &mut [Box<D>] {
         &mut self.devices
     }
 
+    /// The devices, separated again.
     pub fn into_devices(self) -> Vec<Box<D>> {
         self.devices
     }
 
+    /// The layout of the stripe.
     pub fn chunks(&self) -> Chunks {
         self.chunks
     }
 
-    /// Some of them have carried out what they were asked for.
+    /// Some devices have executed requests.
     pub fn note(&mut self) {
         self.ledger = sum(&self.devices);
     }
@@ -151,8 +163,8 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
         self.devices.iter_mut().map(|device| device.layer_mut())
     }
 
-    /// Which device an erase unit of the whole lies on, and its number there: those of the first come first.
-    fn place_of(&self, erase_unit: u32) -> Option<(usize, u32)> {
+    /// The device of an erase unit of the whole, and its number there: those of the first device come first.
+    fn slot_of(&self, erase_unit: u32) -> Option<(usize, u32)> {
         let firsts = self.first_erase_units().enumerate().take_while(|&(_, first)| first <= erase_unit);
         firsts.last().map(|(index, first)| (index, erase_unit - first))
     }
@@ -167,7 +179,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
 }
 
 impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
-    /// Request by request, so that all devices come equally far when one of them refuses.
+    /// Executes request by request, so that all devices have executed the same ones when one refuses.
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         for (executed, request) in requests.iter().enumerate() {
             for (index, device) in self.devices.iter_mut().enumerate() {
@@ -229,7 +241,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
         self.each().map(SimulatedDrive::memory_bytes).sum()
     }
 
-    /// The identities of each device, and that the whole is their sum.
+    /// Checks the identities of each device, and that the whole is their sum.
     fn check_accounts(&self) -> Result<(), String> {
         for (index, device) in self.each().enumerate() {
             device.check_accounts().map_err(|broken| format!("device {index} of the stripe: {broken}"))?;
@@ -246,7 +258,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
         self.each_mut().try_for_each(|device| device.save_state(out))
     }
 
-    /// A chunk is as large on a larger drive, so that the devices of a smaller one stand for none of a larger.
+    /// Chunks do not grow with the drive, so the devices of a smaller drive correspond to none of a larger one.
     fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         if times > 1 {
             return Err(StateError::Unsaved("stripe.devices"));
@@ -261,7 +273,7 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
     }
 }
 
-/// Erase units are numbered device by device. What a picture compares, it compares within a device.
+/// Erase units are numbered device by device. The relative scales of a picture are within a device.
 impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     fn observe(&mut self) {
         self.each_mut().for_each(Pictured::observe);
@@ -290,7 +302,7 @@ impl<D: StripeDevice + ?Sized> Pictured for Stripe<D> {
     }
 
     fn close_up(&self, erase_unit: u32) -> Option<Close> {
-        let (index, own) = self.place_of(erase_unit)?;
+        let (index, own) = self.slot_of(erase_unit)?;
         self.devices[index].layer().close_up(own)
     }
 

@@ -1,4 +1,5 @@
-//! A run does not care where its requests come from: a source that repeats a stream's requests gives the same outcome.
+//! The outcome of a run is independent of the source of its requests: a source that repeats a stream's requests gives
+//! the same outcome.
 
 use super::*;
 use crate::request::{Operation, Request};
@@ -61,7 +62,7 @@ fn run(simulation: Result<Simulation, SpecificationError>) -> Result<Outcome, So
     Ok(simulation.finish())
 }
 
-/// Requests that were written down, and how often they may be had again.
+/// Recorded requests, and how often they may be repeated.
 struct Recorded {
     requests: Vec<Request>,
     at: usize,

@@ -1,4 +1,4 @@
-//! The course of a run over simulated time, in a bounded number of even intervals with their latencies.
+//! The course of a run over simulated time, in a bounded number of equal intervals with their latencies.
 
 use crate::request::Operation;
 use crate::timing::front::Completion;
@@ -6,7 +6,7 @@ use crate::timing::histogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Each interval keeps two histograms of 15 KB, so that intervals can be merged without losing percentiles.
+/// Each interval has two histograms of 15 KB, so that intervals can be merged without losing percentiles.
 const INTERVALS_MAX: usize = 512;
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 
@@ -36,7 +36,7 @@ pub struct TimeColumns {
     pub read_p999_ns: Vec<Option<u64>>,
 }
 
-/// What is sampled from the drive when an interval ends.
+/// The drive's state at the end of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub stage: u32,
@@ -72,7 +72,7 @@ impl Default for TimeSeries {
 }
 
 impl TimeSeries {
-    /// The state of the drive, taken now and then; an interval ends with the latest.
+    /// Records the drive's state; an interval ends with the latest.
     pub fn sample(&mut self, sample: Sample) {
         self.last = sample;
     }
@@ -131,7 +131,7 @@ impl TimeSeries {
             })
             .collect();
         self.interval_ns *= 2;
-        // The interval that has just begun becomes as long as the others.
+        // The interval that has just begun is extended to the new length.
         self.current.end_ns += self.interval_ns / 2;
     }
 }

@@ -1,5 +1,5 @@
-//! A whole run with a clock: all jobs of a stage keep their queues full side by side; a stage begins when all requests
-//! of the one before it are complete.
+//! A run with a clock: all jobs of a stage issue requests concurrently; a stage begins when all requests of the
+//! previous one have completed.
 
 mod client;
 mod machine;
@@ -24,42 +24,43 @@ use crate::specification::Specification;
 use crate::workload::host_zones::SharedZones;
 pub(super) use machine::Machine;
 
-/// Events between two looks at the drive for series and rounds.
+/// Events between two samples of the drive for series and rounds.
 const EVENTS_AT_ONCE: u64 = 512;
 
+/// See the file's description.
 pub struct TimedSimulation {
     pub(super) machine: Machine,
     pub(super) jobs: Jobs,
     stages: Vec<StageOutcome>,
-    /// The jobs of the stage that is running, as a range of `jobs`.
+    /// The jobs of the current stage, as a range of `jobs`.
     pub(super) active: std::ops::Range<usize>,
     rounds: Option<Rounds>,
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
-    /// Nothing unless the run is to count in intervals.
+    /// None unless the run is to count in intervals.
     intervals: Option<Intervals>,
-    /// Until the next look at the drive, which is the same in whatever steps the run is advanced.
+    /// Events until the next sample of the drive; independent of the steps in which the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
-    /// What jobs that write zone by zone know of the zones.
+    /// The state of the zones, shared by jobs that write zone by zone.
     pub(super) zones: SharedZones,
-    /// What was counted by namespace when the stage began.
+    /// The counters by namespace when the stage began.
     namespaces_before: Vec<NamespaceCounts>,
 }
 
-/// The jobs as the host's client.
+/// The jobs as the client of the host.
 pub(super) struct Jobs {
     pub(super) jobs: Vec<RunningJob>,
-    /// The last stage goes on until the steady state, or is settled and issues nothing more.
+    /// The last stage, while it repeats until the steady state; when it is settled it issues nothing more.
     repeats_stage: Option<u32>,
     is_settled: bool,
-    /// Jobs before this one are over, since one of them has ended that ends the others.
+    /// Jobs before this one have ended, because a job ended that ends the others.
     over_before: u32,
     source_error: Option<SourceError>,
-    /// Of the stage that repeats.
+    /// Only of the stage that repeats.
     round: RoundTimes,
-    /// The ledger at the last request: what came since belongs to the job that issued the next.
+    /// The ledger at the last request: its changes since then belong to the job that issues the next.
     ledger: Ledger,
     time_series: TimeSeries,
 }
@@ -71,7 +72,7 @@ impl TimedSimulation {
         Self::with_last(specification, None, None)
     }
 
-    /// The jobs of the specification, of which there may be none, and then what `source` gives, as a stage of its own.
+    /// The jobs of the specification, which may have none, and then the requests of `source`, as a separate stage.
     pub fn replaying(
         specification: &Specification,
         name: &str,
@@ -129,7 +130,7 @@ impl TimedSimulation {
         })
     }
 
-    /// Runs so many more events, unless the run ends before. The error is that of a source; of the
+    /// Processes this many further events, unless the run ends earlier. The error is that of a source; of the
     /// specification's own jobs only one that can open no zone has one.
     pub fn advance(&mut self, events: u64) -> Result<Progress, SourceError> {
         let mut left = events;
@@ -139,11 +140,13 @@ impl TimedSimulation {
         Ok(self.progress())
     }
 
+    /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
         (self.active.is_empty() && self.active.end == self.jobs.jobs.len()) || self.failure.is_some()
     }
 
-    /// Panics when the ledger's identities do not hold: then the engine is wrong, and so is every figure of the run.
+    /// Panics if an identity of the ledger does not hold: then the engine is wrong, and every figure of the run with
+    /// it.
     pub fn finish(mut self) -> Outcome {
         if !self.active.is_empty() {
             self.note_end_of_stage();
@@ -162,7 +165,7 @@ impl TimedSimulation {
         records.close(&self.machine)
     }
 
-    /// What it would have counted if it ended now.
+    /// The outcome if the run ended now.
     pub(super) fn outcome(&self) -> Outcome {
         let simulated_ns = self.machine.now_ns();
         let (mut stages, mut series) = (self.stages.clone(), self.series.clone());
@@ -195,7 +198,7 @@ impl TimedSimulation {
         self.jobs.jobs[self.active.start].stage
     }
 
-    /// Carries out at most so many events, up to the next look at the drive. Returns how many it went on by.
+    /// Processes at most this many events, up to the next sample of the drive. Returns how many.
     pub(super) fn go_on(&mut self, events_max: u64) -> Result<u64, SourceError> {
         if self.active.is_empty() {
             self.start_stage(self.active.end);
@@ -295,7 +298,7 @@ impl TimedSimulation {
     }
 }
 
-/// What a run has written down.
+/// The records of a run.
 struct Records {
     stages: Vec<StageOutcome>,
     series: Series,
@@ -332,7 +335,7 @@ impl Records {
 }
 
 impl Jobs {
-    /// Lets a job draw; it starts over where it goes on by time, or until the steady state.
+    /// Draws requests of a job; it restarts if it is limited by time, or runs until the steady state.
     fn draw_by(
         &mut self,
         job: u32,

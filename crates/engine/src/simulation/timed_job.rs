@@ -1,4 +1,4 @@
-//! One job of a run with a clock: where its requests come from, when it runs, what it has counted.
+//! One job of a run with a clock: its source of requests, its times, its counts.
 
 use super::depth_search::DepthSearch;
 use super::job_limits::{JobFailure, LimitedJob};
@@ -19,42 +19,42 @@ use crate::workload::host_zones::SharedZones;
 pub struct RunningJob {
     pub source: Box<dyn RequestSource>,
     pub stage: u32,
-    /// Requests that it has drawn, and how many more it may, where someone ends it before its time.
+    /// Requests drawn, and how many more may be, if the job is ended early.
     pub drawn: u64,
     pub left: u64,
-    /// How often it has begun again.
+    /// How often it has restarted.
     pub restarts: u32,
     pub plan: Plan,
     pub runtime_ns: Option<u64>,
     pub time_based: bool,
     pub ends_others: EndsOthers,
     pub ramp_ns: u64,
-    /// Whether what completes is not yet counted.
+    /// Whether completions are not yet counted.
     pub is_ramping: bool,
-    /// It issues nothing more, whatever is left: its rate is steady, or it has failed.
+    /// Whether it issues nothing more: its rate is steady, or it has failed.
     pub is_done: bool,
-    /// From here on the job is counted. Nothing until it begins.
+    /// When counting began. None before.
     pub start_ns: Option<u64>,
-    /// When its runtime is over.
+    /// When its runtime ends.
     pub over_ns: u64,
     pub end_ns: Option<u64>,
     /// By operation.
     pub latencies: [Histogram; Operation::COUNT],
-    /// By operation, but for flushes.
+    /// By operation, except flushes.
     pub breakdowns: [Breakdown; 3],
-    /// Boxed, for few jobs have them.
+    /// Boxed, because few jobs have one.
     pub log: Option<Box<JobLog>>,
     pub rounds: Option<Box<JobRounds>>,
     pub limits: Option<Box<LimitedJob>>,
     pub search: Option<Box<DepthSearch>>,
     /// A request that was too late although it was the only one outstanding.
     pub too_late: Option<JobFailure>,
-    /// What it counted before its counts were started again, for observers.
+    /// For observers: its counts before they were reset.
     pub before: Option<Box<Counted>>,
     pub outcome: JobOutcome,
 }
 
-/// Requests that are complete.
+/// Completed requests.
 #[derive(Clone)]
 pub struct Counted {
     pub latencies: [Histogram; Operation::COUNT],
@@ -136,7 +136,7 @@ impl RunningJob {
         }
     }
 
-    /// From now on it counts, and forgets what it has counted before; its runtime goes on.
+    /// Resets the counts, which begin now; the runtime continues.
     pub fn count_anew(&mut self, now_ns: u64) {
         self.start_ns = Some(now_ns);
         let outcome = JobOutcome::new(&self.outcome.name, self.outcome.clone, self.outcome.stage);
@@ -144,16 +144,16 @@ impl RunningJob {
         let latencies = std::mem::take(&mut self.latencies);
         self.before = Some(Box::new(Counted { latencies, ios: [read.ios, write.ios, trim.ios] }));
         self.breakdowns = Default::default();
-        self.log = self.log.take().map(|log| Box::new(log.anew()));
-        self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.anew()));
-        self.limits = self.limits.take().map(|limits| Box::new(limits.anew()));
+        self.log = self.log.take().map(|log| Box::new(log.restarted()));
+        self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.restarted()));
+        self.limits = self.limits.take().map(|limits| Box::new(limits.restarted()));
     }
 
     pub fn failure(&self) -> Option<JobFailure> {
         self.too_late.or(self.limits.as_ref().and_then(|limits| limits.failure()))
     }
 
-    /// Which others end with it, now that it ends.
+    /// Which other jobs end with it, now that it ends.
     pub fn ends_others(&self) -> EndsOthers {
         let failed = self.limits.as_ref().filter(|_| self.failure().is_some());
         failed.map_or(self.ends_others, |limits| self.ends_others.max(limits.ends_others()))
@@ -171,17 +171,17 @@ impl RunningJob {
         }
     }
 
-    /// A job that the end of the run cut short goes on until then; one that never began takes no time.
+    /// A job cut short by the end of the run lasts until then; one that never began takes no time.
     pub fn into_outcome(mut self, end_of_run_ns: u64) -> JobOutcome {
         let (log, rounds) = (self.log.take(), self.rounds.take());
         let timing = Some(self.timing(end_of_run_ns, log, rounds));
-        JobOutcome { timing, ..self.outcome }
+        JobOutcome { timing, store: self.source.store_counts(), ..self.outcome }
     }
 
-    /// The same of a job that goes on.
+    /// The same for a job that continues.
     pub fn outcome_at(&self, now_ns: u64) -> JobOutcome {
         let timing = Some(self.timing(now_ns, self.log.clone(), self.rounds.clone()));
-        JobOutcome { timing, ..self.outcome.clone() }
+        JobOutcome { timing, store: self.source.store_counts(), ..self.outcome.clone() }
     }
 
     fn timing(&self, end_of_run_ns: u64, log: Option<Box<JobLog>>, rounds: Option<Box<JobRounds>>) -> JobTiming {
@@ -212,7 +212,7 @@ impl RunningJob {
     }
 }
 
-/// How the host carries the job out. Jobs of earlier stages are done before this one can begin.
+/// How the host executes the job. Jobs of earlier stages must be done first.
 fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
     let is_waited_for = |other: &Job| other.stage == job.stage && Some(&other.name) == job.wait_for.as_ref();
     let waits_for = jobs.iter().enumerate().filter(|(_, other)| is_waited_for(other)).map(|(index, _)| index as u32);

@@ -1,4 +1,4 @@
-//! The rounds of the steady state by the clock: how many requests a second, and the latencies of the rounds that count.
+//! The rounds of the steady state with a clock: requests a second, and the latencies of the rounds that count.
 
 use super::Requests;
 use crate::request::Operation;
@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// SNIA looks at the last five.
+/// SNIA's rule uses the last five.
 const ROUNDS: usize = 5;
 
-/// What completes in the round that is running, but for flushes.
+/// Completions in the current round, except flushes.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTimes {
     length_ns: u64,
@@ -42,7 +42,7 @@ impl RoundTimes {
     }
 }
 
-/// SNIA's rule on requests a second; it is used together with the one on write amplification, which a real drive does
+/// SNIA's rule applied to requests a second; used together with the one on write amplification, which real drives do
 /// not report.
 #[derive(Clone, Default)]
 pub struct TimedRounds {
@@ -69,7 +69,7 @@ pub struct SteadyTiming {
 }
 
 impl TimedRounds {
-    /// The round begins now, and nothing of it has been counted.
+    /// Starts the round now, without any counts.
     pub fn begin_round(&mut self, now_ns: u64, current: &mut RoundTimes) {
         self.start_ns = now_ns;
         if current.requests.iter().any(|requests| requests.ios > 0) {
@@ -77,7 +77,7 @@ impl TimedRounds {
         }
     }
 
-    /// Ends the round and begins another. Returns whether the requests a second are steady.
+    /// Ends the round and starts another. Returns whether the requests a second are steady.
     pub fn end_round(&mut self, now_ns: u64, current: &mut RoundTimes) -> bool {
         let mut ended = std::mem::take(current);
         ended.length_ns = now_ns - self.start_ns;

@@ -1,7 +1,7 @@
-//! A whole run without a clock: the jobs of a stage take turns, and a turn is a batch of requests.
+//! A run without a clock: the jobs of a stage take turns, and a turn is a batch of requests.
 //!
-//! A turn may be cut anywhere and gone on with later; what is noted of the drive is noted at its end. So the outcome
-//! does not depend on the steps in which a run is advanced.
+//! A turn may be interrupted anywhere and continued later; the drive is sampled at its end. So the outcome does not
+//! depend on the steps in which a run is advanced.
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one};
 use super::drive::{SimulatedDrive, build};
@@ -19,28 +19,29 @@ use crate::specification::job::EndsOthers;
 use crate::specification::{Drive, Job, Specification};
 use crate::workload::host_zones::SharedZones;
 
-/// The most requests that a job issues before another has its turn: enough for prefetching to work ahead.
+/// The most requests that a job issues before another has its turn: enough for prefetching.
 const TURN_REQUESTS_MAX: u64 = 256;
 
+/// See the file's description.
 pub struct Simulation {
     pub(super) drive: Box<dyn SimulatedDrive>,
     pub(super) jobs: Vec<RunningJob>,
     stages: Vec<StageOutcome>,
-    /// The jobs of the stage that is running, as a range of `jobs`.
+    /// The jobs of the current stage, as a range of `jobs`.
     pub(super) active: std::ops::Range<usize>,
-    /// Whose turn it is.
+    /// The job whose turn it is.
     pub(super) turn: usize,
     rounds: Option<Rounds>,
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
-    /// The turn that is running, and how many of its requests are executed.
+    /// The requests of the current turn, and how many are executed.
     pub(super) batch: Vec<Request>,
     pub(super) executed: usize,
     pub(super) failure: Option<ReadOnly>,
-    /// What jobs that write zone by zone know of the zones.
+    /// The state of the zones, shared by jobs that write zone by zone.
     pub(super) zones: SharedZones,
-    /// What was counted by namespace when the stage began.
+    /// The counters by namespace when the stage began.
     namespaces_before: Vec<NamespaceCounts>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct RunningJob {
     turn_requests: usize,
     pub(super) is_done: bool,
     ends_others: EndsOthers,
-    /// What it may still draw, where someone ends it before its time.
+    /// Requests that it may still draw, if the job is ended early.
     pub(super) left: u64,
     pub(super) outcome: JobOutcome,
 }
@@ -62,7 +63,7 @@ impl Simulation {
         Self::with_last(specification, None, None)
     }
 
-    /// The jobs of the specification, of which there may be none, and then what `source` gives, as a stage of its own.
+    /// The jobs of the specification, which may have none, and then the requests of `source`, as a separate stage.
     pub fn replaying(
         specification: &Specification,
         name: &str,
@@ -110,8 +111,8 @@ impl Simulation {
         })
     }
 
-    /// Runs so many more requests, unless the run ends before; a turn that this cuts goes on with the next call. The
-    /// error is that of a source; of the specification's own jobs only one that can open no zone has one.
+    /// Executes this many further requests, unless the run ends earlier; the next call continues an interrupted turn.
+    /// The error is that of a source; of the specification's own jobs only one that can open no zone has one.
     pub fn advance(&mut self, requests: u64) -> Result<Progress, SourceError> {
         let mut left = requests;
         while left > 0 && !self.is_finished() {
@@ -120,20 +121,23 @@ impl Simulation {
         Ok(self.progress())
     }
 
+    /// Whether nothing is left to do.
     pub fn is_finished(&self) -> bool {
         (self.active.is_empty() && self.active.end == self.jobs.len()) || self.failure.is_some()
     }
 
+    /// The drive.
     pub fn drive(&self) -> &dyn SimulatedDrive {
         &*self.drive
     }
 
-    /// Panics when the ledger's identities do not hold: then the engine is wrong, and so is every figure of the run.
+    /// Panics if an identity of the ledger does not hold: then the engine is wrong, and every figure of the run with
+    /// it.
     pub fn finish(self) -> Outcome {
         self.outcome()
     }
 
-    /// What it would have counted if it ended now.
+    /// The outcome if the run ended now.
     pub(super) fn outcome(&self) -> Outcome {
         let (mut series, mut stages) = (self.series.clone(), self.stages.clone());
         if let Some(first) = self.jobs.get(self.active.start).filter(|_| !self.active.is_empty()) {
@@ -154,12 +158,12 @@ impl Simulation {
             series: series.into_columns(),
             timing: None,
             failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs.iter().map(|job| job.outcome.clone()).collect(),
+            jobs: self.jobs.iter().map(RunningJob::outcome_now).collect(),
         }
     }
 
-    /// Executes what the turn has left, at most so many requests, and draws a turn before that where none is running.
-    /// Returns how many it was.
+    /// Executes at most this many of the turn's remaining requests, and first draws a turn if there is none. Returns
+    /// how many.
     pub(super) fn go_on_with_turn(&mut self, requests_max: u64) -> Result<u64, SourceError> {
         if self.active.is_empty() {
             self.start_stage(self.active.end);
@@ -189,7 +193,7 @@ impl Simulation {
         Ok(executed as u64)
     }
 
-    /// Whether the next turn is known to be empty: then it takes no request to find out what comes after it.
+    /// Whether the next turn is known to be empty, so that no request is needed to find out what follows.
     pub(super) fn has_turn_without_requests(&self) -> bool {
         let is_between_turns = self.executed == self.batch.len() && !self.active.is_empty();
         is_between_turns && {
@@ -205,8 +209,7 @@ impl Simulation {
         let wanted = job.turn_requests.min(usize::try_from(job.left).unwrap_or(usize::MAX));
         let mut issued = job.source.fill(&mut self.batch, wanted)?;
         if issued == 0 {
-            // Until the steady state a job of the last stage starts over; a source that is empty even then is at its
-            // end.
+            // Until the steady state a job of the last stage restarts; a source that is empty even then is at its end.
             if self.rounds.is_some() && job.stage == self.last_stage {
                 job.source.restart();
                 issued = job.source.fill(&mut self.batch, wanted)?;
@@ -227,7 +230,8 @@ impl Simulation {
         self.pass_on_the_turn(is_settled);
     }
 
-    /// The next job of the stage that is not done; if there is none, or the drive is settled, the next stage.
+    /// Passes the turn to the next job of the stage that is not done; if there is none, or the drive is settled, starts
+    /// the next stage.
     fn pass_on_the_turn(&mut self, is_settled: bool) {
         let job = &self.jobs[self.turn];
         if job.is_done && job.ends_others > EndsOthers::None {
@@ -302,6 +306,10 @@ impl Simulation {
 }
 
 impl RunningJob {
+    fn outcome_now(&self) -> JobOutcome {
+        JobOutcome { store: self.source.store_counts(), ..self.outcome.clone() }
+    }
+
     pub(super) fn new(
         job: &Job,
         specification: &Specification,
@@ -332,13 +340,13 @@ fn drive_of(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specifi
     if drive.stripe.is_on() { Ok(Box::new(Stripe::build(drive, seed)?)) } else { build(drive, seed) }
 }
 
-/// Without a clock, jobs side by side take turns in proportion to their queue depths. On a small drive turns are short,
-/// so that points and rounds fall where they should.
+/// Without a clock, concurrent jobs take turns in proportion to their queue depths. On a small drive turns are short,
+/// so that points and rounds are at the intended positions.
 fn share_turns(jobs: &mut [RunningJob], user_units: u64) {
     let deepest = jobs.iter().map(|job| job.turn_requests).max().unwrap_or(1).max(1);
     let most = TURN_REQUESTS_MAX.min(user_units / 256) as usize;
     for job in jobs {
-        // A whole multiple keeps the proportion exact.
+        // A whole multiple makes the proportion exact.
         job.turn_requests = match deepest {
             shallow if shallow <= TURN_REQUESTS_MAX as usize => job.turn_requests * (most / shallow).max(1),
             deep => (job.turn_requests * TURN_REQUESTS_MAX as usize / deep).max(1),

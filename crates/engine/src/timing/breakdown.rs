@@ -1,60 +1,73 @@
-//! Where the time of requests went: each nanosecond of a request belongs to one part, so that the parts add up to its
+//! The parts of the time of requests: each nanosecond of a request belongs to one part, so that the parts add up to its
 //! latency exactly.
 //!
-//! Sums are kept by the bin of the request's latency (`histogram`), so that those of a tail follow as those of all do.
-//! Bins are made a doubling at a time, as latencies come to be so long: requests cost no memory.
+//! Sums are stored by the bin of the request's latency (`histogram`), so that those of a tail can be computed like
+//! those of all requests. Bins are allocated a doubling at a time, up to the longest latency; requests need no memory.
 
 use super::histogram::{BINS, PER_DOUBLING, bin_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a request can be waiting for. `docs/time.md` says what counts as which.
+/// The parts of a latency, defined in `docs/time.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Part {
-    /// The drive does not take it yet: its limit of commands, or a request that came when all slots were busy.
+    /// The drive does not admit it yet: its limit of commands, or no free slot on arrival.
     Queueing,
-    /// The controller's own time, and that in which data wait in its memory for a program group to be full.
+    /// The controller's processing, and waiting in its memory for a full program group.
     Controller,
+    /// The link between host and drive.
     Link,
     /// Map pages that were not in memory.
     Map,
+    /// The channel between controller and die.
     Channel,
     /// The array, for the request itself.
     Flash,
     /// Other requests of the host on the same die.
     HostOperations,
-    /// The drive's own work.
+    /// Garbage collection and other operations of the drive itself.
     Gc,
 }
 
+/// The number of parts.
 pub const PARTS: usize = 8;
 
-/// Nanoseconds of one request, or of many, by part.
+/// Nanoseconds by part, of one request or a sum of many.
 pub type Parts = [u64; PARTS];
 
 type Doubling = Box<[Parts; PER_DOUBLING]>;
 
+/// Sums of parts by bin of latency.
 #[derive(Clone, Debug, Default)]
 pub struct Breakdown {
-    /// By the bins of 64; none where no request fell.
+    /// By groups of 64 bins; None for groups without requests.
     doublings: [Option<Doubling>; BINS / PER_DOUBLING],
 }
 
-/// What leaves the engine: for each bin of a latency that holds anything, the nanoseconds of its requests together.
+/// The exported form: for each non-empty bin of latency, the total nanoseconds of its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BreakdownColumns {
+    /// Of `Part::Queueing`.
     pub queueing: Vec<u64>,
+    /// Of `Part::Controller`.
     pub controller: Vec<u64>,
+    /// Of `Part::Link`.
     pub link: Vec<u64>,
+    /// Of `Part::Map`.
     pub map: Vec<u64>,
+    /// Of `Part::Channel`.
     pub channel: Vec<u64>,
+    /// Of `Part::Flash`.
     pub flash: Vec<u64>,
+    /// Of `Part::HostOperations`.
     pub host_operations: Vec<u64>,
+    /// Of `Part::Gc`.
     pub gc: Vec<u64>,
 }
 
 impl Breakdown {
+    /// Adds a request.
     #[inline]
     pub fn add(&mut self, latency_ns: u64, parts: &Parts) {
         let bin = bin_of(latency_ns);
@@ -63,7 +76,7 @@ impl Breakdown {
         sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
     }
 
-    /// The rows of the bins that `has_requests` names.
+    /// The rows of the bins for which `has_requests` is true.
     pub fn columns(&self, has_requests: impl Fn(usize) -> bool) -> BreakdownColumns {
         let mut columns = BreakdownColumns::default();
         for bin in (0..BINS).filter(|&bin| has_requests(bin)) {
@@ -95,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list of all requests: the sums of every tail are those of its requests.
+        /// Compared with a list of all requests: the sums of every tail are those of its requests.
         #[test]
         fn sums_of_a_tail_are_those_of_its_requests(
             requests in prop::collection::vec(prop::array::uniform8(0u64..1 << 30), 1..200), skipped in 0usize..200,

@@ -1,15 +1,18 @@
-//! Latencies counted in fio's own bins: 64 to each doubling, 1,856 in all, so that percentiles compare bin by bin.
+//! Latencies counted in fio's bins: 64 for each doubling, 1,856 in all, so that percentiles can be compared bin by bin.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Bins that are as wide as their distance to zero is large: 6 bits of a latency are kept.
+/// The width of bins is proportional to their distance from zero: 6 bits of a latency are significant.
 const KEPT_BITS: u32 = 6;
+/// Bins of a doubling.
 pub const PER_DOUBLING: usize = 1 << KEPT_BITS;
-/// fio's number of doublings; what is longer than about 17 s falls into the last bin.
+/// fio's number of doublings; latencies above about 17 s are in the last bin.
 const DOUBLINGS: usize = 29;
+/// The number of bins.
 pub const BINS: usize = DOUBLINGS * PER_DOUBLING;
 
+/// Counts of latencies by bin, with exact moments.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -19,15 +22,20 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// What leaves the engine: moments, and the bins that hold anything.
+/// The exported form: moments, and the non-empty bins.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
+    /// The number of latencies.
     pub count: u64,
+    /// The least; None without any.
     pub min_ns: Option<u64>,
+    /// The largest; None without any.
     pub max_ns: Option<u64>,
+    /// The mean; None without any.
     pub mean_ns: Option<f64>,
+    /// The standard deviation; None without any.
     pub stddev_ns: Option<f64>,
-    /// Pairs of a bin's middle in nanoseconds and its count, rising.
+    /// Pairs of a bin's middle in nanoseconds and its count, ascending.
     pub bins: Vec<(u64, u64)>,
 }
 
@@ -38,6 +46,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    /// Adds a latency.
     #[inline]
     pub fn add(&mut self, latency_ns: u64) {
         self.counts[bin_of(latency_ns)] += 1;
@@ -47,6 +56,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(latency_ns);
     }
 
+    /// Adds all latencies of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
         self.sum_ns += other.sum_ns;
@@ -55,7 +65,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// What was added after `earlier`, a copy of this one. Its least and its most are as exact as a bin.
+    /// What was added since `earlier`, a copy of this one. Its minimum and maximum are as exact as a bin.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut counts = self.counts.clone();
         counts.iter_mut().zip(&earlier.counts).for_each(|(count, before)| *count -= before);
@@ -70,20 +80,23 @@ impl Histogram {
         }
     }
 
+    /// The mean; None without any.
     pub fn mean(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
+    /// The number of latencies.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
+    /// Whether the bin has any.
     pub fn holds(&self, bin: usize) -> bool {
         self.counts[bin] > 0
     }
 
-    /// The middle of the bin that holds the value below which `share` of all lie.
+    /// The middle of the bin with the value below which `share` of all are.
     pub fn percentile(&self, share: f64) -> Option<u64> {
         let wanted = ((self.count() as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -94,6 +107,7 @@ impl Histogram {
         Some(middle_ns(bin))
     }
 
+    /// The exported form.
     pub fn latency(&self) -> Latency {
         let count = self.count();
         let mean = self.mean();
@@ -115,6 +129,7 @@ impl Histogram {
     }
 }
 
+/// The bin of a latency.
 #[inline]
 pub fn bin_of(latency_ns: u64) -> usize {
     if latency_ns < PER_DOUBLING as u64 {

@@ -1,5 +1,5 @@
-//! What an operation costs in simulated time. The translation layer reports to a clock what the flash does; which clock
-//! is chosen when the code is compiled, so that a run without one pays nothing for it.
+//! The simulated time of operations. The translation layer reports its operations to a clock, which is chosen at
+//! compile time, so that a run without one costs nothing.
 
 use crate::ledger::Cause;
 use crate::units::{EraseUnit, Ppn};
@@ -15,24 +15,25 @@ pub mod recorder;
 
 pub use flash::{in_memory, service};
 
-/// Receives every flash operation, in the order in which the translation layer decides on it.
+/// Receives every flash operation, in the order of the translation layer's decisions.
 pub trait Clock {
-    /// Whether time passes: then a victim is emptied in steps while the host goes on writing. Without time a victim is
-    /// emptied at once, which makes no difference.
+    /// Whether time passes: then a victim is collected in steps while the host continues writing. Without time a victim
+    /// is collected at once, with the same result.
     const PACED: bool;
 
-    /// Whether the read takes the flash at all: what the controller still has in its memory does not, and is not
-    /// counted.
+    /// Whether the read needs the flash: a read of data that the controller still holds does not, and is not counted.
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool;
+    /// A mapping unit is programmed.
     fn program(&mut self, ppn: Ppn, cause: Cause);
+    /// An erase unit is erased.
     fn erase(&mut self, erase_unit: EraseUnit);
     /// An erase unit is opened, in SLC mode or not; called only by drives with an SLC cache.
     fn open(&mut self, _erase_unit: EraseUnit, _is_slc: bool) {}
-    /// Reduced data goes to its places; called before the programs of the mapping units that it fills.
+    /// Reduced data is assigned to slots; called before the programs of the mapping units that it fills.
     #[inline(always)]
     fn pack(&mut self, _packed: Packed) {}
 
-    /// A unit is read and programmed at another place.
+    /// A unit is read and programmed into another slot.
     #[inline(always)]
     fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
         self.read(from, cause);
@@ -40,7 +41,7 @@ pub trait Clock {
     }
 }
 
-/// No time at all: write amplification only.
+/// No time: write amplification only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Untimed;
 

@@ -1,4 +1,4 @@
-//! The clock of a timed drive: it writes down what the translation layer decides, for the flash to carry out in time.
+//! The clock of a timed drive: it records the decisions of the translation layer, which the flash then performs.
 
 use super::Clock;
 use super::in_memory::InMemory;
@@ -8,47 +8,65 @@ use crate::units::{EraseUnit, Lpn, Ppn};
 /// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
+    /// A read from flash.
     Read(Ppn, Cause),
-    /// A read of what the controller still has in its memory, which takes no flash.
+    /// A read of data that the controller still holds in its memory, without a flash operation.
     ReadFromMemory(Ppn, Cause),
+    /// A program.
     Program(Ppn, Cause),
+    /// An erase.
     Erase(EraseUnit),
-    /// What is written to it from now on is in SLC mode, or is not.
+    /// From now on the erase unit is written in SLC mode, or not.
     Open(EraseUnit, bool),
 }
 
-/// What a drive that reduces data puts where, in places. Its decisions name the mapping units that are full with it.
+/// Where a drive with data reduction stores what, in slots. Its decisions contain the mapping units that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packed {
+    /// A unit written by the host.
     Written {
+        /// Its address.
         lpn: Lpn,
-        place: Ppn,
-        places: u32,
+        /// Its first slot.
+        slot: Ppn,
+        /// Its slots.
+        slots: u32,
     },
+    /// A moved unit.
     Moved {
+        /// Its address.
         lpn: Lpn,
+        /// Its old slot.
         from: Ppn,
-        place: Ppn,
-        places: u32,
+        /// Its first new slot.
+        slot: Ppn,
+        /// Its slots.
+        slots: u32,
     },
-    /// Padding, or what the drive keeps for itself.
+    /// Padding, or data of the drive itself.
     Nothing {
-        place: Ppn,
-        places: u32,
+        /// The first slot.
+        slot: Ppn,
+        /// The number of slots.
+        slots: u32,
     },
-    /// Stored already, for another address.
+    /// Already stored, for another address.
     Shared {
+        /// The address.
         lpn: Lpn,
+        /// The address that stored the data.
         original: Lpn,
     },
 }
 
+/// The clock of a timed drive.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
+    /// Decisions since the last exchange, in order.
     pub decisions: Vec<Decision>,
-    /// What needs no flash to be read; lent to it for a decision.
+    /// Units that can be read without flash; lent for a decision.
     pub memory: InMemory,
-    /// Each with the number of decisions before it; only for a drive that keeps its contents.
+    /// Each with the number of decisions before it; only for a drive that stores contents.
     pub packed: Option<Vec<(u32, Packed)>>,
 }
 
@@ -57,7 +75,7 @@ impl Clock for Recorder {
 
     #[inline]
     fn read(&mut self, ppn: Ppn, cause: Cause) -> bool {
-        // What garbage collection moves it reads as usual.
+        // Garbage collection always reads from flash.
         let may_be_in_memory = matches!(cause, Cause::Host | Cause::ReadModifyWrite | Cause::Metadata);
         let is_in_memory = may_be_in_memory && self.memory.holds(ppn);
         self.decisions.push(if is_in_memory {

@@ -1,10 +1,10 @@
-//! How much of a job is done: bytes, requests and loops.
+//! The completed amount of a job: bytes, requests and loops.
 
 use crate::specification::Job;
 
 /// A loop ends with the request that brings its bytes to `io_bytes` or above, or with request `number_ios` of the loop.
 ///
-/// A trim and write pair counts once, by its trim: so fio's manual has it for `trimwrite`.
+/// A trim and write pair counts once, by its trim, as fio's manual says for `trimwrite`.
 #[derive(Clone, Debug)]
 pub struct Amount {
     bytes_target: u64,
@@ -17,6 +17,7 @@ pub struct Amount {
 }
 
 impl Amount {
+    /// For a job whose requests have at most this length.
     pub fn new(job: &Job, length_bytes_max: u32) -> Amount {
         let mut amount = Amount {
             bytes_target: job.io_bytes,
@@ -31,8 +32,8 @@ impl Amount {
         amount
     }
 
-    /// So many requests the current loop will take whatever their sizes: a batch of them need not be watched. At least
-    /// one until the job is done, then zero.
+    /// The number of requests that the current loop will issue whatever their sizes, so that a batch of them needs no
+    /// checks. At least one until the job is done, then zero.
     pub fn certain(&self) -> u64 {
         if self.loops == self.loops_target {
             return 0;
@@ -53,12 +54,14 @@ impl Amount {
         ended
     }
 
+    /// Starts again, with all loops.
     pub fn restart(&mut self) {
         (self.bytes, self.ios) = (0, 0);
-        // A loop of nothing is over before it starts, and so are all.
+        // An empty loop is over before it starts, and so are all.
         self.loops = if self.bytes_target == 0 || self.ios_target == 0 { self.loops_target } else { 0 };
     }
 
+    /// The completed share, from 0 to 1.
     pub fn progress(&self) -> f64 {
         if self.loops == self.loops_target {
             return 1.0;

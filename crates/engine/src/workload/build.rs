@@ -1,4 +1,4 @@
-//! From a job's fields to the places of its requests: the one choice among distributions, files and runs.
+//! From a job's fields to the positions of its requests: the choice among distributions, files and runs.
 
 use super::chances::Chances;
 use super::composed::{Composed, File, Run, Service};
@@ -38,7 +38,7 @@ pub fn places(job: &Job, job_classes: &[JobClass; JOB_CLASSES], random: &mut Ran
     Ok(Places::Composed(Box::new(Composed::new(files, service, run(job, job_classes)?))))
 }
 
-/// A whole zone, and the last where the end of the range cuts it and a request still fits.
+/// Whole zones, and the last one if the end of the range cuts it and a request still fits.
 fn zones_of(
     job: &Job,
     strides: StridedZones,
@@ -78,10 +78,10 @@ fn zones_of(
     Ok(Places::Zones(Box::new(zones)))
 }
 
-/// The places within one file, or the one range of a plain job.
+/// The positions within one file, or the one range of a plain job.
 ///
 /// A random map needs the same grid in both job classes; without it, and with any distribution but the uniform one, it
-/// has no effect. Scattering follows the seed, so that a job that starts over keeps its hot blocks.
+/// has no effect. Scattering follows the seed, so that a job that restarts has the same hot blocks.
 fn places_of(
     job: &Job,
     job_classes: &[JobClass; JOB_CLASSES],
@@ -120,7 +120,7 @@ fn places_of(
                 && job_classes.iter().all(|job_class| job_class.bytes_min == job_classes[0].bytes_min)
                 && end_bytes - start_bytes >= block_bytes;
             let is_one_size = job_classes.iter().all(|job_class| job_class.bytes_max == job_classes[0].bytes_min);
-            // With lengths that are longer than a block (`bs_is_seq_rand`) a request takes several blocks of the map.
+            // With lengths above a block (`bs_is_seq_rand`) a request occupies several blocks of the map.
             let takes_blocks = job.random_map
                 && job.following_block_sizes.is_some()
                 && grids[0].align_bytes == grids[1].align_bytes

@@ -3,12 +3,14 @@
 
 use crate::random::{Random, scale};
 
+/// A distribution over a few outcomes.
 #[derive(Clone, Debug)]
 pub struct Chances<T> {
     columns: Box<[Column<T>]>,
 }
 
-/// Every column is equally likely; within it `kept` comes up when the rest of the random number is below the threshold.
+/// Columns have equal probability; within one, `kept` is the outcome if the rest of the random number is below the
+/// threshold.
 #[derive(Clone, Copy, Debug)]
 struct Column<T> {
     threshold: u64,
@@ -17,7 +19,7 @@ struct Column<T> {
 }
 
 impl<T: Copy> Chances<T> {
-    /// Weights need not add up to anything; an outcome of weight zero never comes up.
+    /// Weights need not add up to a particular sum; an outcome of weight zero never occurs.
     ///
     /// Panics unless the weights are finite, not negative, and one of them is positive.
     pub fn new(outcomes: &[(T, f64)]) -> Chances<T> {
@@ -28,7 +30,7 @@ impl<T: Copy> Chances<T> {
         let mut columns: Vec<Column<T>> =
             outcomes.iter().map(|&(kept, _)| Column { threshold: u64::MAX, kept, other: kept }).collect();
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..outcomes.len()).partition(|&i| shares[i] < 1.0);
-        // What is left over when one side runs out differs from a full column only by rounding, and stays full.
+        // A remainder when one side is exhausted differs from a full column only by rounding, and counts as full.
         while let (Some(small), Some(&large)) = (poor.pop(), rich.last()) {
             columns[small].threshold = (shares[small] * 2f64.powi(64)) as u64;
             columns[small].other = outcomes[large].0;
@@ -41,6 +43,7 @@ impl<T: Copy> Chances<T> {
         Chances { columns: columns.into_boxed_slice() }
     }
 
+    /// Draws an outcome.
     #[inline(always)]
     pub fn draw(&self, random: &mut Random) -> T {
         let (index, rest) = scale(random.bits(), self.columns.len() as u64);
@@ -54,7 +57,7 @@ mod tests {
     use super::*;
     use crate::workload::statistics::assert_shares;
 
-    /// The chance of each outcome, summed over the columns.
+    /// The probability of each outcome, summed over the columns.
     fn chances_exact(chances: &Chances<usize>, outcomes: usize) -> Vec<f64> {
         let mut sums = vec![0.0; outcomes];
         for column in &chances.columns {

@@ -1,5 +1,5 @@
-//! Jobs over several files, and random jobs that stay with a place: what stands between a request and the places that
-//! its file's distribution gives. One branch a request decides among the distributions, so plain jobs do without this.
+//! Jobs over several files, and random jobs with several requests at a position: a layer between requests and the
+//! distributions of files. It chooses the distribution with a branch for each request, so plain jobs do not use it.
 
 use super::chances::Chances;
 use super::distribution::Places;
@@ -8,6 +8,7 @@ use super::sizes::Sizes;
 use crate::random::Random;
 use crate::specification::job::Sequencer;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Composed {
     files: Vec<File>,
@@ -19,7 +20,7 @@ pub struct Composed {
     run: Run,
 }
 
-/// One file of the job, with its own memory of where the last requests were, as in fio.
+/// One file of the job, with its own last positions, as in fio.
 #[derive(Clone, Debug)]
 pub struct File {
     places: Places,
@@ -30,26 +31,36 @@ pub struct File {
 }
 
 impl File {
+    /// A file in this range of the drive.
     pub fn new(places: Places, start_bytes: u64, end_bytes: u64) -> File {
         File { places, start_bytes, end_bytes, last: [None; JOB_CLASSES], is_over: false }
     }
 }
 
+/// Which file is next; see `FileService`.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Service {
+    /// In turn.
     RoundRobin { ios: u32 },
+    /// One after the other.
     Sequential,
+    /// At random.
     Random { ios: u32 },
+    /// At random with weights.
     Weighted(Chances<usize>),
 }
 
-/// When a request takes a new place, and whether that is a random one.
+/// When a request takes a new position, and whether that is random.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
+    /// Requests that share a position.
     pub ios: u32,
+    /// The positions of the requests after the first.
     pub then: Sequencer,
-    /// A new place is random when 64 random bits are below this; `None`: always.
+    /// A new position is random if 64 random bits are below this; None: always.
     pub random_below: [Option<u64>; JOB_CLASSES],
+    /// Requests left of the current run.
     pub left: u32,
 }
 
@@ -79,12 +90,12 @@ impl Composed {
         self.ios_left = 0;
         self.file = match self.service {
             Service::Sequential => 0,
-            // One before the first, so that turns begin with the first.
+            // One before the first, so that the rotation starts with the first.
             _ => self.files.len() - 1,
         };
     }
 
-    /// The file of the next request. One that is over keeps out until all are.
+    /// Chooses the file of the next request. A file that is over is skipped until all are.
     fn choose_file(&mut self, random: &mut Random) {
         let stays = !self.files[self.file].is_over;
         match &self.service {
@@ -115,7 +126,7 @@ impl Composed {
         }
     }
 
-    /// Marks what the last request ended; when every file has ended, all start again.
+    /// Records the end of a pass; when every file has ended, all start again.
     fn note_end(&mut self, job_class: usize) {
         let file = &mut self.files[self.file];
         if matches!(self.service, Service::Weighted(_)) || !file.places.pass_is_over(job_class) {
@@ -165,18 +176,18 @@ impl Place for Composed {
 }
 
 impl File {
-    /// Where the job class's last request ended, or the start; `None` if no size fits there any more.
+    /// Where the job class's last request ended, or the start; None if no size fits there.
     fn behind_last<S: Sizes>(&self, job_class: usize, sizes: &S) -> Option<u64> {
         let at = self.last[job_class].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));
         (at + u64::from(sizes.least(job_class + JOB_CLASSES)) <= self.end_bytes).then_some(at)
     }
 
-    /// A request that follows on.
+    /// A request after the last one.
     fn extent_at<S: Sizes>(&self, offset_bytes: u64, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         let room_bytes = self.end_bytes - offset_bytes;
         let length_bytes = match sizes.draw(job_class + JOB_CLASSES, random) {
             length_bytes if u64::from(length_bytes) <= room_bytes => length_bytes,
-            // A request that was cut at the end of the file leaves less room than any size when it is repeated.
+            // A request cut at the end of the file leaves less space than any size when it is repeated.
             _ if u64::from(sizes.least(job_class + JOB_CLASSES)) > room_bytes => room_bytes as u32,
             _ => sizes.draw_within(job_class + JOB_CLASSES, room_bytes, random),
         };

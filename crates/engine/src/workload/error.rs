@@ -1,13 +1,15 @@
-//! What can be wrong with a job that the layer above should not have let through.
+//! Errors in a job that the layers above should have rejected.
 
 use std::fmt;
 
-/// A value of a job from which no stream can be made.
+/// A value of a job from which no stream can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamError {
     /// The field of the job, as in the specification: `block_sizes.write`.
     pub key: String,
+    /// The value, as text.
     pub value: String,
+    /// What is allowed; completes "should be".
     pub allowed: String,
 }
 

@@ -1,8 +1,8 @@
-//! A host that writes zone by zone: fio's `zonemode=zbd`. A stream says where it would write; this moves each request
-//! to the write pointer of a zone, and resets zones that are full.
+//! A host that writes zone by zone: fio's `zonemode=zbd`. A stream chooses positions; this moves each request to the
+//! write pointer of a zone, and resets full zones.
 //!
-//! On a drive with zones a reset is a trim of the whole zone. On any other drive the zones are the host's own affair,
-//! and a reset is only its decision to write the zone again, as with fio on a device without zones.
+//! On a drive with zones a reset is a trim of the whole zone. On any other drive the zones are managed by the host
+//! alone, and a reset is only its decision to write the zone again, as with fio on a device without zones.
 
 use super::Stream;
 use super::error::StreamError;
@@ -11,12 +11,12 @@ use crate::specification::Job;
 use crate::specification::job::{Direction, ZonedJob};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The zones as the jobs of a run know them, who are all there is on the drive.
+/// The state of the zones, shared by the jobs of a run, which are the only users of the drive.
 #[derive(Clone, Debug)]
 pub struct HostZones {
     zone_bytes: u64,
     capacity_bytes: u64,
-    /// Whether the drive has them too.
+    /// Whether they are zones of the drive.
     are_of_drive: bool,
     /// 0: no limit.
     open_max: u32,
@@ -27,10 +27,11 @@ pub struct HostZones {
     jobs: usize,
 }
 
+/// The zones of a run, once a job has created them.
 pub type SharedZones = Arc<Mutex<Option<HostZones>>>;
 
 impl HostZones {
-    /// `open_max` of 0 is no limit. A last zone that the end of the drive cuts is left out.
+    /// `open_max` of 0 is no limit. A last zone that the end of the drive cuts is excluded.
     pub fn new(zone_bytes: u64, capacity_bytes: u64, open_max: u32, user_bytes: u64, are_of_drive: bool) -> Self {
         let zones = (user_bytes / zone_bytes) as usize;
         Self {
@@ -44,11 +45,12 @@ impl HostZones {
         }
     }
 
+    /// The size of a zone, and its writable part.
     pub fn sizes_bytes(&self) -> (u64, u64) {
         (self.zone_bytes, self.capacity_bytes)
     }
 
-    /// A further job has a limit for all.
+    /// Applies the common limit of a further job.
     pub fn limit_open(&mut self, open_max: u32) {
         if open_max > 0 && (self.open_max == 0 || open_max < self.open_max) {
             self.open_max = open_max;
@@ -60,28 +62,29 @@ impl HostZones {
     }
 }
 
-/// A job's stream, moved to write pointers.
+/// A job's stream, with requests moved to write pointers.
 pub struct ZonedStream {
     stream: Stream,
     shared: SharedZones,
     rules: ZonedJob,
-    /// Its number among the jobs with zones.
+    /// Its index among the jobs with zones.
     number: usize,
     sequential: bool,
     writes: bool,
-    /// The smallest request.
+    /// The size of the smallest request.
     least_bytes: u64,
-    /// Its part of the drive begins there.
+    /// The start of its part of the drive.
     offset_bytes: u64,
     size_bytes: u64,
-    /// Those that lie in it whole.
+    /// The zones entirely within its part.
     zones: std::ops::Range<u64>,
-    /// Where a sequential job is: its zone, and for reads the byte in it.
+    /// The position of a sequential job: its zone, and for reads the byte in it.
     cursor: (u64, u64),
-    /// The zone that the last request has filled: it is closed when the next is drawn, so after that was issued.
+    /// The zone filled by the last request: it is closed when the next is drawn, so after that was issued.
     filled: Option<u64>,
     writes_to_reset: u64,
-    /// One request at a time is drawn where jobs run side by side in time, so that what is drawn first is issued first.
+    /// Requests are drawn one at a time where jobs run concurrently, so that they are issued in the order in which they
+    /// are drawn.
     one_at_a_time: bool,
     drawn: Vec<Request>,
     /// The write that follows a reset.
@@ -89,17 +92,17 @@ pub struct ZonedStream {
     is_at_end: bool,
 }
 
-/// What became of a request.
+/// The result of moving a request.
 enum Moved {
     To(Request),
-    /// The zone is reset first.
+    /// A reset of the zone comes first.
     AfterReset(Request, Request),
-    /// There is nothing that the job could do.
+    /// The job can do nothing.
     Nothing,
 }
 
 impl ZonedStream {
-    /// The zones of the run are made by the first job that has any, and `shared` by all.
+    /// The first job with zones creates the zones of the run in `shared`.
     pub fn new(
         job: &Job,
         rules: ZonedJob,
@@ -159,7 +162,7 @@ impl ZonedStream {
         })
     }
 
-    /// Appends the next requests, at most `count_max`, and says how many; 0 when the job is done.
+    /// Appends the next requests, at most `count_max`, and returns their number; 0 when the job is done.
     pub fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> Result<usize, NoZone> {
         self.fill_from(out, if self.one_at_a_time { count_max.min(1) } else { count_max }, None)
     }
@@ -208,12 +211,14 @@ impl ZonedStream {
         Ok(out.len() - start)
     }
 
+    /// Restarts the job.
     pub fn restart(&mut self) {
         self.stream.restart();
         self.cursor = (self.zones.start, 0);
         self.is_at_end = false;
     }
 
+    /// The completed share, from 0 to 1.
     pub fn progress(&self) -> f64 {
         if self.is_at_end && self.pending.is_none() { 1.0 } else { self.stream.progress() }
     }
@@ -221,7 +226,7 @@ impl ZonedStream {
     fn moved(&mut self, request: Request, zones: &mut HostZones) -> Result<Moved, NoZone> {
         match request.operation {
             Operation::Read => {
-                // fio turns the direction round while there is nothing to read.
+                // fio inverts the direction while there is nothing to read.
                 let holds_data = || self.zones.clone().any(|zone| zones.written_bytes[zone as usize] > 0);
                 if self.writes && !self.rules.read_beyond_pointer && !holds_data() {
                     let write = Request { operation: Operation::Write, ..request };
@@ -239,7 +244,7 @@ impl ZonedStream {
         (offset_bytes / zones.zone_bytes).clamp(self.zones.start, self.zones.end - 1)
     }
 
-    /// The nearest zone with so much data, above before below at the same distance.
+    /// The nearest zone with this much data, higher before lower at equal distance.
     fn with_data(&self, from: u64, bytes: u64, zones: &HostZones) -> Option<u64> {
         let has = |zone: &u64| self.zones.contains(zone) && zones.written_bytes[*zone as usize] >= bytes;
         let steps = self.zones.end - self.zones.start;
@@ -318,7 +323,7 @@ impl ZonedStream {
         may
     }
 
-    /// One of those that are open, in the proportion in which the offset lies in the job's part, as fio picks it.
+    /// One of the open zones, at the same relative position as the offset in the job's part, as fio chooses it.
     fn open_instead(&self, offset_bytes: u64, zones: &HostZones) -> Result<u64, NoZone> {
         let own: Vec<u64> = zones.open.iter().map(|&(zone, _)| zone).filter(|zone| self.zones.contains(zone)).collect();
         if own.is_empty() {
@@ -329,7 +334,7 @@ impl ZonedStream {
         Ok(own[(index as usize).min(own.len() - 1)])
     }
 
-    /// Whether so much of the job's part is written, and so many writes have gone by, that the zone is reset.
+    /// Whether enough of the job's part is written, and enough writes have passed, for the zone to be reset.
     fn is_reset_due(&mut self, zones: &HostZones) -> bool {
         if self.rules.reset_frequency <= 0.0 {
             return false;
@@ -346,7 +351,7 @@ impl ZonedStream {
         true
     }
 
-    /// A trim of a zone: at random only of one that holds something.
+    /// A trim of a zone: at random only of a zone with data.
     fn reset(&mut self, request: Request, zones: &mut HostZones) -> Moved {
         let drawn = self.zone_at(request.offset_bytes, zones);
         let is_empty = *zones.written(drawn) == 0;
@@ -361,6 +366,7 @@ impl ZonedStream {
 /// No zone of a job may be opened, and none is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoZone {
+    /// Zones open by other jobs.
     pub open: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Gives the writes of a job their placement identifiers, where it has several. It comes after the requests are made
-//! and has random numbers of its own, so that the requests are the same whatever they carry.
+//! Assigns placement identifiers to the writes of a job with several. It follows the generation of requests and has a
+//! separate random generator, so that the requests do not depend on it.
 
 use crate::random::Random;
 use crate::request::{Operation, Request};
@@ -13,7 +13,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Panics if there is none to choose from.
+    /// Panics if the list is empty.
     pub fn new(identifiers: Identifiers, seed: u64) -> Marker {
         if let Identifiers::RoundRobin { among } | Identifiers::Random { among } = &identifiers {
             assert!(!among.is_empty(), "identifiers to choose from");

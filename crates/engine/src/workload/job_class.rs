@@ -1,4 +1,4 @@
-//! Reads a job's fields for one direction, checked: sizes, alignment, and the grid of places that follows from them.
+//! Reads and checks a job's fields for one direction: sizes, alignment, and the resulting grid of positions.
 
 use super::error::StreamError;
 use super::place::Grid;
@@ -6,13 +6,13 @@ use crate::request::Operation;
 use crate::specification::Job;
 use crate::specification::job::{BlockSize, PerDirection};
 
-/// How far percentages that add up to 100 may be off: thirds are written with a few digits.
+/// The allowed deviation of percentages from a sum of 100: thirds are written with a few digits.
 const PERCENT_TOLERANCE: f64 = 0.01;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobClass {
     pub operation: Operation,
-    /// Bytes and weight of every size that comes up.
+    /// Bytes and weight of every size.
     pub sizes: Vec<(u32, f64)>,
     following: Option<Vec<(u32, f64)>>,
     pub bytes_min: u32,
@@ -48,24 +48,24 @@ impl JobClass {
         Ok(JobClass { operation, sizes, following, bytes_min, bytes_max, align_bytes })
     }
 
-    /// Those of requests that are not at a random place of their own.
+    /// The sizes of requests without a random position of their own.
     pub fn following_sizes(&self) -> &Vec<(u32, f64)> {
         self.following.as_ref().unwrap_or(&self.sizes)
     }
 
-    /// The most that any request of the job class has.
+    /// The largest size of the job class.
     pub fn length_bytes_max(&self) -> u32 {
         self.following_sizes().iter().map(|&(bytes, _)| bytes).fold(self.bytes_max, u32::max)
     }
 
-    /// The places of a range that is no smaller than the smallest size.
+    /// The positions in a range that is no smaller than the smallest size.
     pub fn grid(&self, size_bytes: u64) -> Grid {
         let blocks = (size_bytes - u64::from(self.bytes_min)) / self.align_bytes + 1;
         Grid { align_bytes: self.align_bytes, blocks }
     }
 }
 
-/// Bytes and weight of every size that comes up.
+/// Bytes and weight of every size.
 fn checked_sizes(key: &str, list: &[BlockSize]) -> Result<Vec<(u32, f64)>, StreamError> {
     if list.is_empty() {
         return Err(StreamError::new(key, "[]", "at least one size"));
@@ -86,7 +86,7 @@ fn choose<T>(operation: Operation, all: &PerDirection<T>) -> (&'static str, &T) 
     }
 }
 
-/// Each from 0 to 100, and 100 together.
+/// Each from 0 to 100, and 100 in sum.
 pub fn check_percentages(key: &str, percentages: impl Iterator<Item = f64>) -> Result<(), StreamError> {
     let mut sum = 0.0;
     for percent in percentages {

@@ -1,8 +1,7 @@
-//! Request streams: what one job of the specification asks of the drive, request by request.
+//! Request streams: the requests of one job of the specification, one by one.
 //!
-//! Where requests fall, how long they are and what they do are each chosen once, when a stream is built; `fill` finds
-//! the way to the loop made for that choice and stays in it for a whole batch. Not for traces, nor for when requests
-//! are sent.
+//! Positions, lengths and operations are each chosen once, when a stream is built; `fill` enters the loop compiled for
+//! that choice and stays in it for a whole batch. Traces and the times of requests are handled elsewhere.
 
 pub mod amount;
 mod build;
@@ -19,6 +18,7 @@ pub mod scatter;
 pub mod sizes;
 #[cfg(test)]
 mod statistics;
+pub mod store;
 #[cfg(test)]
 mod tests;
 mod visits;
@@ -37,9 +37,9 @@ use job_class::JobClass;
 use place::{JOB_CLASSES, Place};
 use sizes::{OneSize, SeveralSizes, Sizes};
 
-/// One job's requests, in order. The same job gives the same requests, however they are fetched.
+/// One job's requests, in order. The same job gives the same requests, in whatever batches they are fetched.
 ///
-/// No request is empty or leaves the job's part of the drive.
+/// No request is empty or outside the job's part of the drive.
 #[derive(Clone, Debug)]
 pub struct Stream {
     places: Places,
@@ -48,9 +48,9 @@ pub struct Stream {
     content: Content,
     random: Random,
     amount: Amount,
-    /// Only for jobs whose writes carry several placement identifiers.
+    /// Only for jobs with several placement identifiers.
     marker: Option<Box<Marker>>,
-    /// The write of a trim and write pair of which only the trim had room.
+    /// The write of a trim and write pair of which only the trim fitted into the last batch.
     write_pending: Option<Request>,
 }
 
@@ -60,11 +60,11 @@ enum Lengths {
     Several(SeveralSizes),
 }
 
-/// What the requests do, and so the job class of each.
+/// The operations of requests, and so the job class of each.
 #[derive(Clone, Copy, Debug)]
 enum Kinds {
     All(Operation),
-    /// A read when 64 random bits are below the bound, else a write.
+    /// A read if 64 random bits are below the bound, otherwise a write.
     Mixed {
         reads_below: u64,
     },
@@ -73,6 +73,7 @@ enum Kinds {
 }
 
 impl Stream {
+    /// Errors name the field of the job.
     pub fn new(job: &Job) -> Result<Stream, StreamError> {
         if job.size_bytes == 0 || job.offset_bytes.checked_add(job.size_bytes).is_none() {
             return Err(StreamError::new("size_bytes", job.size_bytes, "1 byte or more, ending below 2^64"));
@@ -96,9 +97,9 @@ impl Stream {
         })
     }
 
-    /// Appends the job's next requests, at most `count_max`, and says how many; 0 when the job is done.
+    /// Appends the job's next requests, at most `count_max`, and returns their number; 0 when the job is done.
     ///
-    /// `out` grows only when it has no room for `count_max` more.
+    /// `out` is reallocated only if it has no capacity for `count_max` more.
     pub fn fill(&mut self, out: &mut Vec<Request>, count_max: usize) -> usize {
         let start = out.len();
         let end = start + count_max;
@@ -126,8 +127,7 @@ impl Stream {
         out.len() - start
     }
 
-    /// Appends the next request of a job that reads and writes, which is to be one of this direction. Returns 0 when
-    /// the job is done.
+    /// Appends the next request, of this direction, of a job that reads and writes. Returns 0 when the job is done.
     pub fn fill_one(&mut self, direction: Operation, out: &mut Vec<Request>) -> usize {
         let reads_below = if direction == Operation::Read { u64::MAX } else { 0 };
         let kinds = std::mem::replace(&mut self.kinds, Kinds::Mixed { reads_below });
@@ -136,14 +136,14 @@ impl Stream {
         count
     }
 
-    /// The job starts over, and goes on with the random numbers where it was.
+    /// Restarts the job; its random generator continues.
     pub fn restart(&mut self) {
         self.amount.restart();
         self.write_pending = None;
         self.places.start_over(&mut self.random);
     }
 
-    /// The share of the job that is done, from 0 to 1: of its bytes or its requests, whichever is further.
+    /// The completed share of the job, from 0 to 1: of its bytes or its requests, whichever is larger.
     pub fn progress(&self) -> f64 {
         self.amount.progress()
     }
@@ -171,7 +171,7 @@ fn generate_at<P: Place>(
     }
 }
 
-/// The loop itself, one copy for each kind of place and of sizes.
+/// The loop itself, compiled for each kind of position and of sizes.
 fn generate_sized<P: Place, S: Sizes>(
     places: &mut P,
     sizes: &S,
@@ -181,7 +181,7 @@ fn generate_sized<P: Place, S: Sizes>(
     out: &mut Vec<Request>,
     count: usize,
 ) -> u64 {
-    // A copy of the generator that nothing else can see stays in registers.
+    // A local copy of the generator stays in registers.
     let mut local = random.clone();
     let mut bytes = 0;
     match kinds {
@@ -205,8 +205,8 @@ fn generate_sized<P: Place, S: Sizes>(
     bytes
 }
 
-/// Turns the last `count` requests, trims, into pairs, in place and from the back. Returns the last write if it would
-/// be at or past index `end`.
+/// Turns the last `count` requests, trims, into pairs, in place from the back. Returns the last write if it would be at
+/// or past index `end`.
 fn pair_writes(out: &mut Vec<Request>, count: usize, end: usize) -> Option<Request> {
     let first = out.len() - count;
     let mut pending = None;

@@ -2,12 +2,13 @@
 
 const ROUNDS: usize = 4;
 
-/// A Feistel network over the product of two ranges, `left` x `right` >= n, walking on from any image that falls past n
-/// (Black and Rogaway 2002, "Ciphers with Arbitrary Finite Domains").
+/// A Feistel network over the product of two ranges, `left` x `right` >= n, repeated for any image at or above n (Black
+/// and Rogaway 2002, "Ciphers with Arbitrary Finite Domains").
 ///
 /// `left` is a power of two near the square root of n and `right` is n / left rounded up, so that fewer than `left`
-/// values lie past n and a second walk is rare: the cost hardly depends on n. The high part is stirred first, so that
-/// neighbours part at once. For fewer than a hundred values not every order is quite equally likely. Not for secrets.
+/// values are outside n and a repetition is rare: the cost hardly depends on n. The high part is mixed first, so that
+/// neighbours separate at once. For fewer than a hundred values not every order has exactly the same probability. Not
+/// for cryptography.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     count: u64,
@@ -30,7 +31,7 @@ impl Permutation {
         Permutation { count, left_bits, left_mask: (1 << left_bits) - 1, right: count.div_ceil(1 << left_bits), keys }
     }
 
-    /// Where `value`, below the count, goes.
+    /// The image of `value`, which must be below the count.
     #[inline(always)]
     pub fn image(&self, value: u64) -> u64 {
         debug_assert!(value < self.count);
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn neighbours_part() {
-        // Were blocks next in rank also close in space, hot data would be clustered, which no rank-frequency test sees.
+        // If blocks adjacent in rank were adjacent in space, hot data would be clustered, which no test of frequencies
+        // detects.
         let count = 1_000_003;
         let permutation = Permutation::new(count, 11);
         let mut distances = [0; 64];

@@ -1,27 +1,30 @@
-//! From a block of the job's grid to a byte range that lies within the job's part of the drive.
+//! From a block of the job's grid to a byte range within the job's part of the drive.
 
 use super::sizes::Sizes;
 use crate::random::Random;
 
-/// A job of one direction works in job class 0; a mixed job reads in job class 0 and writes in job class 1.
+/// A job of one direction uses job class 0; a mixed job reads in job class 0 and writes in job class 1.
 pub const JOB_CLASSES: usize = 2;
 
 /// A byte range of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// Start of the range.
     pub offset_bytes: u64,
+    /// Length of the range.
     pub length_bytes: u32,
 }
 
-/// Decides where the next request of a job class falls and how long it is.
+/// Chooses the position and the length of a job class's next request.
 pub trait Place {
+    /// The next request of a job class.
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent;
 
-    /// The job starts over (a loop has ended).
+    /// The job restarts (a loop has ended).
     fn start_over(&mut self, random: &mut Random);
 
-    /// Whether the request just made in this job class was the last that visits something new. False for what never
-    /// ends.
+    /// Whether the request just made in this job class was the last that visits something new. False for distributions
+    /// without an end.
     fn pass_is_over(&self, _job_class: usize) -> bool {
         false
     }
@@ -43,38 +46,44 @@ impl<P: Place> Place for Box<P> {
 
 /// Draws a block of a job class's grid.
 pub trait Blocks {
-    /// A number below the count of blocks that the job class was made with.
+    /// A number below the job class's count of blocks.
     fn block(&mut self, job_class: usize, random: &mut Random) -> u64;
 
-    /// The job starts over. Only what remembers its earlier draws has anything to do.
+    /// The job restarts. Has an effect only on distributions that record earlier draws.
     fn start_over(&mut self, _random: &mut Random) {}
 
-    /// Whether every block has been drawn as often as any other, where that is kept.
+    /// Whether every block has been drawn equally often, where that is recorded.
     fn pass_is_over(&self) -> bool {
         false
     }
 }
 
-/// The places where random requests of a job class may start: every multiple of the alignment, counted from the start
-/// of the job's part, from which the smallest size of the job class still fits.
+/// The possible starts of a job class's random requests: every multiple of the alignment, relative to the start of the
+/// job's part, from which the smallest size of the job class still fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
+    /// The distance of two positions.
     pub align_bytes: u64,
+    /// The number of positions.
     pub blocks: u64,
 }
 
-/// Random requests: a block by some distribution, then a size that fits from there.
+/// Random requests: a block from a distribution, then a size that fits there.
 #[derive(Clone, Debug)]
 pub struct Scattered<B> {
+    /// Start of the job's part.
     pub start_bytes: u64,
+    /// End of the job's part.
     pub end_bytes: u64,
+    /// The positions of each job class.
     pub grids: [Grid; JOB_CLASSES],
+    /// The distribution over them.
     pub blocks: B,
 }
 
 impl<B: Blocks> Place for Scattered<B> {
-    /// A size that would pass the end is drawn again at the same place, as fio does: the shares of places are exact,
-    /// those of the sizes differ in the last blocks of the job's part only.
+    /// A size that would pass the end is drawn again at the same position, as fio does: the distribution of positions
+    /// is exact, that of sizes differs only in the last blocks of the job's part.
     #[inline(always)]
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         let offset_bytes = self.start_bytes + self.blocks.block(job_class, random) * self.grids[job_class].align_bytes;

@@ -1,8 +1,9 @@
-//! From ranks to blocks: a permutation, so that every block is reached, turned so that the hottest lies where it is
-//! asked.
+//! From ranks to blocks: a permutation, so that every block is reached, rotated so that the hottest block has the
+//! requested position.
 
 use super::permutation::Permutation;
 
+/// A permutation of blocks with a chosen position of the hottest.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     permutation: Permutation,
@@ -11,7 +12,8 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// With a `center`, 0 to 1, rank `hottest` lies at that share of the blocks; fio's second number of a distribution.
+    /// With a `center`, 0 to 1, rank `hottest` is at that share of the blocks; fio's second parameter of a
+    /// distribution.
     pub fn new(count: u64, seed: u64, hottest: u64, center: Option<f64>) -> Scatter {
         let permutation = Permutation::new(count, seed);
         let turn = center.map_or(0, |center| {

@@ -1,18 +1,18 @@
-//! How long requests are: one size, which costs nothing, or a draw among several.
+//! The lengths of requests: one size, which costs nothing, or a draw among several.
 
 use super::chances::Chances;
 use super::place::JOB_CLASSES;
 use crate::random::Random;
 
-/// A table of sizes for each job class, and behind these one for each job class's requests that follow on in a random
-/// job.
+/// A table of sizes for each job class, followed by one for each job class's non-random requests in a random job.
 pub const TABLES: usize = 2 * JOB_CLASSES;
 
-/// Where a job class is asked for, a following request's table is `job_class + JOB_CLASSES`.
+/// The table of a non-random request is `job_class + JOB_CLASSES`.
 pub trait Sizes {
     /// Whether a job class has more than one size, so that a draw may not fit where the smallest does.
     const VARY: bool;
 
+    /// A size from the job class's distribution.
     fn draw(&self, job_class: usize, random: &mut Random) -> u32;
 
     /// The job class's smallest size.
@@ -25,6 +25,7 @@ pub trait Sizes {
 /// One size a table.
 #[derive(Clone, Debug)]
 pub struct OneSize {
+    /// The size of each table.
     pub bytes: [u32; TABLES],
 }
 
@@ -48,7 +49,9 @@ impl Sizes for OneSize {
 /// A distribution of sizes a table.
 #[derive(Clone, Debug)]
 pub struct SeveralSizes {
+    /// The distribution of each table.
     pub chances: [Chances<u32>; TABLES],
+    /// The smallest size of each table.
     pub bytes_min: [u32; TABLES],
 }
 
@@ -67,7 +70,7 @@ impl Sizes for SeveralSizes {
     #[cold]
     #[inline(never)]
     fn draw_within(&self, job_class: usize, room_bytes: u64, random: &mut Random) -> u32 {
-        // After so many draws in vain what fits is as good as never drawn, and the smallest stands for it.
+        // After this many draws a fitting size has negligible probability, and the smallest is used.
         const DRAWS_MAX: u32 = 1000;
         debug_assert!(u64::from(self.bytes_min[job_class]) <= room_bytes);
         for _ in 0..DRAWS_MAX {

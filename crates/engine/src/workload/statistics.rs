@@ -2,8 +2,8 @@
 
 /// Fails if counts do not follow the weights by a chi-squared test.
 ///
-/// Cells are joined until each expects 10 counts. The bound is 5 standard deviations of the statistic by the Wilson and
-/// Hilferty (1931) approximation: a right generator fails once in three million, and the seeds of tests are fixed.
+/// Cells are merged until each expects 10 counts. The bound is 5 standard deviations of the statistic by the Wilson and
+/// Hilferty (1931) approximation: a correct generator fails once in three million, and the seeds of tests are fixed.
 pub fn assert_shares(counts: &[u64], weights: &[f64]) {
     assert_eq!(counts.len(), weights.len());
     let total = counts.iter().sum::<u64>() as f64;

@@ -1,16 +1,16 @@
 //! Which of many blocks have been visited: a bit for each, and above it a bit for each word that is full, and so on, so
-//! that the next block that is left is found in a few steps however many are done.
+//! that the next unvisited block is found in a few steps.
 
 #[derive(Clone, Debug)]
 pub struct Visits {
     count: u64,
     left: u64,
-    /// The lowest level has a bit for each block; a bit of a level above says that a word of the one below is full.
+    /// The lowest level has a bit for each block; a bit of a higher level says that a word of the level below is full.
     levels: Vec<Box<[u64]>>,
 }
 
 impl Visits {
-    /// Panics without a block.
+    /// Panics if `count` is 0.
     pub fn new(count: u64) -> Visits {
         assert!(count > 0, "a map without a block");
         let mut visits = Visits { count, left: count, levels: Vec::new() };
@@ -37,7 +37,7 @@ impl Visits {
         let mut bits = self.count;
         for level in &mut self.levels {
             level.fill(0);
-            // What lies behind the end counts as visited, so that the last word can be full.
+            // Bits after the end count as visited, so that the last word can be full.
             if !bits.is_multiple_of(64) {
                 level[(bits / 64) as usize] = u64::MAX << (bits % 64);
             }
@@ -45,7 +45,7 @@ impl Visits {
         }
     }
 
-    /// Adds a block that is not in yet.
+    /// Adds a block that is not visited yet.
     pub fn insert(&mut self, block: u64) {
         debug_assert!(!self.contains(block));
         self.left -= 1;
@@ -60,7 +60,8 @@ impl Visits {
         }
     }
 
-    /// The first block from `block` on that is left, or the first of all where none is behind. Panics if none is left.
+    /// The first unvisited block from `block` on, or the first of all if there is none after it. Panics if all are
+    /// visited.
     pub fn next_left(&self, block: u64) -> u64 {
         assert!(self.left > 0, "every block has been visited");
         self.left_from(block).or_else(|| self.left_from(0)).expect("one is left")
@@ -68,7 +69,7 @@ impl Visits {
 
     fn left_from(&self, block: u64) -> Option<u64> {
         let (mut level, mut bit) = (0, block);
-        // Up until a word has room from the bit on, then down to its first free bit.
+        // Up until a word has a free bit from the position on, then down to its first free bit.
         loop {
             let words = self.levels.get(level)?;
             let index = (bit / 64) as usize;

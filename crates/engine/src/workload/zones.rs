@@ -1,5 +1,5 @@
-//! Jobs that go from zone to zone of their part of the drive: fio's `zonemode=strided`. Every zone is like the first,
-//! and so its places are the first one's, moved; the last may be cut by the end of the part.
+//! Jobs that move from zone to zone of their part of the drive: fio's `zonemode=strided`. All zones have the positions
+//! of the first, shifted; the last may be cut by the end of the part.
 
 use super::distribution::Places;
 use super::place::{Extent, Place};
@@ -8,13 +8,13 @@ use crate::random::Random;
 
 #[derive(Clone, Debug)]
 pub struct Zones {
-    /// Of the first zone.
+    /// For the first zone.
     places: Places,
-    /// Of a last zone that is shorter, as if it lay where the first does.
+    /// For a last zone that is shorter, relative to the first.
     last: Option<Places>,
     whole_zones: u64,
     step_bytes: u64,
-    /// What is transferred in a zone before the next one's turn.
+    /// Bytes transferred in a zone before the next one's turn.
     transfer_bytes: u64,
     zone: u64,
     bytes_left: u64,
@@ -25,7 +25,7 @@ impl Zones {
         Zones { places, last, whole_zones, step_bytes, transfer_bytes, zone: 0, bytes_left: transfer_bytes }
     }
 
-    /// How far the zones reach that begin at `start_bytes`.
+    /// The end of zones that begin at `start_bytes`.
     pub fn end_bytes_max(&self, start_bytes: u64, range_bytes: u64, last_bytes: u64) -> u64 {
         let end_of_whole = start_bytes + (self.whole_zones - 1) * self.step_bytes + range_bytes;
         match self.last {
@@ -44,7 +44,7 @@ impl Zones {
     fn enter(&mut self, zone: u64, random: &mut Random) {
         self.zone = zone;
         self.bytes_left = self.transfer_bytes;
-        // Each visit finds its zone as the first did: in sequence from its start, or with no block visited.
+        // Each visit of a zone begins like the first: sequentially from its start, or without visited blocks.
         self.places().start_over(random);
     }
 }

@@ -87,10 +87,10 @@ fn repetitions_come_as_often_as_they_should() {
 #[test]
 fn write_amplification_is_that_of_the_spare_area_which_compression_makes() {
     let (blocks, pages, user_units) = (1024u32, 32u32, 30_000u64);
-    for (compress_percent, places) in [(0, 8), (25, 6), (50, 4)] {
-        let stored_share = f64::from(places) / 8.0;
+    for (compress_percent, slots) in [(0, 8), (25, 6), (50, 4)] {
+        let stored_share = f64::from(slots) / 8.0;
         // 42 units of 6 places leave 4 of the 256 of an erase unit over, which are padded.
-        let units_per_erase_unit = pages * 8 / places;
+        let units_per_erase_unit = pages * 8 / slots;
         let mut specification = drive(blocks, pages, user_units, ON);
         specification.ftl.victim = PolicyChoice::named("fifo");
         let mut drive = build(&specification, 1).unwrap();

@@ -11,9 +11,9 @@ use ssdlab_engine::simulation::build;
 use ssdlab_engine::specification::drive::DataReduction;
 use ssdlab_engine::specification::drive::*;
 
-pub const UNIT: u64 = 4096;
+pub(crate) const UNIT: u64 = 4096;
 
-pub const ON: DataReduction =
+pub(crate) const ON: DataReduction =
     DataReduction { compression: true, deduplication: false, packing_bytes: 512, index_bytes_per_unit: 0 };
 
 /// One die; so many blocks of so many pages of one unit each, and so many of them for the host.

@@ -19,12 +19,12 @@ enum Place {
 }
 
 struct Stored {
-    places: usize,
+    slots: usize,
     addresses: BTreeSet<u32>,
 }
 
 struct Twin {
-    places: Vec<Vec<Place>>,
+    slots: Vec<Vec<Place>>,
     is_closed: Vec<bool>,
     stored: Vec<Stored>,
     map: BTreeMap<u32, usize>,
@@ -41,9 +41,9 @@ struct Twin {
 impl Twin {
     fn new(drive: &Drive, seed: u64) -> Self {
         let erase_units = drive.nand.blocks_per_plane as usize;
-        let places = drive.nand.pages_per_block as usize * 8;
+        let slots = drive.nand.pages_per_block as usize * 8;
         Self {
-            places: vec![vec![Place::Empty; places]; erase_units],
+            slots: vec![vec![Place::Empty; slots]; erase_units],
             is_closed: vec![false; erase_units],
             stored: Vec::new(),
             map: BTreeMap::new(),
@@ -58,19 +58,19 @@ impl Twin {
         }
     }
 
-    fn is_parity(&self, place: usize) -> bool {
+    fn is_parity(&self, slot: usize) -> bool {
         let stripe = self.drive.parity.units_per_stripe as usize;
-        let unit = place / 8;
+        let unit = slot / 8;
         stripe != 0 && ((unit + 1).is_multiple_of(stripe) || unit + 1 == self.drive.nand.pages_per_block as usize)
     }
 
     fn live(&self, erase_unit: usize) -> usize {
-        let is_live = |place: &&Place| matches!(place, Place::Data(at) if !self.stored[*at].addresses.is_empty());
-        self.places[erase_unit].iter().filter(is_live).count()
+        let is_live = |slot: &&Place| matches!(slot, Place::Data(at) if !self.stored[*at].addresses.is_empty());
+        self.slots[erase_unit].iter().filter(is_live).count()
     }
 
     fn next(&self, erase_unit: usize) -> Option<usize> {
-        self.places[erase_unit].iter().position(|&place| place == Place::Empty)
+        self.slots[erase_unit].iter().position(|&slot| slot == Place::Empty)
     }
 
     /// The next places of the stream's open erase unit, behind parity and padding that are due; nothing if it is full.
@@ -78,15 +78,15 @@ impl Twin {
         let erase_unit = self.open[stream]?;
         while let Some(first) = self.next(erase_unit) {
             if self.is_parity(first) {
-                self.places[erase_unit][first..first + 8].fill(Place::Filled);
+                self.slots[erase_unit][first..first + 8].fill(Place::Filled);
                 self.ledger.programmed_units.parity += 8;
                 continue;
             }
-            let fits = (first..first + count).all(|place| place < self.places[0].len() && !self.is_parity(place));
+            let fits = (first..first + count).all(|slot| slot < self.slots[0].len() && !self.is_parity(slot));
             if fits {
                 return Some((erase_unit, first));
             }
-            self.places[erase_unit][first] = Place::Filled;
+            self.slots[erase_unit][first] = Place::Filled;
             self.ledger.programmed_units.padding += 1;
         }
         self.is_closed[erase_unit] = true;
@@ -126,7 +126,7 @@ impl Twin {
     }
 
     fn write_index(&mut self, at: (usize, usize)) {
-        self.places[at.0][at.1..at.1 + 8].fill(Place::Filled);
+        self.slots[at.0][at.1..at.1 + 8].fill(Place::Filled);
         self.ledger.programmed_units.metadata += 8;
     }
 
@@ -134,33 +134,33 @@ impl Twin {
         let victim = if self.drive.ftl.victim.name == "fifo" {
             self.closed_in_order[0]
         } else {
-            let closed = (0..self.places.len()).filter(|&erase_unit| self.is_closed[erase_unit]);
+            let closed = (0..self.slots.len()).filter(|&erase_unit| self.is_closed[erase_unit]);
             closed.min_by_key(|&erase_unit| (self.live(erase_unit), erase_unit)).expect("a closed erase unit")
         };
         self.closed_in_order.retain(|&erase_unit| erase_unit != victim);
         let stream = usize::from(self.drive.ftl.placement.name == "host-gc-split");
         let mut read = BTreeSet::new();
-        let mut place = 0;
-        while place < self.places[victim].len() {
-            let Place::Data(stored) = self.places[victim][place] else {
-                place += 1;
+        let mut slot = 0;
+        while slot < self.slots[victim].len() {
+            let Place::Data(stored) = self.slots[victim][slot] else {
+                slot += 1;
                 continue;
             };
-            let count = self.stored[stored].places;
+            let count = self.stored[stored].slots;
             if !self.stored[stored].addresses.is_empty() {
-                read.extend([place / 8, (place + count - 1) / 8]);
+                read.extend([slot / 8, (slot + count - 1) / 8]);
                 let at = self.room_for_gc(stream, count);
-                self.places[at.0][at.1..at.1 + count].fill(Place::Data(stored));
+                self.slots[at.0][at.1..at.1 + count].fill(Place::Data(stored));
                 self.ledger.programmed_units.gc += count as u64;
                 if self.index_is_due(stream) {
                     let at = self.room_for_gc(stream, 8);
                     self.write_index(at);
                 }
             }
-            place += count;
+            slot += count;
         }
         self.ledger.read_units.gc += 8 * read.len() as u64;
-        self.places[victim].fill(Place::Empty);
+        self.slots[victim].fill(Place::Empty);
         self.is_closed[victim] = false;
         self.free.push_back(victim);
         self.ledger.erased_erase_units += 1;
@@ -181,8 +181,8 @@ impl Twin {
             let at = self.room_for_host(count);
             self.forget(lpn);
             self.map.insert(lpn, self.stored.len());
-            self.places[at.0][at.1..at.1 + count].fill(Place::Data(self.stored.len()));
-            self.stored.push(Stored { places: count, addresses: BTreeSet::from([lpn]) });
+            self.slots[at.0][at.1..at.1 + count].fill(Place::Data(self.stored.len()));
+            self.stored.push(Stored { slots: count, addresses: BTreeSet::from([lpn]) });
             self.ledger.programmed_units.host += count as u64;
         }
         if self.index_is_due(0) {
@@ -205,8 +205,8 @@ impl Twin {
     /// The mapping units, counted through the drive, that hold what the address holds.
     fn units_of(&self, lpn: u32) -> Vec<usize> {
         let Some(&stored) = self.map.get(&lpn) else { return Vec::new() };
-        let all = self.places.iter().flatten().enumerate().filter(|(_, place)| **place == Place::Data(stored));
-        let units: BTreeSet<usize> = all.map(|(place, _)| place / 8).collect();
+        let all = self.slots.iter().flatten().enumerate().filter(|(_, slot)| **slot == Place::Data(stored));
+        let units: BTreeSet<usize> = all.map(|(slot, _)| slot / 8).collect();
         units.into_iter().collect()
     }
 
@@ -221,7 +221,7 @@ impl Twin {
                 let repeats = self.repeats(content);
                 let is_compressed = self.drive.data_reduction.compression;
                 let share = if is_compressed { 100 - u64::from(content.compress_percent) } else { 100 };
-                let places = ((UNIT * share).div_ceil(100).div_ceil(512) as usize).max(1);
+                let slots = ((UNIT * share).div_ceil(100).div_ceil(512) as usize).max(1);
                 for (nth, lpn) in touched.enumerate() {
                     if !is_whole(lpn) {
                         self.ledger.read_modify_write_units += 1;
@@ -229,7 +229,7 @@ impl Twin {
                     }
                     let is_repetition = repeats && is_whole(lpn);
                     let original = is_repetition.then(|| self.last_new[nth % self.last_new.len()]);
-                    self.write(lpn, places, original);
+                    self.write(lpn, slots, original);
                     let remembers = self.drive.data_reduction.deduplication && content.dedupe_percent > 0;
                     if remembers && !repeats && is_whole(lpn) {
                         self.last_new.push(lpn);

@@ -126,10 +126,9 @@ fn a_group_that_a_failed_block_interrupts_is_still_filled_up() {
     // The first group on the first die, the second on the next, and so on; the last is half full, on the first again.
     let units = 2 * 4 + 1;
     translation.decide(0, &Request::new(Operation::Write, 0, units * UNIT as u32)).unwrap();
-    let place_of =
-        |translation: &dyn TimedSimulatedDrive, unit| translation.place_of(Lpn(unit)).expect("it was written");
-    let half_full = place_of(&*translation, units - 1).0;
-    let failed = EraseUnit(place_of(&*translation, 2).0 / translation.capacity().units_per_erase_unit);
+    let slot_of = |translation: &dyn TimedSimulatedDrive, unit| translation.slot_of(Lpn(unit)).expect("it was written");
+    let half_full = slot_of(&*translation, units - 1).0;
+    let failed = EraseUnit(slot_of(&*translation, 2).0 / translation.capacity().units_per_erase_unit);
     translation.give_up(failed).unwrap();
     let mut decisions = Vec::new();
     translation.take_decisions(&mut decisions);

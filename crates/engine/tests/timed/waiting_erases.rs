@@ -35,24 +35,19 @@ fn ends(is_protected: bool, decided: &[(u64, &[Decision])]) -> Vec<u64> {
     fused
 }
 
-fn place(erase_unit: u32, page: u32) -> Ppn {
+fn slot(erase_unit: u32, page: u32) -> Ppn {
     Ppn(erase_unit * 16 + page)
 }
 
 /// A unit of erase unit 0 is copied to the other die, and erase unit 0 erased; meanwhile the host writes to erase unit
 /// 2.
 fn cleaned() -> [Decision; 4] {
-    [
-        Read(place(0, 3), Cause::Gc),
-        Program(place(1, 0), Cause::Gc),
-        Erase(EraseUnit(0)),
-        Program(place(2, 0), Cause::Host),
-    ]
+    [Read(slot(0, 3), Cause::Gc), Program(slot(1, 0), Cause::Gc), Erase(EraseUnit(0)), Program(slot(2, 0), Cause::Host)]
 }
 
 #[test]
 fn the_copy_is_in_flash_before_the_erase_begins() {
-    let again = [Program(place(0, 0), Cause::Host)];
+    let again = [Program(slot(0, 0), Cause::Host)];
     let decided: [(u64, &[Decision]); 2] = [(0, &cleaned()), (100_000, &again)];
     // Protected, the erase follows the read; what is written behind it waits.
     let erased_ns = READ_NS + 5_000_000;
@@ -64,7 +59,7 @@ fn the_copy_is_in_flash_before_the_erase_begins() {
 
 #[test]
 fn an_erase_whose_erase_unit_is_needed_at_once_goes_ahead() {
-    let again = [Program(place(0, 0), Cause::Host)];
+    let again = [Program(slot(0, 0), Cause::Host)];
     let decided: [(u64, &[Decision]); 2] = [(0, &cleaned()[..3]), (10_000, &again)];
     // The copy is still being read.
     assert_eq!(ends(false, &decided), [READ_NS + 5_000_000 + PROGRAM_NS]);

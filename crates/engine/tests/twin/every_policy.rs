@@ -102,14 +102,14 @@ pub fn agree(drive: &Drive, seed: u64, requests: usize) -> TestCaseResult {
         prop_assert_eq!(engine.check_accounts(), Ok(()));
         if step % BETWEEN_LOOKS == 0 {
             prop_assert_eq!(engine.check_map(), Ok(()));
-            each_place_agrees(&*engine, &twin)?;
+            each_slot_agrees(&*engine, &twin)?;
         }
     }
     prop_assert!(engine.ledger().programmed_units.gc > 0, "it never cleaned");
     Ok(())
 }
 
-fn each_place_agrees(engine: &dyn SimulatedDrive, twin: &Twin) -> TestCaseResult {
+fn each_slot_agrees(engine: &dyn SimulatedDrive, twin: &Twin) -> TestCaseResult {
     let mut streams = Vec::new();
     engine.cells(CellsBy::Stream, &mut streams);
     for (erase_unit, &stream) in streams.iter().enumerate() {
@@ -121,7 +121,7 @@ fn each_place_agrees(engine: &dyn SimulatedDrive, twin: &Twin) -> TestCaseResult
         };
         prop_assert_eq!(found.state, state, "erase unit {}", erase_unit);
         prop_assert_eq!(found.erase_count, twin.erase_counts[erase_unit]);
-        let units: String = (0..twin.units()).map(|place| letter(twin, erase_unit, place)).collect();
+        let units: String = (0..twin.units()).map(|slot| letter(twin, erase_unit, slot)).collect();
         prop_assert_eq!(&found.units, &units, "erase unit {}", erase_unit);
         if state != Standing::Free {
             prop_assert_eq!(usize::from(stream), twin.stream[erase_unit], "erase unit {}", erase_unit);
@@ -130,11 +130,11 @@ fn each_place_agrees(engine: &dyn SimulatedDrive, twin: &Twin) -> TestCaseResult
     Ok(())
 }
 
-fn letter(twin: &Twin, erase_unit: usize, place: usize) -> char {
-    match twin.slots[erase_unit][place] {
+fn letter(twin: &Twin, erase_unit: usize, slot: usize) -> char {
+    match twin.slots[erase_unit][slot] {
         Slot::Empty => '.',
         Slot::Parity => 'p',
-        Slot::Data(_) if twin.is_live(erase_unit, place) => 'v',
+        Slot::Data(_) if twin.is_live(erase_unit, slot) => 'v',
         Slot::Data(_) => 's',
     }
 }

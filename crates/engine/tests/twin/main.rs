@@ -90,10 +90,10 @@ fn random_request(generator: &mut impl Rng, user_bytes: u64) -> Request {
     Request::new(operation, offset_bytes, length.min(user_bytes - offset_bytes) as u32)
 }
 
-fn tiny_with_map_cache(victim: &str, placement: &str, form: MapForm, entries_per_map_page: u32, places: u64) -> Drive {
+fn tiny_with_map_cache(victim: &str, placement: &str, form: MapForm, entries_per_map_page: u32, slots: u64) -> Drive {
     let mut drive = tiny(victim, placement, EraseUnitKind::Block, SpareArea::Dynamic, 0, 1);
     drive.map_cache = MapCache {
-        bytes: places * u64::from(entries_per_map_page) * 4,
+        bytes: slots * u64::from(entries_per_map_page) * 4,
         entries_per_map_page,
         form,
         eviction: Eviction::Lru,
@@ -151,9 +151,9 @@ proptest! {
         placement in prop_oneof![Just("single"), Just("host-gc-split")],
         form in prop_oneof![Just(MapForm::Page), Just(MapForm::Extent)],
         entries_per_map_page in 2u32..7,
-        places in 1u64..9,
+        slots in 1u64..9,
     ) {
-        let drive = tiny_with_map_cache(victim, placement, form, entries_per_map_page, places);
+        let drive = tiny_with_map_cache(victim, placement, form, entries_per_map_page, slots);
         agree(&drive, seed, 1500, Twin::request_by_map_pages)?;
     }
 }

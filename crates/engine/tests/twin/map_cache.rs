@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Map pages in memory, the one used last at the end.
 pub struct TwinMapCache {
-    places: usize,
+    slots: usize,
     entries: u32,
     is_of_extents: bool,
     cached: Vec<(u32, bool)>,
@@ -33,8 +33,8 @@ impl Twin {
     fn find(&mut self, page: u32, changes: bool) {
         self.ledger.map_page_lookups += 1;
         let cache = self.map_cache.as_mut().unwrap();
-        if let Some(place) = cache.cached.iter().position(|cached| cached.0 == page) {
-            let (page, is_dirty) = cache.cached.remove(place);
+        if let Some(slot) = cache.cached.iter().position(|cached| cached.0 == page) {
+            let (page, is_dirty) = cache.cached.remove(slot);
             cache.cached.push((page, is_dirty || changes));
             return;
         }
@@ -49,7 +49,7 @@ impl Twin {
     fn take_in(&mut self, page: u32, is_dirty: bool) {
         let cache = self.map_cache.as_mut().unwrap();
         let mut out = (0, false);
-        if cache.cached.len() == cache.places {
+        if cache.cached.len() == cache.slots {
             out = cache.cached.remove(0);
         }
         cache.cached.push((page, is_dirty));
@@ -121,7 +121,7 @@ impl TwinMapCache {
     pub fn new(drive: &Drive) -> Option<Self> {
         let keys = &drive.map_cache;
         (keys.bytes > 0).then(|| Self {
-            places: (keys.bytes / u64::from(keys.entries_per_map_page * keys.entry_bytes)) as usize,
+            slots: (keys.bytes / u64::from(keys.entries_per_map_page * keys.entry_bytes)) as usize,
             entries: keys.entries_per_map_page,
             is_of_extents: keys.form == MapForm::Extent,
             cached: Vec::new(),

@@ -93,16 +93,16 @@ impl Twin {
         }
     }
 
-    pub fn is_parity(&self, erase_unit: usize, place: usize) -> bool {
-        is_parity(place, self.units_of(erase_unit), self.stripe)
+    pub fn is_parity(&self, erase_unit: usize, slot: usize) -> bool {
+        is_parity(slot, self.units_of(erase_unit), self.stripe)
     }
 
-    pub fn is_live(&self, erase_unit: usize, place: usize) -> bool {
-        matches!(self.slots[erase_unit][place], Slot::Data(lpn) if self.map.get(&lpn) == Some(&(erase_unit, place)))
+    pub fn is_live(&self, erase_unit: usize, slot: usize) -> bool {
+        matches!(self.slots[erase_unit][slot], Slot::Data(lpn) if self.map.get(&lpn) == Some(&(erase_unit, slot)))
     }
 
     pub fn live(&self, erase_unit: usize) -> usize {
-        (0..self.units()).filter(|&place| self.is_live(erase_unit, place)).count()
+        (0..self.units()).filter(|&slot| self.is_live(erase_unit, slot)).count()
     }
 
     pub fn data_units(&self) -> usize {
@@ -110,19 +110,19 @@ impl Twin {
     }
 
     /// The next place of the stream's open erase unit, after parity has been written where it is due; nothing if full.
-    pub fn place(&mut self, stream: usize) -> Option<(usize, usize)> {
+    pub fn slot(&mut self, stream: usize) -> Option<(usize, usize)> {
         if self.open_blocks.is_some() {
             return self.place_in_open_blocks(stream);
         }
         let erase_unit = self.open[stream]?;
-        for place in 0..self.units_of(erase_unit) {
-            if self.slots[erase_unit][place] != Slot::Empty {
+        for slot in 0..self.units_of(erase_unit) {
+            if self.slots[erase_unit][slot] != Slot::Empty {
                 continue;
             }
-            if !self.is_parity(erase_unit, place) {
-                return Some((erase_unit, place));
+            if !self.is_parity(erase_unit, slot) {
+                return Some((erase_unit, slot));
             }
-            self.slots[erase_unit][place] = Slot::Parity;
+            self.slots[erase_unit][slot] = Slot::Parity;
             self.ledger.programmed_units.parity += 1;
         }
         self.open[stream] = None;
@@ -149,8 +149,8 @@ impl Twin {
         if self.open_blocks.is_some() {
             return self.open_on_each_die(stream);
         }
-        let place = self.next_free(0..self.free.len()).expect("a free erase unit");
-        let erase_unit = self.free.remove(place).expect("it was found");
+        let slot = self.next_free(0..self.free.len()).expect("a free erase unit");
+        let erase_unit = self.free.remove(slot).expect("it was found");
         self.begin(erase_unit, stream);
         self.open[stream] = Some(erase_unit);
     }
@@ -174,12 +174,12 @@ impl Twin {
     }
 
     pub fn place_and_put(&mut self, lpn: u32) {
-        let at = if self.open_blocks.is_some() { self.host_place_in_open_blocks() } else { self.host_place(lpn) };
+        let at = if self.open_blocks.is_some() { self.host_place_in_open_blocks() } else { self.host_slot(lpn) };
         self.put(lpn, at);
     }
 
     /// Making room may move the old copy, and with it what says where the unit goes.
-    fn host_place(&mut self, lpn: u32) -> (usize, usize) {
+    fn host_slot(&mut self, lpn: u32) -> (usize, usize) {
         let mut stream = self.host_stream(lpn);
         if self.is_stopped(stream) {
             self.make_room(stream);
@@ -189,21 +189,21 @@ impl Twin {
             }
         }
         self.note_host_write(stream);
-        self.place(stream).expect("there is room")
+        self.slot(stream).expect("there is room")
     }
 
     /// Whether the stream's next unit cannot just follow the last.
     fn is_stopped(&self, stream: usize) -> bool {
         let next = |erase_unit: usize| {
-            let empty = (0..self.units_of(erase_unit)).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
-            empty.is_some_and(|place| !self.is_parity(erase_unit, place))
+            let empty = (0..self.units_of(erase_unit)).find(|&slot| self.slots[erase_unit][slot] == Slot::Empty);
+            empty.is_some_and(|slot| !self.is_parity(erase_unit, slot))
         };
         !self.open[stream].is_some_and(next)
     }
 
     fn make_room(&mut self, stream: usize) {
         let mut gained = true;
-        while self.place(stream).is_none() {
+        while self.slot(stream).is_none() {
             if self.cache.is_some() && self.make_room_in_cache() {
                 continue;
             }
@@ -239,10 +239,10 @@ impl Twin {
         self.closed_in_order.retain(|&erase_unit| erase_unit != victim);
         let stream = self.gc_stream(victim);
         let mut moved = 0;
-        for place in 0..self.units() {
-            if let (true, Slot::Data(lpn)) = (self.is_live(victim, place), self.slots[victim][place]) {
+        for slot in 0..self.units() {
+            if let (true, Slot::Data(lpn)) = (self.is_live(victim, slot), self.slots[victim][slot]) {
                 let at = loop {
-                    match self.place(stream) {
+                    match self.slot(stream) {
                         Some(at) => break at,
                         None => self.open(stream),
                     }

@@ -50,8 +50,8 @@ impl Twin {
     pub fn place_in_open_blocks(&mut self, stream: usize) -> Option<(usize, usize)> {
         loop {
             let erase_unit = self.open_now(stream)?;
-            let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
-            let Some(place) = next else {
+            let next = (0..self.units()).find(|&slot| self.slots[erase_unit][slot] == Slot::Empty);
+            let Some(slot) = next else {
                 let die = self.open_blocks().turn[stream];
                 self.open_blocks().open[stream][die] = None;
                 self.close(erase_unit);
@@ -59,15 +59,15 @@ impl Twin {
                 continue;
             };
             let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
-            let group_was_full = place > 0 && place % open_blocks.group == 0;
-            if group_was_full && open_blocks.begun_at[stream] != Some((erase_unit, place)) {
+            let group_was_full = slot > 0 && slot % open_blocks.group == 0;
+            if group_was_full && open_blocks.begun_at[stream] != Some((erase_unit, slot)) {
                 self.turn(stream);
-            } else if self.is_parity(erase_unit, place) {
-                self.slots[erase_unit][place] = Slot::Parity;
+            } else if self.is_parity(erase_unit, slot) {
+                self.slots[erase_unit][slot] = Slot::Parity;
                 self.ledger.programmed_units.parity += 1;
             } else {
-                self.open_blocks().begun_at[stream] = Some((erase_unit, place));
-                return Some((erase_unit, place));
+                self.open_blocks().begun_at[stream] = Some((erase_unit, slot));
+                return Some((erase_unit, slot));
             }
         }
     }
@@ -86,8 +86,8 @@ impl Twin {
     fn begin_turn(&mut self, stream: usize, die: usize) {
         let open = self.open_blocks().open[stream][die];
         let begun_at = open.and_then(|erase_unit| {
-            let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
-            next.map(|place| (erase_unit, place))
+            let next = (0..self.units()).find(|&slot| self.slots[erase_unit][slot] == Slot::Empty);
+            next.map(|slot| (erase_unit, slot))
         });
         self.open_blocks().turn[stream] = die;
         self.open_blocks().begun_at[stream] = begun_at;
@@ -109,7 +109,7 @@ impl Twin {
         }
         let die = self.open_blocks().turn[stream];
         let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
-        let on_die = (0..self.free.len()).filter(|&place| open_blocks.die_of(self.free[place]) == die);
+        let on_die = (0..self.free.len()).filter(|&slot| open_blocks.die_of(self.free[slot]) == die);
         let index = self.next_free(on_die).expect("a free erase unit");
         let erase_unit = self.free.remove(index).expect("it was found");
         self.begin(erase_unit, stream);
@@ -119,18 +119,18 @@ impl Twin {
     /// Whether the host's next unit cannot just follow the last.
     fn are_open_blocks_stopped(&self) -> bool {
         let Some(erase_unit) = self.open_now(0) else { return true };
-        let next = (0..self.units()).find(|&place| self.slots[erase_unit][place] == Slot::Empty);
+        let next = (0..self.units()).find(|&slot| self.slots[erase_unit][slot] == Slot::Empty);
         let open_blocks = self.open_blocks.as_ref().expect("open_blocks");
-        next.is_none_or(|place| {
-            self.is_parity(erase_unit, place)
-                || (place % open_blocks.group == 0 && open_blocks.begun_at[0] != Some((erase_unit, place)))
+        next.is_none_or(|slot| {
+            self.is_parity(erase_unit, slot)
+                || (slot % open_blocks.group == 0 && open_blocks.begun_at[0] != Some((erase_unit, slot)))
         })
     }
 
     fn make_space_for_open_blocks(&mut self) {
         while self.free.len() <= self.not_for_host() {
             self.clean(None);
-            if self.place(0).is_some() && self.free.len() >= self.reserve {
+            if self.slot(0).is_some() && self.free.len() >= self.reserve {
                 break;
             }
         }
@@ -139,7 +139,7 @@ impl Twin {
     pub fn host_place_in_open_blocks(&mut self) -> (usize, usize) {
         let was_stopped = self.are_open_blocks_stopped();
         loop {
-            if let Some(at) = self.place(0) {
+            if let Some(at) = self.slot(0) {
                 if !was_stopped || self.free.len() >= self.reserve {
                     return at;
                 }

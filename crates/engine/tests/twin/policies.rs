@@ -292,11 +292,11 @@ impl Twin {
     }
 
     /// The free erase unit among these places of the list that is opened next.
-    pub fn next_free(&self, places: impl Iterator<Item = usize>) -> Option<usize> {
+    pub fn next_free(&self, slots: impl Iterator<Item = usize>) -> Option<usize> {
         match self.policies.wear {
-            Wear::None => places.min(),
+            Wear::None => slots.min(),
             Wear::Dynamic | Wear::Static { .. } => {
-                places.min_by_key(|&place| (self.erase_counts[self.free[place]], self.free[place]))
+                slots.min_by_key(|&slot| (self.erase_counts[self.free[slot]], self.free[slot]))
             }
         }
     }

@@ -125,11 +125,11 @@ impl Twin {
                 self.make_some_space(None);
             }
         }
-        for place in 0..self.units() {
-            if let (true, Slot::Data(lpn)) = (self.is_live(erase_unit, place), self.slots[erase_unit][place]) {
+        for slot in 0..self.units() {
+            if let (true, Slot::Data(lpn)) = (self.is_live(erase_unit, slot), self.slots[erase_unit][slot]) {
                 let to = past(self);
                 let at = loop {
-                    match self.place(to) {
+                    match self.slot(to) {
                         Some(at) => break at,
                         None => self.open(to),
                     }
@@ -147,12 +147,12 @@ impl Twin {
     }
 }
 
-pub fn is_parity(place: usize, units: usize, stripe: usize) -> bool {
-    stripe != 0 && ((place + 1).is_multiple_of(stripe) || place + 1 == units)
+pub fn is_parity(slot: usize, units: usize, stripe: usize) -> bool {
+    stripe != 0 && ((slot + 1).is_multiple_of(stripe) || slot + 1 == units)
 }
 
 pub fn data_units(units: usize, stripe: usize) -> usize {
-    (0..units).filter(|&place| !is_parity(place, units, stripe)).count()
+    (0..units).filter(|&slot| !is_parity(slot, units, stripe)).count()
 }
 
 /// Mapping units of an erase unit in SLC mode: whole pages of each of its blocks.

@@ -1,4 +1,4 @@
-//! A file that knows how much of it has been read, for the progress of a run.
+//! A file that counts the bytes read, for the progress of a run.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -1,14 +1,14 @@
-//! What was read of a recording, kept in memory: for its later passes, and for other runs of the same process.
+//! Records of a recording in memory: for its later passes, and for other runs of the same process.
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ssdlab_traces::Record;
 use std::sync::Arc;
 
-/// 64 MiB of records. A longer recording is read again from its files, so that memory stays bounded.
+/// 64 MiB of records. A longer recording is read again from its files, so that memory remains bounded.
 const RECORDS_MAX: usize = 2 << 20;
 
-/// All requests of a recording, as long as they are few.
+/// All requests of a recording, if they are few enough.
 pub struct Gathered {
     records: Option<Vec<Record>>,
 }
@@ -28,18 +28,18 @@ impl Gathered {
         }
     }
 
-    /// Begins again, if it was not too much before.
+    /// Starts again, unless there were too many before.
     pub fn clear(&mut self) {
         self.records.iter_mut().for_each(Vec::clear);
     }
 
-    /// Nothing where it was too much.
+    /// None if there were too many.
     pub fn take(&mut self) -> Option<Arc<Vec<Record>>> {
         self.records.take().map(Arc::new)
     }
 }
 
-/// The requests of a recording that `profile` read, for `replay`.
+/// The requests of a recording read by `profile`, for `replay`.
 #[pyclass(frozen)]
 pub struct HeldTrace {
     pub records: Arc<Vec<Record>>,

@@ -1,4 +1,4 @@
-//! Traces as Python asks for them: which files, which volume, where their addresses go, how much of them.
+//! Traces as Python requests them: files, volume, mapping of addresses, amount.
 
 mod counted;
 mod held;
@@ -16,7 +16,7 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroU32;
 
-/// The name under which the outcome lists a trace among the jobs. Not the file's: a result does not depend on names.
+/// The name of a trace among the jobs of the outcome. Not the file's: a result does not depend on names.
 pub const JOB_NAME: &str = "replay";
 
 #[derive(Debug, Deserialize)]
@@ -24,27 +24,26 @@ pub const JOB_NAME: &str = "replay";
 pub struct Trace {
     /// Read one after the other, as one recording.
     pub files: Vec<TraceFile>,
-    /// A name or another name of a format; recognised by each file's beginning without one.
+    /// A name or another name of a format; without one, recognised by each file's first bytes.
     pub format: Option<String>,
-    /// Malformed lines or records to pass over, in all files together.
+    /// Malformed lines or records to skip, in all files together.
     pub skip_bad_max: u64,
-    /// The volume whose requests are taken; all without one.
+    /// The volume whose requests are used; without one, all.
     pub volume: Option<String>,
     pub map: Map,
-    /// Only these regions of the addresses, moved together; all without it.
+    /// Only these regions of the addresses, made contiguous; without it, all.
     #[serde(default)]
     pub sample: Option<Sample>,
-    /// With it, passes after the first take pieces of the recording in an order of their own, as far as it is
-    /// remembered.
+    /// With it, passes after the first have the pieces of the recording in another order, if it is in memory.
     #[serde(default)]
     pub shuffle: Option<Shuffle>,
-    /// Begins again until the host has written so much; once through without it.
+    /// Repeats until the host has written this much; without it, one pass.
     pub loop_until_written_bytes: Option<u64>,
-    /// With a clock: when requests come to the drive.
+    /// With a clock: when requests arrive.
     pub arrival: Arrival,
     /// Arrival times are multiplied by this.
     pub time_scale: f64,
-    /// The most requests that are outstanding at a time.
+    /// The most outstanding requests.
     pub iodepth: u32,
 }
 
@@ -53,7 +52,7 @@ pub struct Trace {
 pub enum Arrival {
     /// At the times of the recording.
     Trace,
-    /// Each when another is complete.
+    /// Each when another completes.
     Closed,
 }
 
@@ -61,14 +60,14 @@ pub enum Arrival {
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
     pub path: String,
-    /// What messages call it: the path, or what the user knows it as.
+    /// The name in messages: the path, or the user's name for it.
     pub name: String,
-    /// Only these of its volumes, each moved to a place of its own; all at their own addresses without it.
+    /// Only these of its volumes, each at a given address; without it, all at their own addresses.
     #[serde(default)]
     pub placed: Option<Vec<Placed>>,
 }
 
-/// Where a volume begins among others.
+/// The start address of a volume among others.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Placed {
@@ -76,14 +75,14 @@ pub struct Placed {
     pub base_bytes: u64,
 }
 
-/// One region of so many neighbours, chosen by hash.
+/// One region of this many neighbours, chosen by a hash.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
     pub region_bytes: NonZeroU32,
     pub one_in: NonZeroU32,
     pub seed: u64,
-    /// Regions that stand for their groups: (group, which of its regions, the share of its requests that is kept).
+    /// Regions that represent their groups: (group, index of the region in it, included share of its requests).
     pub hot: Vec<(u64, u64, f64)>,
 }
 
@@ -91,12 +90,12 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shuffle {
-    /// What the requests of a piece write, as the drive sees it.
+    /// Bytes written by the requests of a piece, as the drive sees them.
     pub piece_bytes: u64,
     pub seed: u64,
 }
 
-/// How the recording's addresses become the drive's.
+/// The mapping of the recording's addresses to the drive's.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Map {
@@ -116,7 +115,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// One word for the caller, who may know what to advise.
+    /// One word for the caller, which may add advice.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Open { .. } => "open",

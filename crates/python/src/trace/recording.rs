@@ -1,4 +1,4 @@
-//! Several files as one recording: one list of volumes, one time, one number of malformed pieces that are let pass.
+//! Several files as one recording: one list of volumes, one time, one number of malformed pieces to skip.
 
 use super::counted::Counted;
 use super::{Failure, Trace, TraceFile};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Records that are read at a time: enough that calls cost nothing, few enough for the innermost caches.
+/// Records read at a time: enough to make calls cheap, few enough for the innermost caches.
 const BATCH: usize = 1024;
 
 pub struct Recording {
@@ -18,13 +18,13 @@ pub struct Recording {
     volume: Option<String>,
     volumes: Vec<String>,
     volume_ids: HashMap<String, u32>,
-    /// The file that is being read.
+    /// The file being read.
     reader: Option<Reader>,
-    /// Its place in `files`, or that of the next one.
+    /// Its index in `files`, or that of the next one.
     at: usize,
-    /// By volume of that file: the volume of the recording, and where it begins if it is wanted.
+    /// By volume of that file: the volume of the recording, and its start address if it is included.
     file_volumes: Vec<(u32, Option<u64>)>,
-    /// The file's time begins here: several files are one recording in the order in which they are given.
+    /// The start of the file's time: several files are one recording in the given order.
     start_ns: u64,
     end_ns: u64,
     formats: Vec<Format>,
@@ -35,7 +35,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Nothing is read yet. The error is that of a format's name, or of a file that cannot be opened.
+    /// Reads nothing yet. Fails for an unknown format, or a file that cannot be opened.
     pub fn new(trace: &Trace) -> Result<Self, Failure> {
         let first = trace.files.first().ok_or(Failure::NoFiles)?;
         let parse = |format: &String| format.parse().map_err(|error| Failure::Read { name: first.name.clone(), error });
@@ -65,8 +65,8 @@ impl Recording {
         })
     }
 
-    /// Replaces what `out` holds by the next records of the wanted volume, at least one unless the recording has ended.
-    /// Arrival times go on from file to file.
+    /// Replaces the contents of `out` by the next records of the included volume, at least one unless the recording has
+    /// ended. Arrival times continue from file to file.
     pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<(), Failure> {
         out.clear();
         while out.is_empty() {
@@ -99,7 +99,7 @@ impl Recording {
             for record in out.iter_mut() {
                 let (volume, base_bytes) = self.file_volumes[record.volume as usize];
                 record.volume = volume;
-                // What would lie past the end of all addresses lies past the end of every drive.
+                // An address beyond 64 bits is beyond the end of every drive.
                 let offset_bytes_max = u64::MAX - u64::from(record.length_bytes);
                 record.offset_bytes = record.offset_bytes.saturating_add(base_bytes.unwrap_or(0)).min(offset_bytes_max);
             }
@@ -107,7 +107,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Begins again, at the first record of the first file.
+    /// Starts again, at the first record of the first file.
     pub fn rewind(&mut self) {
         self.reader = None;
         self.at = 0;
@@ -122,12 +122,12 @@ impl Recording {
         &self.volumes
     }
 
-    /// The format of each file that has been begun.
+    /// The format of each file begun.
     pub fn formats(&self) -> &[Format] {
         &self.formats
     }
 
-    /// Malformed pieces passed over, since the recording was begun.
+    /// Malformed pieces skipped since the start.
     pub fn skipped(&self) -> u64 {
         self.skipped_before + self.reader.as_ref().map_or(0, Reader::skipped)
     }
@@ -142,7 +142,7 @@ impl Recording {
         self.read_bytes.load(Ordering::Relaxed) as f64 / self.file_bytes.max(1) as f64
     }
 
-    /// Where the last batch came from: the file, and how many of its lines or records have been taken.
+    /// The origin of the last batch: the file, and the number of its lines or records read.
     pub fn place(&self) -> (&str, u64) {
         let at = self.at.min(self.files.len() - 1);
         (&self.files[at].name, self.reader.as_ref().map_or(0, Reader::pieces))

@@ -1,5 +1,5 @@
-//! The records of a recording that a run takes: all, or those of a sample of the address space; remembered where they
-//! are few, so that a recording that is repeated is read once and its order may be drawn again.
+//! The records of a recording used by a run: all, or those of a sample of the address space; stored in memory if they
+//! are few, so that a repeated recording is read once and its order can be drawn again.
 
 use super::held::Gathered;
 use super::recording::Recording;
@@ -15,27 +15,27 @@ const BATCH: usize = 1024;
 pub struct Sampled {
     origin: Origin,
     sample: Option<Sample>,
-    /// Of so many flushes one is kept, and how many came since.
+    /// Of this many flushes one is used, and the number since the last.
     one_in: u32,
     flushes_since: u32,
     /// Not yet sampled.
     raw: Vec<Record>,
-    /// What the first pass has given, where `origin` does not hold that itself.
+    /// The records of the first pass, if `origin` does not hold them itself.
     remembered: Gathered,
     has_ended: bool,
     shuffle: Option<Shuffle>,
-    /// Passes that come from memory.
+    /// Passes from memory.
     passes: Option<Passes>,
 }
 
-/// Where the records of the first pass come from.
+/// The origin of the records of the first pass.
 enum Origin {
     Files(Box<Recording>),
     Memory { records: Arc<Vec<Record>>, at: usize, name: String },
 }
 
 impl Sampled {
-    /// `held` are the records of just this recording, where it was read before.
+    /// `held` are the records of this recording, if it was read before.
     pub fn new(trace: &Trace, held: Option<Arc<Vec<Record>>>) -> Result<Self, Failure> {
         let kept = trace.sample.as_ref();
         let sample = kept.map(|kept| {
@@ -55,8 +55,8 @@ impl Sampled {
         })
     }
 
-    /// Replaces what `out` holds by the next records, at least one unless the recording has ended. From the second pass
-    /// on it says the number of the first of them, the same in every pass, if it remembers them.
+    /// Replaces the contents of `out` by the next records, at least one unless the recording has ended. From the second
+    /// pass on returns the number of the first of them, the same in every pass, if they are in memory.
     pub fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<Option<usize>, Failure> {
         out.clear();
         if let Some(passes) = &mut self.passes {
@@ -91,7 +91,7 @@ impl Sampled {
         Ok(None)
     }
 
-    /// Begins again, at the first record.
+    /// Starts again, at the first record.
     pub fn rewind(&mut self) {
         self.flushes_since = 0;
         if self.has_ended
@@ -109,13 +109,13 @@ impl Sampled {
         }
     }
 
-    /// The share of a pass that is done.
+    /// The completed share of a pass.
     pub fn progress(&self) -> f64 {
         self.passes.as_ref().map_or_else(|| self.origin.progress(), Passes::progress)
     }
 
-    /// Where the last batch came from: the file, and how many of its lines or records were taken; the end, where it
-    /// came from memory.
+    /// The origin of the last batch: the file, and the number of its lines or records read; the end, for records from
+    /// memory.
     pub fn place(&self) -> (&str, u64) {
         match &self.origin {
             Origin::Files(recording) => recording.place(),
@@ -123,7 +123,7 @@ impl Sampled {
         }
     }
 
-    /// All that is wanted, if it is in memory as it stands.
+    /// All included records, if they are in memory unchanged.
     fn held(&self) -> Option<Arc<Vec<Record>>> {
         match &self.origin {
             Origin::Memory { records, .. } if self.sample.is_none() => Some(Arc::clone(records)),
@@ -143,7 +143,7 @@ impl Origin {
         })
     }
 
-    /// As `Recording::next_batch`.
+    /// See `Recording::next_batch`.
     fn next_batch(&mut self, out: &mut Vec<Record>) -> Result<(), Failure> {
         match self {
             Self::Files(recording) => recording.next_batch(out)?,
@@ -172,7 +172,7 @@ impl Origin {
     }
 }
 
-/// What the sample keeps of a request, in pieces.
+/// The parts of a request within the sample.
 fn take(sample: &mut Sample, record: &Record, out: &mut Vec<Record>) {
     let &Record { offset_bytes, length_bytes, .. } = record;
     let operation = match record.operation {

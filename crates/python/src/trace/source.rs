@@ -1,7 +1,7 @@
-//! A recording as the source of a job's requests: placed on the drive, repeated as long as wanted, counted.
+//! A recording as the source of a job's requests: mapped to the drive, repeated as often as requested, counted.
 //!
-//! Arrival times go on from pass to pass, at the mean distance of two requests of a pass. They never fall: a request
-//! that is stamped earlier than the one before it arrives with that one.
+//! Arrival times continue from pass to pass, at the mean distance of two requests of a pass. They never decrease: a
+//! request with an earlier time than the one before it arrives together with that one.
 
 use super::sampled::Sampled;
 use super::{Failure, Map, Trace};
@@ -12,28 +12,28 @@ use ssdlab_engine::simulation::{RequestSource, SourceError};
 use ssdlab_traces::{Operation as Recorded, Record};
 use std::sync::{Arc, Mutex};
 
-/// What stays in one piece when addresses are packed, unless the drive maps larger units.
+/// The unit that remains contiguous when addresses are packed, unless the drive's mapping unit is larger.
 const PACKED_UNIT_BYTES: u32 = 4096;
 
-/// What became of the requests of a trace, or of the sample that is taken of them, over all passes.
+/// Counts of a trace's requests, or of those in its sample, over all passes.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Passes that were begun.
+    /// Passes begun.
     passes: u64,
     reads: u64,
     writes: u64,
     trims: u64,
-    /// Without a clock they have no effect: nothing waits in a buffer.
+    /// Without a clock they have no effect: nothing is buffered.
     flushes: u64,
-    /// Reads, writes and trims of 0 bytes, which ask for nothing.
+    /// Reads, writes and trims of 0 bytes, which do nothing.
     empty: u64,
-    /// Requests that came to lie in several pieces on the drive; each piece is a request to it.
+    /// Requests mapped to several pieces of the drive; each piece is a request to it.
     split: u64,
-    /// Requests that begin at another address than in the recording.
+    /// Requests whose address differs from that in the recording.
     moved: u64,
-    /// Bytes of trims that fell on what nothing had touched, where packing gives no place.
+    /// Bytes of trims of units that were never accessed, which packing does not map.
     trimmed_nowhere_bytes: u64,
-    /// Units that packing has placed.
+    /// Units mapped by packing.
     placed_units: Option<u64>,
 }
 
@@ -50,8 +50,8 @@ impl SharedCounts {
     }
 }
 
-/// The source of a trace's requests on such a drive, and where its counts are found when the run is over. `held` are
-/// the records of the recording, where it was read before.
+/// The source of a trace's requests for a drive, and its counts, which are complete at the end of the run. `held` are
+/// the records of the recording, if it was read before.
 pub fn source(
     trace: &Trace,
     held: Option<Arc<Vec<Record>>>,
@@ -63,7 +63,7 @@ pub fn source(
     let shared = counts.clone();
     let source: Box<dyn RequestSource> = match trace.map {
         Map::Strict => Box::new(TraceSource::new(recording, Strict::new(user_bytes), trace, shared)),
-        // The engine itself refuses a drive of no bytes, in its own words.
+        // A drive of no bytes is refused by the engine itself.
         Map::Fold => Box::new(TraceSource::new(recording, Fold::new(user_bytes.max(1)), trace, shared)),
         Map::Compact => {
             let map = Compact::new(user_bytes, PACKED_UNIT_BYTES.max(mapping_unit_bytes));
@@ -73,10 +73,10 @@ pub fn source(
     Ok((source, counts))
 }
 
-/// When the requests of all passes arrive, in nanoseconds since the first.
+/// Arrival times over all passes, in nanoseconds since the first.
 struct Times {
     scale: f64,
-    /// The first of the recording, of the pass.
+    /// The first of the recording, and of the pass.
     first_ns: Option<u64>,
     pass_starts_ns: u64,
     requests_in_pass: u64,
@@ -99,36 +99,36 @@ impl Times {
     }
 }
 
-/// Where the requests of a recording that is remembered lie on the drive, by their numbers: once all of it was placed,
-/// they lie where they lie, and need not be looked for in every pass.
+/// The mapped pieces of a recording's requests, by number: after the first pass every address is mapped, and need not
+/// be looked up again.
 #[derive(Default)]
 struct Places {
-    /// By number: where the pieces of the request begin in `pieces`.
+    /// By number: the index of the request's first piece in `pieces`.
     starts: Vec<u32>,
     pieces: Vec<Piece>,
-    /// The number of the record after the batch that is being taken; nothing in the first pass.
+    /// The number of the record after the current batch; None in the first pass.
     batch_end: Option<usize>,
     known: Known,
 }
 
-/// What is known of the request that is being placed.
+/// What is recorded of the request being mapped.
 #[derive(Default)]
 enum Known {
-    /// Nothing, and it will not be remembered.
+    /// Nothing, and nothing will be.
     #[default]
     Nothing,
-    /// Its pieces are being noted.
+    /// Its pieces are being recorded.
     Noted,
-    /// Where its next piece is.
+    /// The index of its next piece.
     At(usize),
 }
 
 impl Places {
     const UNKNOWN: u32 = u32::MAX;
-    /// 48 MiB. What lies in more pieces is looked for as it was.
+    /// 48 MiB. Requests beyond this are mapped again in each pass.
     const PIECES_MAX: usize = 2 << 20;
 
-    /// Begins with the request that is so many before the end of its batch.
+    /// Starts with the request at this distance from the end of its batch.
     fn begin(&mut self, before_end: usize) {
         self.known = Known::Nothing;
         let Some(number) = self.batch_end.map(|end| end - before_end) else { return };
@@ -158,7 +158,7 @@ impl Places {
 
 struct TraceSource<M> {
     times: Times,
-    /// Of the requests of the batch that is being filled.
+    /// For the requests of the batch being filled.
     arrivals_ns: Vec<u64>,
     recording: Sampled,
     map: M,
@@ -167,9 +167,9 @@ struct TraceSource<M> {
     written_bytes: u64,
     written_bytes_in_pass: u64,
     records: Vec<Record>,
-    /// The next one of them.
+    /// The index of the next one.
     at: usize,
-    /// What is left of the request that is being placed.
+    /// The rest of the request being mapped.
     rest: Option<Extent>,
     is_whole: bool,
     failure: Option<Failure>,
@@ -229,7 +229,7 @@ impl<M: AddressMap> TraceSource<M> {
         Ok(())
     }
 
-    /// The next request of the recording, if it asks for anything.
+    /// Takes the next request of the recording, unless it is empty.
     fn take(&mut self, record: &Record, out: &mut Vec<Request>) {
         let (operation, count) = match record.operation {
             Recorded::Read => (Operation::Read, &mut self.counts.reads),
@@ -253,7 +253,7 @@ impl<M: AddressMap> TraceSource<M> {
         self.is_whole = true;
     }
 
-    /// Places the front part of the request, and keeps what is left of it.
+    /// Maps the front part of the request, and stores the rest.
     fn place(&mut self, extent: Extent, out: &mut Vec<Request>) -> Result<(), Failure> {
         let Extent { operation, offset_bytes, length_bytes } = extent;
         let piece = match self.places.next() {
@@ -292,7 +292,7 @@ impl<M: AddressMap> TraceSource<M> {
         Ok(())
     }
 
-    /// A recording that writes nothing would go round for ever.
+    /// A recording without writes would repeat endlessly.
     fn start_over(&mut self) -> Result<(), Failure> {
         if self.written_bytes_in_pass == 0 {
             return Err(Failure::WritesNothing);

@@ -72,8 +72,10 @@ macro_rules! formats {
         pub enum Format { $(#[doc = $description] $variant,)* }
 
         impl Format {
+            /// All formats.
             pub const ALL: &[Format] = &[$(Format::$variant),*];
 
+            /// Its name.
             pub fn name(self) -> &'static str {
                 match self { $(Format::$variant => $name,)* }
             }
@@ -83,6 +85,7 @@ macro_rules! formats {
                 match self { $(Format::$variant => &$aliases,)* }
             }
 
+            /// What it is, in one sentence.
             pub fn description(self) -> &'static str {
                 match self { $(Format::$variant => $description,)* }
             }

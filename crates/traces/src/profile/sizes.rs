@@ -3,10 +3,13 @@
 /// Class `c` holds the lengths above `2^(c-1)` bytes and up to `2^c`; class 0 holds 0 and 1.
 const CLASSES: usize = 33;
 
+/// Request sizes by class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeHistogram {
     counts: [u64; CLASSES],
+    /// The smallest size.
     pub bytes_min: u32,
+    /// The largest size.
     pub bytes_max: u32,
 }
 

@@ -24,7 +24,7 @@ impl WriteCounts {
         }
     }
 
-    /// The units that were written at least so often, as (unit, writes).
+    /// The units written at least `writes_min` times, as (unit, writes).
     pub fn written_at_least(&self, writes_min: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.chunks.iter().flat_map(move |(chunk, counts)| {
             let units = counts.iter().enumerate().map(move |(at, &count)| (chunk * UNITS_PER_CHUNK + at as u64, count));
@@ -42,17 +42,17 @@ impl WriteCounts {
     }
 }
 
-/// What is written most.
+/// The most written regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HottestRegions {
-    /// How many there are that are written at all.
+    /// The number of written regions.
     pub written: u64,
     /// (region, writes of its units), most written first.
     pub listed: Vec<(u64, u64)>,
 }
 
 impl HottestRegions {
-    /// At most so many of those given, in any order.
+    /// At most `regions_max` of those given, in any order.
     pub(super) fn of(mut regions: Vec<(u64, u64)>, regions_max: usize) -> Self {
         let written = regions.len() as u64;
         regions.sort_unstable_by_key(|&(region, writes)| (std::cmp::Reverse(writes), region));
@@ -63,7 +63,7 @@ impl HottestRegions {
     }
 }
 
-/// How many units were written how often.
+/// The distribution of the number of writes of a unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateFrequencies {
     /// (writes of a unit, units with so many writes), from few writes to many.
@@ -75,7 +75,9 @@ pub struct UpdateFrequencies {
 /// The hottest `units_share` of the written units take `writes_share` of the unit writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpdateCurvePoint {
+    /// The hottest share of the written units.
     pub units_share: f64,
+    /// Their share of the unit writes.
     pub writes_share: f64,
 }
 
@@ -99,6 +101,7 @@ impl UpdateFrequencies {
         frequencies
     }
 
+    /// Units written.
     pub fn units_written(&self) -> u64 {
         self.histogram.iter().map(|(_, units)| units).sum()
     }

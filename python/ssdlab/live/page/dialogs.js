@@ -50,7 +50,7 @@ export function showHelp(keys) {
     make("ul", {}, rows),
     make("p", { class: "soft" }, [
       "Each cell is an erase unit, which the drive erases as a whole. Point at a cell for its description, select it to see its units. ",
-      "While no page is open the drives stand still; the session is kept until Ctrl-C in the terminal.",
+      "While the page is hidden the drives stand still.",
     ]),
   ]);
 }

@@ -17,7 +17,7 @@ STUDY = Study(
     assumptions=(
         Assumption(
             "each drive holds nothing but the file",
-            "The source does not say how full the drives were. On an empty one nothing is cleaned between the steps.",
+            "The source does not say how full the drives were. On an empty one no garbage is collected in between.",
         ),
         Assumption(
             "flash of the drive's generation, in round numbers",

@@ -294,7 +294,7 @@ def _rows(context: Context, percent: dict[Key, float], chosen: Chosen, straight:
             printed=intel.printed,
             group="The other drives",
             note="The first straight after the dirtying, the second ten minutes later. Published without a number: it"
-            " improves, since it cleans up in the background.",
+            " improves, since it collects garbage in the background.",
         )
     )
     rows += [

@@ -117,7 +117,7 @@ def _reduction(found: Found) -> "Figure":
             bars.append(Bar(data, drive, waf or 0.0))
     return published_bars(
         name="data-reduction",
-        title="Data that compresses is worth spare area: it programs less and cleans less",
+        title="Data that compresses is worth spare area: it programs less and collects less garbage",
         caption="Write amplification of 4 KiB random writes over 8 GiB of dirty drives, by what the data is like.",
         bars=bars,
         x_title="write amplification",

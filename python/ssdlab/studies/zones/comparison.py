@@ -49,8 +49,8 @@ def run(context: Context) -> StudyResult:
         tables=[_host_gc(found), _short_zones(found)],
         notes=[
             "A zoned drive moves nothing, so that what its flash programs is what the host writes and parity. What a "
-            "host that overwrites at random saves there, it writes itself when it cleans its zones: the product is "
-            "that of an ordinary drive with the same spare area.",
+            "host that overwrites at random saves there, it writes itself when it collects garbage in its zones: the "
+            "product is that of an ordinary drive with the same spare area.",
         ],
     )
 
@@ -83,11 +83,11 @@ def zoned(context: Context, rw: str, open_zones: int, capacity_mib: int) -> "Spe
 
 
 def _log_label(victim: str, spare_area: float) -> str:
-    return f"the host cleans, {victim}, spare {100 * spare_area:.0f} %"
+    return f"the host collects garbage, {victim}, spare {100 * spare_area:.0f} %"
 
 
 def host_log(context: Context, victim: str, spare_area: float) -> "Specification":
-    """A run of the host that cleans its log by a victim policy, with so many spare zones, a share of its data."""
+    """A run of the host that collects garbage in its log by a victim policy; `spare_area` is a share of its data."""
     resolved = drive(FOLDER / "host-log.toml", op=spare_area, settings={"ftl.victim": victim})
     user_bytes = resolved.capacity.user_bytes
     variables = {"SETTLING": str(SETTLING_WRITES * user_bytes), "MEASURED": str(MEASURED_WRITES * user_bytes)}
@@ -176,7 +176,7 @@ def _finding(rows: list[Row], found: Mapping[str, float]) -> str:
     return (
         f"Zones that the host keeps on an ordinary drive deviate by {min(deviations):+.1f} to {max(deviations):+.1f} % "
         f"from the measured write amplification. A zoned drive comes to {found['in sequence']:.4f}, parity alone; a "
-        f"host that overwrites at random and cleans its zones itself writes {log:.1f} times as much with "
+        f"host that overwrites at random and collects garbage in its zones writes {log:.1f} times as much with "
         f"{100 * SPARE_AREAS[0]:.0f} % of spare zones."
     )
 
@@ -198,10 +198,10 @@ def _over_spare_area(found: Mapping[str, float]) -> "Figure":
     few, many = (found[_log_label("greedy", spare)] for spare in (SPARE_AREAS[0], SPARE_AREAS[-1]))
     return published_lines(
         name="host-gc",
-        title=f"A host that cleans its zones itself writes {few:.1f} times its user's bytes with {least} % of spare "
-        f"zones, {many:.1f} times with {most} %",
+        title=f"A host that collects garbage in its zones writes {few:.1f} times its user's bytes with {least} % of "
+        f"spare zones, {many:.1f} times with {most} %",
         caption="Bytes written for each byte of the user, uniform overwrites: marks simulated, lines closed forms. "
-        f"FIFO lies upon greedy: the closed forms are at most {100 * apart:.1f} % apart.",
+        f"FIFO and greedy coincide: the closed forms are at most {100 * apart:.1f} % apart.",
         lines=lines,
         marks=marks,
         x_title="spare zones, %",

@@ -1,4 +1,4 @@
-"""What zones cost: kept by the host on an ordinary drive, on a zoned drive, and cleaned by the host."""
+"""What zones cost: kept by the host on an ordinary drive, on a zoned drive, and with garbage collection by the host."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.zones import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """The published zones on an ordinary drive, a zoned drive, and a host that cleans its own log."""
+    """The published zones on an ordinary drive, a zoned drive, and a host that collects garbage in its own log."""
     return comparison.run(context)
 
 
@@ -25,7 +25,7 @@ STUDY = Study(
             "No real drive's inside is published. A table has zones that are no whole number of erase units.",
         ),
         Assumption(
-            "a host that cleans its log is a drive of the textbook whose erase units are the zones",
+            "a host that collects garbage in its log is a drive of the textbook whose erase units are the zones",
             "It moves what lives in a zone to the open one and resets it, which is what such a drive does.",
         ),
     ),

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ssdlab import workloads
 from ssdlab.quantities import parse_bytes
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device import health, plan, programs, run
@@ -15,7 +16,6 @@ from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission, Place
 from ssdlab.targets.device.plan import Planned
 from ssdlab.targets.device.run import Progress
-from ssdlab.workloads import jobs
 from ssdlab.workloads.jobs.jobfile import JobFile
 
 
@@ -84,7 +84,7 @@ def prepared(
 ) -> Iterator[Measurement]:
     """What `measure` runs. Raises InputError for a job that cannot run there or a place that may not be written to."""
     check_platform()
-    job_file = jobs.load(job)
+    job_file = workloads.load_for_device(job)
     with opened(on, job_file, permission, size_bytes=size_bytes, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
         planned = plan.planned(job_file, stages, place, seed=seed)

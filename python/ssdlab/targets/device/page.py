@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ssdlab.report import headlines, page, wording
+from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_page
@@ -23,9 +23,9 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
         subtitle=f"{measured.source} on {name}, by fio",
         summary=f"Write amplification, by SMART: {_waf(measured)}.",
         notices=[*([measured.failure] if measured.failure else []), *measured.notes],
-        before=[page.Section("Jobs", page.definition_list(entries))] if entries else [],
+        before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
         figures=[*measured.figures(), *over_time(measured)],
-        after=[page.Section("How to reproduce", page.command(command_line))],
+        after=[page.Section("How to reproduce", parts.command(command_line))],
     )
     return write_page(whole, directory)
 

@@ -1,4 +1,4 @@
-//! What a unit becomes when it is stored: compressed by lz4 where that saves a place, as it is where not.
+//! The stored form of a unit: compressed by lz4 if that saves a slot, otherwise unchanged.
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 
@@ -11,33 +11,33 @@ pub struct Codec {
 }
 
 impl Codec {
-    pub fn new(unit_bytes: u32, places_per_unit: u32, compresses: bool) -> Self {
+    pub fn new(unit_bytes: u32, slots_per_unit: u32, compresses: bool) -> Self {
         let unit_bytes = unit_bytes as usize;
         Self {
             unit_bytes,
-            packing_bytes: unit_bytes / places_per_unit as usize,
+            packing_bytes: unit_bytes / slots_per_unit as usize,
             compresses,
             table: CompressTable::default(),
             output: vec![0; get_maximum_output_size(unit_bytes)],
         }
     }
 
-    /// Places that so many bytes take.
-    pub fn places(&self, length_bytes: usize) -> u32 {
+    /// Slots occupied by this many bytes.
+    pub fn slots(&self, length_bytes: usize) -> u32 {
         length_bytes.div_ceil(self.packing_bytes) as u32
     }
 
-    /// The bytes to store of a unit. As many as a unit has are the unit itself.
+    /// The stored bytes of a unit. If they are as many as a unit has, they are the unit itself.
     pub fn encode<'a>(&'a mut self, unit: &'a [u8]) -> &'a [u8] {
         if !self.compresses {
             return unit;
         }
         let length = compress_into_with_table(unit, &mut self.output, &mut self.table).expect("there is room for all");
-        let saves_a_place = self.places(length) < self.places(self.unit_bytes);
-        if saves_a_place { &self.output[..length] } else { unit }
+        let saves_a_slot = self.slots(length) < self.slots(self.unit_bytes);
+        if saves_a_slot { &self.output[..length] } else { unit }
     }
 
-    /// The unit that was stored as such bytes. False when they are no unit.
+    /// Restores the unit from its stored bytes. False if they are invalid.
     pub fn decode(&self, stored: &[u8], unit: &mut [u8]) -> bool {
         if stored.len() == self.unit_bytes {
             unit.copy_from_slice(stored);
@@ -60,12 +60,12 @@ mod tests {
     #[test]
     fn a_unit_comes_back_and_takes_what_lz4_makes_of_it() {
         let mut codec = Codec::new(4096, 8, true);
-        // A run of zeroes costs lz4 some 20 bytes of its own, so that half a unit does not fit into half its places.
-        for (random_bytes, places) in [(0, 1), (400, 1), (2000, 4), (2048, 5), (3500, 7), (3600, 8), (4096, 8)] {
+        // A run of zeroes needs some 20 bytes in lz4, so that half a unit does not fit into half its slots.
+        for (random_bytes, slots) in [(0, 1), (400, 1), (2000, 4), (2048, 5), (3500, 7), (3600, 8), (4096, 8)] {
             let unit = unit(random_bytes);
             let stored = codec.encode(&unit).to_vec();
-            assert_eq!(codec.places(stored.len()), places, "{random_bytes} random bytes: {} stored", stored.len());
-            assert_eq!(stored.len() == 4096, places == 8);
+            assert_eq!(codec.slots(stored.len()), slots, "{random_bytes} random bytes: {} stored", stored.len());
+            assert_eq!(stored.len() == 4096, slots == 8);
             let mut read = vec![1; 4096];
             assert!(codec.decode(&stored, &mut read) && read == unit);
         }

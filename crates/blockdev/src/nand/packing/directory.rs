@@ -1,31 +1,31 @@
-//! Which stored units begin in a mapping unit: a part of its spare bytes, an entry for each place.
+//! The stored units that begin in a mapping unit: a part of its spare bytes, with an entry for each slot.
 //!
-//! An entry counts while its mapping unit does; the first place that is written in one clears them all.
+//! An entry is valid while its mapping unit is; the first slot written in one clears them all.
 
 use crate::nand::medium::{Medium, NO_LPN, u32_at, u64_at};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(in crate::nand) const ENTRY_BYTES: usize = 16;
-/// Above the length of what could not be read when it was stored or moved.
+/// A flag above the length, for contents that could not be read when they were stored or moved.
 const LOST: u32 = 1 << 31;
 
-/// What is stored from a place on.
+/// A unit stored from a slot on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Who wrote it.
+    /// The address that wrote it.
     pub lpn: u32,
     pub length_bytes: u32,
-    /// It must never be handed on.
+    /// Its contents are lost and must not be returned.
     pub is_lost: bool,
-    /// The number of the write, which names the contents: a move does not change it.
+    /// The number of the write, which identifies the contents: a move does not change it.
     pub version: u64,
 }
 
 impl Medium {
-    /// What begins at a place of a mapping unit that has been begun.
+    /// The entry that begins at a slot of a mapping unit in use.
     #[inline]
-    pub fn entry(&self, place: u32) -> Option<Entry> {
-        let at = self.directory_at + place as usize * ENTRY_BYTES;
+    pub fn entry(&self, slot: u32) -> Option<Entry> {
+        let at = self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = &self.memory[at..at + ENTRY_BYTES];
         let (lpn, length) = (u32_at(bytes, 0), u32_at(bytes, 4));
         (lpn != NO_LPN).then(|| Entry {
@@ -36,20 +36,22 @@ impl Medium {
         })
     }
 
-    pub fn set_entry(&mut self, place: u32, entry: Entry) {
-        let at = self.directory_at + place as usize * ENTRY_BYTES;
+    /// Writes the entry that begins at a slot.
+    pub fn set_entry(&mut self, slot: u32, entry: Entry) {
+        let at = self.directory_at + slot as usize * ENTRY_BYTES;
         let bytes = &mut self.memory[at..at + ENTRY_BYTES];
         let length = entry.length_bytes | if entry.is_lost { LOST } else { 0 };
         bytes[4..8].copy_from_slice(&length.to_le_bytes());
         bytes[8..].copy_from_slice(&entry.version.to_le_bytes());
-        // The address last: a process that is killed in between leaves no entry.
+        // The address last: a process killed in between leaves no entry.
         compiler_fence(Ordering::SeqCst);
         bytes[..4].copy_from_slice(&entry.lpn.to_le_bytes());
     }
 
-    pub fn clear_entries(&mut self, places: std::ops::Range<u32>) {
-        let at = |place: u32| self.directory_at + place as usize * ENTRY_BYTES;
-        let bytes = at(places.start)..at(places.end);
+    /// Removes the entries that begin at these slots.
+    pub fn clear_entries(&mut self, slots: std::ops::Range<u32>) {
+        let at = |slot: u32| self.directory_at + slot as usize * ENTRY_BYTES;
+        let bytes = at(slots.start)..at(slots.end);
         self.memory[bytes].fill(0xff);
     }
 }
@@ -60,7 +62,7 @@ mod tests {
     use crate::nand::medium::Shape;
     use crate::nand::medium::tests::SHAPE as PLAIN;
 
-    const SHAPE: Shape = Shape { places_per_unit: 8, ..PLAIN };
+    const SHAPE: Shape = Shape { slots_per_unit: 8, ..PLAIN };
 
     #[test]
     fn an_entry_is_read_as_it_was_written_until_it_is_cleared() {

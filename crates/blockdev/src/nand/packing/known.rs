@@ -1,43 +1,43 @@
-//! Data that is stored, by its hash: where to look whether a unit is stored already.
+//! Stored data by its hash, for finding duplicates.
 //!
-//! A hash only says where to look; the bytes are compared before they are taken as equal. So two units of one hash cost
-//! a deduplication and never more.
+//! A hash only says where to look; the bytes are compared before they count as equal. So a collision of hashes costs a
+//! deduplication and never more.
 
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub struct Known {
-    /// The place that held such data when it was noted last; it may hold something else since.
-    places: HashMap<u64, u32>,
-    places_max: usize,
+    /// The slot of the data when it was last recorded; it may hold something else now.
+    slots: HashMap<u64, u32>,
+    slots_max: usize,
 }
 
 impl Known {
-    /// For a drive of so many units: no more can be stored at a time.
+    /// For a drive with this many units, the most that can be stored at a time.
     pub fn new(logical_units: u32) -> Self {
-        Self { places: HashMap::new(), places_max: 2 * logical_units as usize + 64 }
+        Self { slots: HashMap::new(), slots_max: 2 * logical_units as usize + 64 }
     }
 
     pub fn find(&self, stored: &[u8]) -> Option<u32> {
-        self.places.get(&xxh3_64(stored)).copied()
+        self.slots.get(&xxh3_64(stored)).copied()
     }
 
-    /// What no longer holds what it was noted for is forgotten when there is too much of it.
-    pub fn note(&mut self, stored: &[u8], place: u32, still_holds: impl Fn(u32) -> bool) {
-        if self.places.len() >= self.places_max {
-            self.places.retain(|_, &mut place| still_holds(place));
+    /// Outdated entries are removed when there are too many.
+    pub fn note(&mut self, stored: &[u8], slot: u32, still_holds: impl Fn(u32) -> bool) {
+        if self.slots.len() >= self.slots_max {
+            self.slots.retain(|_, &mut slot| still_holds(slot));
         }
-        self.places.insert(xxh3_64(stored), place);
+        self.slots.insert(xxh3_64(stored), slot);
     }
 
     pub fn moved(&mut self, stored: &[u8], from: u32, to: u32) {
-        if let Some(place) = self.places.get_mut(&xxh3_64(stored)).filter(|place| **place == from) {
-            *place = to;
+        if let Some(slot) = self.slots.get_mut(&xxh3_64(stored)).filter(|slot| **slot == from) {
+            *slot = to;
         }
     }
 
     pub fn clear(&mut self) {
-        self.places.clear();
+        self.slots.clear();
     }
 }
 
@@ -52,10 +52,10 @@ mod tests {
         known.moved(b"one", 1, 5);
         known.moved(b"one", 1, 9);
         assert_eq!((known.find(b"one"), known.find(b"two")), (Some(5), None));
-        for place in 0..10_000u32 {
-            known.note(&place.to_le_bytes(), place, |place| place % 1000 == 0);
+        for slot in 0..10_000u32 {
+            known.note(&slot.to_le_bytes(), slot, |slot| slot % 1000 == 0);
         }
-        assert!(known.places.len() <= 64);
+        assert!(known.slots.len() <= 64);
         assert_eq!(known.find(&9999u32.to_le_bytes()), Some(9999));
     }
 }

@@ -1,11 +1,11 @@
-//! The contents of a drive that reduces data. What the host writes is compressed, and packed one behind the other into
-//! mapping units of flash; what is stored already is only pointed at.
+//! The contents of a drive with data reduction. Written data is compressed, and packed back to back into mapping units
+//! of flash; duplicates only refer to stored data.
 //!
-//! The translation layer numbers *places*, several to a mapping unit, and says which of them a stored unit takes; flash
-//! is programmed, torn, lost and rebuilt from parity by whole mapping units as on other drives. A stored unit lies in
-//! one of them or across two, and can be read while both can. What begins in a mapping unit says its directory
-//! (`directory`). One that is not full yet is in the drive's memory; when it must be programmed before it is full
-//! because the place of a waiting erase is needed, what is in it up to there is safe.
+//! The translation layer numbers slots, several to a mapping unit, and assigns them to stored units; flash is
+//! programmed, torn, lost and rebuilt from parity by whole mapping units as on other drives. A stored unit is within
+//! one of them or spans two, and is readable while both are. The directory of a mapping unit (`directory`) says what
+//! begins in it. A mapping unit that is not full yet is in the drive's memory; if it must be programmed early because a
+//! waiting erase needs the slot, its contents up to there are safe.
 
 mod codec;
 pub(super) mod directory;
@@ -26,33 +26,34 @@ use std::ops::Range;
 pub(super) struct Packing {
     shift: u32,
     codec: Codec,
-    /// By address, the number of the write whose data it holds. A read that finds another's is an error.
+    /// By address, the number of the write whose data it has. A read that finds another number is an error.
     contents: Vec<u64>,
-    /// Only for a drive that looks for repetitions.
+    /// Only for a drive with deduplication.
     known: Option<Known>,
-    /// Mapping units that have been begun and are not full, each with the places that are filled: one a stream.
+    /// Mapping units that are partly filled, each with the number of filled slots: one a stream.
     begun: Vec<(u32, u32)>,
     /// A unit of the host, and the stored bytes of what is read or moved.
     unit: Vec<u8>,
     stored: Vec<u8>,
-    /// What is to be stored of the unit that was made ready.
+    /// The stored form of the prepared unit.
     prepared: Vec<u8>,
     is_prepared_lost: bool,
 }
 
-/// What a unit that the host writes takes.
+/// How a unit of the host will be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    pub places: u32,
-    /// Where the same bytes are stored, if anybody still holds them there.
+    /// Slots that the unit will occupy.
+    pub slots: u32,
+    /// Where the same bytes are stored, if they still are.
     pub same_at: Option<u32>,
 }
 
 impl Packing {
     pub fn new(shape: &Shape, settings: &DataReduction) -> Self {
         Self {
-            shift: shape.places_per_unit.trailing_zeros(),
-            codec: Codec::new(shape.unit_bytes, shape.places_per_unit, settings.compression),
+            shift: shape.slots_per_unit.trailing_zeros(),
+            codec: Codec::new(shape.unit_bytes, shape.slots_per_unit, settings.compression),
             contents: vec![0; shape.logical_units as usize],
             known: settings.deduplication.then(|| Known::new(shape.logical_units)),
             begun: Vec::new(),
@@ -67,17 +68,18 @@ impl Packing {
         &self.contents
     }
 
-    /// The mapping units that places lie in.
-    fn units(&self, places: &Range<u32>) -> Range<u32> {
-        places.start >> self.shift..((places.end - 1) >> self.shift) + 1
+    /// The mapping units that contain the slots.
+    fn units(&self, slots: &Range<u32>) -> Range<u32> {
+        slots.start >> self.shift..((slots.end - 1) >> self.shift) + 1
     }
 
-    fn places_of_unit(&self, unit: u32) -> Range<u32> {
+    fn slots_of_unit(&self, unit: u32) -> Range<u32> {
         unit << self.shift..(unit + 1) << self.shift
     }
 }
 
 impl Nand {
+    /// Whether the drive reduces data.
     pub fn is_packed(&self) -> bool {
         self.packing.is_some()
     }
@@ -86,20 +88,20 @@ impl Nand {
         self.packing.as_mut().expect("only a drive that reduces data comes here")
     }
 
-    /// Makes the host's unit ready to be stored: completes it with what the address holds at `old_place` where a part
-    /// is written, compresses it, and looks whether it is stored already. What cannot be completed is stored as lost.
+    /// Prepares a unit of the host for storing: for a partial write completes it with the old contents at `old_slot`,
+    /// compresses it, and looks for a duplicate. What cannot be completed is stored as lost.
     pub fn prepare_unit(
         &mut self,
         lpn: u32,
-        old_place: Option<u32>,
+        old_slot: Option<u32>,
         transfer: &Transfer<'_>,
     ) -> (Prepared, Result<(), DeviceError>) {
         let unit_bytes = self.medium.shape().unit_bytes;
         let part = transfer.part(u64::from(lpn), unit_bytes).expect("the host writes to its units");
         let is_whole = part.to - part.from == unit_bytes as usize;
         let mut answer = Ok(());
-        match old_place.filter(|_| !is_whole) {
-            Some(place) => answer = self.load_unit(lpn, place),
+        match old_slot.filter(|_| !is_whole) {
+            Some(slot) => answer = self.load_unit(lpn, slot),
             None => self.packing().unit.fill(0),
         }
         let packing = self.packing.as_mut().expect("it was there");
@@ -107,7 +109,7 @@ impl Nand {
         if packing.is_prepared_lost {
             packing.prepared.clear();
             packing.prepared.push(0);
-            return (Prepared { places: 1, same_at: None }, answer);
+            return (Prepared { slots: 1, same_at: None }, answer);
         }
         let into = &mut packing.unit[part.from..part.to];
         match transfer {
@@ -116,20 +118,20 @@ impl Nand {
         }
         packing.prepared.clear();
         packing.prepared.extend_from_slice(packing.codec.encode(&packing.unit));
-        let places = packing.codec.places(packing.prepared.len());
+        let slots = packing.codec.slots(packing.prepared.len());
         let same_at = packing.known.as_ref().and_then(|known| known.find(&packing.prepared));
-        (Prepared { places, same_at: same_at.filter(|&place| self.holds_prepared(place)) }, answer)
+        (Prepared { slots, same_at: same_at.filter(|&slot| self.holds_prepared(slot)) }, answer)
     }
 
-    /// Whether the bytes at a place are those of the unit that was made ready.
-    fn holds_prepared(&self, place: u32) -> bool {
+    /// Whether the bytes at a slot equal the prepared unit.
+    fn holds_prepared(&self, slot: u32) -> bool {
         let packing = self.packing.as_ref().expect("only a drive that reduces data comes here");
-        let Some(entry) = self.medium.entry(place).filter(|entry| !entry.is_lost) else { return false };
-        if entry.length_bytes as usize != packing.prepared.len() || !self.is_there(place, &entry) {
+        let Some(entry) = self.medium.entry(slot).filter(|entry| !entry.is_lost) else { return false };
+        if entry.length_bytes as usize != packing.prepared.len() || !self.is_there(slot, &entry) {
             return false;
         }
         let mut rest = &packing.prepared[..];
-        self.pieces(place, entry.length_bytes).all(|(unit, bytes)| {
+        self.pieces(slot, entry.length_bytes).all(|(unit, bytes)| {
             let (piece, later) = rest.split_at(bytes.len());
             rest = later;
             let state = self.medium.spare(unit).state;
@@ -137,11 +139,11 @@ impl Nand {
         })
     }
 
-    /// Hands the host what an address holds at a place.
-    pub fn read_packed(&mut self, lpn: u32, place: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
+    /// Transfers the contents of an address, stored at a slot, to the host.
+    pub fn read_packed(&mut self, lpn: u32, slot: u32, transfer: &mut Transfer<'_>) -> Result<(), DeviceError> {
         let unit_bytes = self.medium.shape().unit_bytes;
         let part = transfer.part(u64::from(lpn), unit_bytes).expect("the host reads its units");
-        self.load_unit(lpn, place)?;
+        self.load_unit(lpn, slot)?;
         if let Transfer::Read { into, .. } = transfer {
             let unit = &self.packing().unit[part.from..part.to];
             into[part.at..part.at + unit.len()].copy_from_slice(unit);
@@ -149,15 +151,15 @@ impl Nand {
         Ok(())
     }
 
-    /// Brings what an address holds at a place into `unit`.
-    fn load_unit(&mut self, lpn: u32, place: u32) -> Result<(), DeviceError> {
+    /// Loads the contents of an address, stored at a slot, into `unit`.
+    fn load_unit(&mut self, lpn: u32, slot: u32) -> Result<(), DeviceError> {
         let offset_bytes = u64::from(lpn) * u64::from(self.medium.shape().unit_bytes);
         let contents = self.packing().contents[lpn as usize];
-        let entry = self.medium.entry(place).filter(|entry| entry.version == contents);
-        let Some(entry) = entry.filter(|entry| self.is_there(place, entry)) else {
+        let entry = self.medium.entry(slot).filter(|entry| entry.version == contents);
+        let Some(entry) = entry.filter(|entry| self.is_there(slot, entry)) else {
             return Err(DeviceError::Misplaced { offset_bytes });
         };
-        if !self.load_stored(place, &entry) {
+        if !self.load_stored(slot, &entry) {
             return Err(DeviceError::Unreadable { offset_bytes });
         }
         let packing = self.packing.as_mut().expect("it was there");
@@ -165,11 +167,11 @@ impl Nand {
         if is_unit { Ok(()) } else { Err(DeviceError::Misplaced { offset_bytes }) }
     }
 
-    /// Brings the stored bytes of an entry into `stored`. False when they cannot be had.
-    fn load_stored(&mut self, place: u32, entry: &Entry) -> bool {
+    /// Loads the stored bytes of an entry into `stored`. False if they cannot be read.
+    fn load_stored(&mut self, slot: u32, entry: &Entry) -> bool {
         self.packing().stored.clear();
-        let pieces: Vec<_> = self.pieces(place, entry.length_bytes).collect();
-        // Of two mapping units both are read, and put right if need be.
+        let pieces: Vec<_> = self.pieces(slot, entry.length_bytes).collect();
+        // Of two mapping units both are read, and rebuilt if necessary.
         let is_readable = pieces.iter().fold(!entry.is_lost, |before, &(unit, _)| self.make_readable(unit) && before);
         if is_readable {
             let packing = self.packing.as_mut().expect("it was there");
@@ -180,12 +182,12 @@ impl Nand {
         is_readable
     }
 
-    /// The mapping units that so many bytes from a place on lie in, and where in each.
-    fn pieces(&self, place: u32, length_bytes: u32) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
-        let Shape { unit_bytes, places_per_unit, .. } = *self.medium.shape();
-        let packing_bytes = u64::from(unit_bytes / places_per_unit);
+    /// The mapping units that contain this many bytes from a slot on, and the position in each.
+    fn pieces(&self, slot: u32, length_bytes: u32) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
+        let Shape { unit_bytes, slots_per_unit, .. } = *self.medium.shape();
+        let packing_bytes = u64::from(unit_bytes / slots_per_unit);
         let unit_bytes = u64::from(unit_bytes);
-        let start = u64::from(place) * packing_bytes;
+        let start = u64::from(slot) * packing_bytes;
         let end = start + u64::from(length_bytes);
         (start / unit_bytes..end.div_ceil(unit_bytes)).map(move |unit| {
             let first = unit * unit_bytes;
@@ -194,14 +196,14 @@ impl Nand {
         })
     }
 
-    /// Whether all of what an entry names was brought to flash, or is on its way; it may be lost since.
-    fn is_there(&self, place: u32, entry: &Entry) -> bool {
+    /// Whether all of an entry was programmed, or is pending; it may have been lost since.
+    fn is_there(&self, slot: u32, entry: &Entry) -> bool {
         let state = |unit| self.medium.spare(unit).state;
-        self.pieces(place, entry.length_bytes)
+        self.pieces(slot, entry.length_bytes)
             .all(|(unit, _)| !matches!(state(unit), PageState::Erased | PageState::Torn))
     }
 
-    /// As `carry_out`, with what the translation layer puts where, each after so many decisions.
+    /// Like `carry_out`, with what is packed where, each after a number of decisions.
     pub fn carry_out_packed(&mut self, decisions: &[Decision], packed: &[(u32, Packed)]) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         let mut packed = packed.iter().peekable();
@@ -216,7 +218,7 @@ impl Nand {
                     self.decide_erase(erase_unit.0);
                     Ok(())
                 }
-                // What is read was read when it was asked for or moved.
+                // Reads were performed when they were requested or moved.
                 _ => Ok(()),
             };
             answer = answer.and(done);
@@ -227,9 +229,9 @@ impl Nand {
 
     fn pack(&mut self, packed: Packed) -> Result<(), DeviceError> {
         match packed {
-            Packed::Written { lpn, place, places } => self.store_prepared(lpn.0, place.0..place.0 + places),
-            Packed::Moved { from, place, places, .. } => self.move_stored(from.0, place.0..place.0 + places),
-            Packed::Nothing { place, places } => self.begin(place.0..place.0 + places),
+            Packed::Written { lpn, slot, slots } => self.store_prepared(lpn.0, slot.0..slot.0 + slots),
+            Packed::Moved { from, slot, slots, .. } => self.move_stored(from.0, slot.0..slot.0 + slots),
+            Packed::Nothing { slot, slots } => self.begin(slot.0..slot.0 + slots),
             Packed::Shared { lpn, original } => {
                 let contents = self.packing().contents[original.0 as usize];
                 self.packing().contents[lpn.0 as usize] = contents;
@@ -240,69 +242,69 @@ impl Nand {
         }
     }
 
-    fn store_prepared(&mut self, lpn: u32, places: Range<u32>) -> Result<(), DeviceError> {
-        let begun = self.begin(places.clone());
+    fn store_prepared(&mut self, lpn: u32, slots: Range<u32>) -> Result<(), DeviceError> {
+        let begun = self.begin(slots.clone());
         let prepared = std::mem::take(&mut self.packing().prepared);
         let version = self.next_version();
         let packing = self.packing();
         packing.contents[lpn as usize] = version;
         let entry = Entry { lpn, length_bytes: prepared.len() as u32, is_lost: packing.is_prepared_lost, version };
-        let put = begun.and_then(|()| self.put(places.start, entry, &prepared));
+        let put = begun.and_then(|()| self.put(slots.start, entry, &prepared));
         if put.is_err() {
-            self.medium.set_entry(places.start, Entry { is_lost: true, ..entry });
+            self.medium.set_entry(slots.start, Entry { is_lost: true, ..entry });
         }
         let packing = self.packing.as_mut().expect("it was there");
         if let (Some(known), false) = (&mut packing.known, entry.is_lost || put.is_err()) {
             let (medium, contents) = (&self.medium, &packing.contents);
-            known.note(&prepared, places.start, |place| {
-                medium.entry(place).is_some_and(|entry| contents[entry.lpn as usize] == entry.version)
+            known.note(&prepared, slots.start, |slot| {
+                medium.entry(slot).is_some_and(|entry| contents[entry.lpn as usize] == entry.version)
             });
         }
         packing.prepared = prepared;
         put
     }
 
-    fn move_stored(&mut self, from: u32, places: Range<u32>) -> Result<(), DeviceError> {
+    fn move_stored(&mut self, from: u32, slots: Range<u32>) -> Result<(), DeviceError> {
         let entry = self.medium.entry(from).expect("what is moved was stored");
         let was_lost = entry.is_lost;
         let is_readable = self.load_stored(from, &entry);
-        let begun = self.begin(places.clone());
+        let begun = self.begin(slots.clone());
         let stored = std::mem::take(&mut self.packing().stored);
-        let put = begun.and_then(|()| self.put(places.start, Entry { is_lost: !is_readable, ..entry }, &stored));
+        let put = begun.and_then(|()| self.put(slots.start, Entry { is_lost: !is_readable, ..entry }, &stored));
         if put.is_err() {
-            self.medium.set_entry(places.start, Entry { is_lost: true, ..entry });
+            self.medium.set_entry(slots.start, Entry { is_lost: true, ..entry });
         }
         let is_lost = !is_readable || put.is_err();
         self.events.lost_units += u64::from(is_lost && !was_lost);
         let packing = self.packing.as_mut().expect("it was there");
         if let (Some(known), false) = (&mut packing.known, is_lost) {
-            known.moved(&stored, from, places.start);
+            known.moved(&stored, from, slots.start);
         }
         packing.stored = stored;
         put
     }
 
-    /// Lays stored bytes down, and then says so.
-    fn put(&mut self, place: u32, entry: Entry, mut rest: &[u8]) -> Result<(), DeviceError> {
+    /// Stores bytes, and then their entry.
+    fn put(&mut self, slot: u32, entry: Entry, mut rest: &[u8]) -> Result<(), DeviceError> {
         if !entry.is_lost {
-            for (unit, bytes) in self.pieces(place, entry.length_bytes) {
+            for (unit, bytes) in self.pieces(slot, entry.length_bytes) {
                 let (piece, later) = rest.split_at(bytes.len());
                 let into = self.medium.replace_data(unit).map_err(DeviceError::Store)?;
                 into[bytes].copy_from_slice(piece);
                 rest = later;
             }
         }
-        self.medium.set_entry(place, entry);
+        self.medium.set_entry(slot, entry);
         Ok(())
     }
 
-    /// The places are about to be filled.
-    fn begin(&mut self, places: Range<u32>) -> Result<(), DeviceError> {
+    /// The slots are about to be filled.
+    fn begin(&mut self, slots: Range<u32>) -> Result<(), DeviceError> {
         let mut answer = Ok(());
         let packing = self.packing();
-        let (shift, units) = (packing.shift, packing.units(&places));
+        let (shift, units) = (packing.shift, packing.units(&slots));
         for unit in units {
-            if unit << shift >= places.start {
+            if unit << shift >= slots.start {
                 let done = self.begin_unit(unit);
                 answer = answer.and(done);
             } else if self.groups.touch(unit, self.group_of(unit), self.programs + 1) {
@@ -310,7 +312,7 @@ impl Nand {
             }
         }
         let packing = self.packing();
-        let (last, filled) = (places.end >> shift, places.end & ((1 << shift) - 1));
+        let (last, filled) = (slots.end >> shift, slots.end & ((1 << shift) - 1));
         packing.begun.retain(|&(unit, _)| unit != last);
         if filled > 0 {
             packing.begun.push((last, filled));
@@ -321,8 +323,8 @@ impl Nand {
     fn begin_unit(&mut self, unit: u32) -> Result<(), DeviceError> {
         self.prepare(unit);
         let answer = self.medium.replace_data(unit).map(|data| data.fill(0)).map_err(DeviceError::Store);
-        let places = self.packing().places_of_unit(unit);
-        self.medium.clear_entries(places);
+        let slots = self.packing().slots_of_unit(unit);
+        self.medium.clear_entries(slots);
         self.medium.set_spare(unit, Spare { lpn: NO_LPN, state: PageState::Buffered, version: 0 });
         self.programs += 1;
         self.medium.note_program(self.medium.shape().erase_unit_of(unit), self.programs);
@@ -348,8 +350,7 @@ impl Nand {
         self.take_into_group(unit);
     }
 
-    /// The power is gone, and what was in the drive's memory has been saved: nothing goes on with the mapping units
-    /// that were not full.
+    /// A loss of power after which the drive's memory was saved: partly filled mapping units are not continued.
     pub(super) fn end_begun_units(&mut self) {
         let Some(packing) = &mut self.packing else { return };
         for (unit, _) in std::mem::take(&mut packing.begun) {
@@ -357,14 +358,14 @@ impl Nand {
         }
     }
 
-    /// The same, and nothing has been saved.
+    /// The same, and nothing was saved.
     pub(super) fn forget_begun_units(&mut self) {
         if let Some(packing) = &mut self.packing {
             packing.begun.clear();
         }
     }
 
-    /// Groups were programmed before they were full: what is in a mapping unit that goes on is safe up to here.
+    /// Groups were programmed before they were full: the contents of a continued mapping unit are safe up to here.
     pub(super) fn note_what_is_safe(&mut self) {
         let Some(packing) = &self.packing else { return };
         for &(unit, filled) in &packing.begun {
@@ -376,15 +377,15 @@ impl Nand {
         }
     }
 
-    /// Of a mapping unit that was programmed before it was full only what went on in it is lost. False for others.
+    /// Of a mapping unit that was programmed early only what was added later is lost. False for others.
     pub(super) fn keep_what_is_safe(&mut self, unit: u32) -> bool {
         let spare = self.medium.spare(unit);
         let Some(packing) = &self.packing else { return false };
         if spare.state != PageState::Buffered || spare.version == 0 {
             return false;
         }
-        let places = packing.places_of_unit(unit);
-        self.medium.clear_entries(places.start + spare.version as u32..places.end);
+        let slots = packing.slots_of_unit(unit);
+        self.medium.clear_entries(slots.start + spare.version as u32..slots.end);
         self.medium.set_spare(unit, Spare { state: PageState::Programmed, version: 0, ..spare });
         true
     }
@@ -392,6 +393,6 @@ impl Nand {
     /// Units of the host that begin in a mapping unit.
     pub(super) fn entries_in(&self, unit: u32) -> u64 {
         let Some(packing) = &self.packing else { return 0 };
-        packing.places_of_unit(unit).filter(|&place| self.medium.entry(place).is_some()).count() as u64
+        packing.slots_of_unit(unit).filter(|&slot| self.medium.entry(slot).is_some()).count() as u64
     }
 }

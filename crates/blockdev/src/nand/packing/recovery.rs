@@ -1,10 +1,10 @@
-//! How packed data is found again after a loss of power.
+//! Recovery of packed data after a loss of power.
 //!
-//! Each write has a number, which names the data that it stored: moves do not change it, and an address that repeats
-//! data names it too. So what an address holds is a matter of numbers alone (the checkpoint, and what claims the
-//! address since), and where that lies another: wherever a whole entry with this number is. The data that a repetition
-//! names may have been lost with the power, while it was on its way; then the address has what it had before, which is
-//! still there, since no erase overtakes what was decided before it.
+//! Each write has a number, which identifies its data: moves do not change it, and a duplicate's address refers to it
+//! too. So the contents of an address follow from numbers alone (the checkpoint, and later claims to the address), and
+//! their location from another search: wherever a whole entry with this number is. Data referred to by a duplicate may
+//! have been lost with the power before it was programmed; the address then has its previous contents, which still
+//! exist, since no erase overtakes earlier decisions.
 
 use super::directory::Entry;
 use crate::nand::medium::PageState;
@@ -12,17 +12,17 @@ use crate::nand::{Nand, Recovery};
 use ssdlab_engine::ftl::recovery::{Found, FoundUnit};
 use ssdlab_engine::units::{Lpn, Ppn};
 
-/// Data that was found. The order is that of looking it up: of two copies one that can be read comes first.
+/// Data found by the scan, in the order of preference: of two copies a readable one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Copy {
     version: u64,
     is_lost: bool,
-    place: u32,
+    slot: u32,
     lpn: u32,
-    places: u32,
+    slots: u32,
 }
 
-/// What says what an address holds: the data of a write, or nothing (0).
+/// A claim to the contents of an address: the number of a write, or 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Claim {
     version: u64,
@@ -37,22 +37,22 @@ impl Nand {
         let mut claims = vec![Claim::default(); shape.logical_units as usize];
         let mut copies = Vec::new();
         let checkpoint = self.journal.checkpoint_map(&self.medium).zip(self.journal.checkpoint_contents(&self.medium));
-        for (claim, (place, contents)) in claims.iter_mut().zip(checkpoint) {
+        for (claim, (slot, contents)) in claims.iter_mut().zip(checkpoint) {
             claim.version = checkpoint_version;
-            if place < shape.physical_units() * shape.places_per_unit {
+            if slot < shape.physical_units() * shape.slots_per_unit {
                 recovery.checkpoint_units += 1;
                 claim.contents = contents;
-                copies.extend(self.copy_at(place).filter(|copy| copy.version == contents));
+                copies.extend(self.copy_at(slot).filter(|copy| copy.version == contents));
             }
         }
         let mut begun_units = Vec::new();
         let erase_units = self.scan_all(undone, &mut recovery, |_, unit, _| begun_units.push(unit));
         let mut version = checkpoint_version;
         for unit in begun_units {
-            for place in unit * shape.places_per_unit..(unit + 1) * shape.places_per_unit {
-                // Numbers of what was torn are not given again: a repetition may name them.
-                version = version.max(self.medium.entry(place).map_or(0, |entry| entry.version));
-                copies.extend(self.copy_at(place));
+            for slot in unit * shape.slots_per_unit..(unit + 1) * shape.slots_per_unit {
+                // Numbers of torn data are not reused: a duplicate may refer to them.
+                version = version.max(self.medium.entry(slot).map_or(0, |entry| entry.version));
+                copies.extend(self.copy_at(slot));
             }
         }
         copies.sort_unstable();
@@ -80,34 +80,29 @@ impl Nand {
             .map(Lpn)
             .zip(&claims)
             .filter_map(|(lpn, claim)| copy_of(claim.contents).map(|copy| (lpn, claim, copy)))
-            .map(|(lpn, claim, copy)| FoundUnit {
-                lpn,
-                ppn: Ppn(copy.place),
-                places: copy.places,
-                version: claim.version,
-            })
+            .map(|(lpn, claim, copy)| FoundUnit { lpn, ppn: Ppn(copy.slot), slots: copy.slots, version: claim.version })
             .collect();
         self.version = version;
         self.take_up_contents(&claims, &units);
-        let padding_units = std::mem::take(&mut self.padding_units) * u64::from(shape.places_per_unit);
+        let padding_units = std::mem::take(&mut self.padding_units) * u64::from(shape.slots_per_unit);
         (Found { units, erase_units, padding_units }, recovery)
     }
 
-    /// What begins at a place, if all of it was brought to flash.
-    fn copy_at(&self, place: u32) -> Option<Copy> {
-        let entry = self.medium.entry(place)?;
-        let state = self.medium.spare(place / self.medium.shape().places_per_unit).state;
-        if matches!(state, PageState::Erased | PageState::Torn) || !self.is_there(place, &entry) {
+    /// The unit that begins at a slot, if all of it was programmed.
+    fn copy_at(&self, slot: u32) -> Option<Copy> {
+        let entry = self.medium.entry(slot)?;
+        let state = self.medium.spare(slot / self.medium.shape().slots_per_unit).state;
+        if matches!(state, PageState::Erased | PageState::Torn) || !self.is_there(slot, &entry) {
             return None;
         }
         let Entry { lpn, length_bytes, version, .. } = entry;
         let is_lost = entry.is_lost
-            || self.pieces(place, length_bytes).any(|(unit, _)| self.medium.spare(unit).state == PageState::Lost);
-        let places = self.packing.as_ref()?.codec.places(length_bytes as usize);
-        Some(Copy { version, is_lost, place, lpn, places })
+            || self.pieces(slot, length_bytes).any(|(unit, _)| self.medium.spare(unit).state == PageState::Lost);
+        let slots = self.packing.as_ref()?.codec.slots(length_bytes as usize);
+        Some(Copy { version, is_lost, slot, lpn, slots })
     }
 
-    /// What the drive's memory knew of the contents before.
+    /// Restores the drive's record of contents.
     fn take_up_contents(&mut self, claims: &[Claim], units: &[FoundUnit]) {
         let packing = self.packing.as_mut().expect("only a drive that reduces data comes here");
         packing.contents.clear();
@@ -122,10 +117,10 @@ impl Nand {
         self.packing().known = Some(known);
     }
 
-    /// The bytes at a place as they are.
-    fn stored_at(&self, place: u32) -> Option<Vec<u8>> {
-        let entry = self.medium.entry(place).filter(|entry| !entry.is_lost)?;
-        let pieces = self.pieces(place, entry.length_bytes);
+    /// The stored bytes at a slot.
+    fn stored_at(&self, slot: u32) -> Option<Vec<u8>> {
+        let entry = self.medium.entry(slot).filter(|entry| !entry.is_lost)?;
+        let pieces = self.pieces(slot, entry.length_bytes);
         Some(pieces.flat_map(|(unit, bytes)| self.medium.data(unit)[bytes].iter().copied()).collect())
     }
 }

@@ -1,7 +1,7 @@
-//! A drive of several namespaces, which share all that it has: units are stored as on a plain drive, and what the
-//! ledger counts is counted for the namespace of the unit's address too.
+//! A drive with several namespaces that share all of its resources: units are stored as on a plain drive, and the
+//! ledger's counts are also kept for the namespace of each unit's address.
 //!
-//! Parity, padding and erases belong to no address; the ledger alone has them.
+//! Parity, padding and erases belong to no address; only the ledger counts them.
 
 use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
@@ -15,23 +15,25 @@ use crate::units::{Lpn, Ppn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a namespace holds, and what was counted for it since the drive was new.
+/// The live units of a namespace, and its counters since the drive was new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamespaceCounts {
     /// Addresses that the host has written and not trimmed.
     pub live_units: u64,
+    /// Counters since the drive was new.
     pub ledger: NamespaceLedger,
 }
 
+/// The layer of drives with namespaces.
 pub struct Namespaced {
-    /// The first address behind each namespace, in their order.
+    /// The first address after each namespace, in order.
     ends: Vec<Lpn>,
     counts: Vec<NamespaceCounts>,
 }
 
 impl Namespaced {
-    /// That of an address. No job has addresses behind the last namespace; what is read ahead there, where nothing was
-    /// ever written, is the last one's.
+    /// The namespace of an address. No job has addresses after the last namespace; read-ahead beyond it, where nothing
+    /// was ever written, belongs to the last one.
     fn index_of(&self, lpn: Lpn) -> usize {
         self.ends.partition_point(|&end| end <= lpn).min(self.ends.len() - 1)
     }
@@ -39,7 +41,7 @@ impl Namespaced {
 
 impl Layer for Namespaced {
     const IS_NAMESPACED: bool = true;
-    /// With the boundaries, so that no other namespaces take it up.
+    /// Includes the boundaries, so that a drive with other namespaces refuses it.
     type Kept = (Vec<u32>, Vec<NamespaceCounts>);
 
     fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
@@ -52,7 +54,7 @@ impl Layer for Namespaced {
         &self.counts
     }
 
-    /// A request across a boundary, which only a run over several namespaces makes, is carried out in parts.
+    /// A request across a boundary, which only a run over several namespaces produces, is executed in parts.
     fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
         let mut rest = *request;
         loop {
@@ -67,7 +69,7 @@ impl Layer for Namespaced {
         }
     }
 
-    /// The part of a read-ahead segment behind a namespace counts for the namespace in which the segment begins.
+    /// The part of a read-ahead segment after a namespace counts for the namespace in which the segment begins.
     fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
         ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
     }
@@ -98,11 +100,12 @@ impl Layer for Namespaced {
 }
 
 impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+    /// Counters by namespace, in order; empty for a drive without any.
     pub fn namespaces(&self) -> &[NamespaceCounts] {
         self.layer.namespaces()
     }
 
-    /// Does what a request asks for; what the ledger counts of it goes to the namespace of an address.
+    /// Executes `work`, and adds its counts to the namespace of the address.
     #[inline(always)]
     pub(in crate::ftl) fn count_by_namespace<T>(&mut self, offset_bytes: u64, step: impl FnOnce(&mut Self) -> T) -> T {
         if !L::IS_NAMESPACED {
@@ -117,7 +120,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         done
     }
 
-    /// What the namespaces have counted adds up to the ledger.
+    /// Checks that the counters of the namespaces add up to the ledger.
     pub(in crate::ftl) fn check_namespaces(&self) -> Result<(), String> {
         if !L::IS_NAMESPACED {
             return Ok(());

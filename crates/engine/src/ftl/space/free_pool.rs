@@ -1,26 +1,26 @@
-//! Erased erase units that wait to be opened, by the die that they lie on.
+//! Erased erase units, by die.
 
 use crate::units::EraseUnit;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 pub struct FreePool {
-    /// A single one for drives whose erase units are opened in one order over all dies.
+    /// A single one for drives that open erase units in one order over all dies.
     dies: Vec<Pool>,
-    /// By erase unit; empty where there is a single pool.
+    /// By erase unit; empty with a single pool.
     die_of: Vec<u16>,
     len: u32,
 }
 
 enum Pool {
-    /// The one that has been free longest comes first.
+    /// The one erased longest ago is taken first.
     InOrder(VecDeque<EraseUnit>),
-    /// The one with the fewest erases comes first; of several, the lowest number.
+    /// The one with the fewest erases is taken first; among equals, the lowest number.
     LeastWorn(BinaryHeap<Reverse<(u32, EraseUnit)>>),
 }
 
 impl FreePool {
-    /// A pool for each die that is named by erase unit, or a single one if none is.
+    /// A pool for each die in `die_of`, which lists the die of each erase unit, or a single pool if it is empty.
     pub fn new(prefers_least_worn: bool, dies: u32, die_of: Vec<u16>) -> Self {
         let pools = if die_of.is_empty() { 1 } else { dies };
         Self { dies: (0..pools).map(|_| Pool::new(prefers_least_worn)).collect(), die_of, len: 0 }
@@ -46,7 +46,7 @@ impl FreePool {
         taken
     }
 
-    /// Takes out one that is to be used no more.
+    /// Removes an erase unit that is retired.
     pub fn remove(&mut self, erase_unit: EraseUnit) {
         let die = self.die_of(erase_unit);
         let before = self.dies[die].len();
@@ -54,7 +54,7 @@ impl FreePool {
         self.len -= before - self.dies[die].len();
     }
 
-    /// All of them, die by die in the order in which they will be taken.
+    /// All of them, die by die, in the order in which they will be taken.
     pub fn in_order(&self) -> Vec<EraseUnit> {
         self.dies.iter().flat_map(Pool::in_order).collect()
     }

@@ -1,4 +1,4 @@
-//! The open erase unit of a stream, and the place in it that is written next.
+//! A write frontier: the open erase unit of a stream, and the next slot to write.
 
 use super::Layout;
 use crate::units::{EraseUnit, Ppn};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Frontier {
-    /// The erase unit that was opened last; nothing before the first.
+    /// The erase unit opened last; None before the first.
     pub erase_unit: Option<EraseUnit>,
     next: u32,
-    /// Where plain writing must stop: at a parity place, at the end, or at once if nothing is open.
+    /// Where consecutive writing stops: at a parity slot, at the end, or at once if nothing is open.
     stop: u32,
-    /// Units that garbage collection moved here, and the sum over them of when the host had written them.
+    /// Units moved here by garbage collection, and the sum of the times at which the host wrote them.
     moved_units: u64,
     moved_born_sum: u128,
     opened_at: u64,
@@ -31,7 +31,7 @@ impl Frontier {
         self.next == self.stop
     }
 
-    /// Places that can be written before the next stop.
+    /// Slots before the next stop.
     #[inline(always)]
     pub fn run_length(&self) -> u32 {
         self.stop - self.next
@@ -45,11 +45,11 @@ impl Frontier {
         ppn
     }
 
-    /// Places in a row, all before the next stop.
-    pub fn take_many(&mut self, places: u32) -> Ppn {
-        debug_assert!(places <= self.run_length());
+    /// Takes consecutive slots, all before the next stop.
+    pub fn take_many(&mut self, slots: u32) -> Ppn {
+        debug_assert!(slots <= self.run_length());
         let ppn = Ppn(self.next);
-        self.next += places;
+        self.next += slots;
         ppn
     }
 
@@ -57,7 +57,7 @@ impl Frontier {
         self.opened_at
     }
 
-    /// Whether it stands inside the erase unit that begins there, and holds no more than that has.
+    /// Whether its position and counts are possible in the erase unit that begins at `first`.
     pub fn is_within(&self, first: u32, units: u32) -> bool {
         let end = first + units;
         let (next, stop) = (self.next, self.stop);
@@ -72,13 +72,13 @@ impl Frontier {
         self.stop = stop.0;
     }
 
-    pub fn skip_parity(&mut self, places: u32) {
-        self.next += places;
+    pub fn skip_parity(&mut self, slots: u32) {
+        self.next += slots;
         self.stop = self.next;
     }
 
-    /// The same in an erase unit that is so many times larger, in time that has so many times more units. Nothing where
-    /// it does not stand inside the smaller one.
+    /// The corresponding position in an erase unit larger by the factor `times`, in a time with `times` as many units.
+    /// None if its position is not inside the smaller one.
     pub fn times(&self, times: u64, smaller: &Layout, larger: &Layout) -> Option<Self> {
         let Some(erase_unit) = self.erase_unit else { return Some(Self::shut()) };
         let (first, from) = (larger.first(erase_unit), smaller.first(erase_unit));
@@ -88,9 +88,9 @@ impl Frontier {
         if times == 1 {
             return Some(*self);
         }
-        let place = |place: u32| larger.magnified(smaller, place - from, times as u32);
-        let next = place(self.next);
-        let stop = place(self.stop).min(larger.next_parity(next)).max(next);
+        let slot = |slot: u32| larger.magnified(smaller, slot - from, times as u32);
+        let next = slot(self.next);
+        let stop = slot(self.stop).min(larger.next_parity(next)).max(next);
         Some(Self {
             erase_unit: self.erase_unit,
             next: first + next,
@@ -106,8 +106,8 @@ impl Frontier {
         self.moved_born_sum += u128::from(units) * u128::from(born_at);
     }
 
-    /// When the host wrote what the filled erase unit holds, on average: what it wrote here directly, it wrote between
-    /// the opening and now.
+    /// When the host wrote the contents of the filled erase unit, on average: units written directly count as written
+    /// half-way between the opening and now.
     pub fn born_at(&self, data_units: u32, now: u64) -> u64 {
         let direct_units = u128::from(u64::from(data_units) - self.moved_units);
         let direct_born_at = u128::from(self.opened_at + (now - self.opened_at) / 2);

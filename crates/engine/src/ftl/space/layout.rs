@@ -1,26 +1,26 @@
-//! Where physical numbers lie: erase unit and place of a PPN, and which places hold parity.
+//! The layout of an erase unit: the erase unit and the slot of a PPN, and which slots hold parity.
 
 use crate::divisor::Divisor;
 use crate::units::{EraseUnit, Ppn};
 
-/// All numbers are places. A place holds a mapping unit, or, where data is reduced, a part of one.
+/// All numbers are slots. A slot holds a mapping unit, or with data reduction a part of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     units_per_erase_unit: Divisor,
-    /// In each stripe of so many places the last mapping unit holds parity; 0: none.
+    /// The last mapping unit of each parity stripe of this many slots holds parity; 0: no parity.
     units_per_stripe: u32,
-    places_per_unit: u32,
+    slots_per_unit: u32,
 }
 
 impl Layout {
-    /// An erase unit and a stripe of so many mapping units.
-    pub fn new(units_per_erase_unit: u32, units_per_stripe: u32, places_per_unit: u32) -> Self {
+    /// The layout for an erase unit and a parity stripe of these numbers of mapping units.
+    pub fn new(units_per_erase_unit: u32, units_per_stripe: u32, slots_per_unit: u32) -> Self {
         assert!(units_per_erase_unit > 1, "an erase unit holds at least two mapping units");
         assert!(units_per_stripe != 1, "a stripe of parity alone holds no data");
         Self {
-            units_per_erase_unit: Divisor::new(units_per_erase_unit * places_per_unit),
-            units_per_stripe: units_per_stripe * places_per_unit,
-            places_per_unit,
+            units_per_erase_unit: Divisor::new(units_per_erase_unit * slots_per_unit),
+            units_per_stripe: units_per_stripe * slots_per_unit,
+            slots_per_unit,
         }
     }
 
@@ -28,77 +28,77 @@ impl Layout {
         self.units_per_erase_unit.get()
     }
 
-    /// 1 unless data is reduced.
-    pub fn places_per_unit(&self) -> u32 {
-        self.places_per_unit
+    /// 1 without data reduction.
+    pub fn slots_per_unit(&self) -> u32 {
+        self.slots_per_unit
     }
 
-    /// Runs of data places that parity leaves, at most.
+    /// The largest number of runs of data slots between parity.
     pub fn runs_per_erase_unit(&self) -> u32 {
-        (self.parity_units_per_erase_unit() / self.places_per_unit).max(1)
+        (self.parity_units_per_erase_unit() / self.slots_per_unit).max(1)
     }
 
-    /// Places of an erase unit that can hold host data.
+    /// Slots of an erase unit for host data.
     pub fn data_units_per_erase_unit(&self) -> u32 {
         self.units_per_erase_unit() - self.parity_units_per_erase_unit()
     }
 
     pub fn parity_units_per_erase_unit(&self) -> u32 {
-        // A last stripe that is cut short is protected as well: its last place holds parity.
+        // A last stripe that is cut short is protected too: its last unit holds parity.
         match self.units_per_stripe {
             0 => 0,
-            stripe => self.units_per_erase_unit().div_ceil(stripe) * self.places_per_unit,
+            stripe => self.units_per_erase_unit().div_ceil(stripe) * self.slots_per_unit,
         }
     }
 
-    /// Places for host data at or after `place`.
-    pub fn data_units_from(&self, place: u32) -> u32 {
-        let parity_before = place.checked_div(self.units_per_stripe).unwrap_or(0) * self.places_per_unit;
+    /// Data slots at or after `slot`.
+    pub fn data_units_from(&self, slot: u32) -> u32 {
+        let parity_before = slot.checked_div(self.units_per_stripe).unwrap_or(0) * self.slots_per_unit;
         let parity_after = self.parity_units_per_erase_unit() - parity_before;
-        (self.units_per_erase_unit() - place).saturating_sub(parity_after)
+        (self.units_per_erase_unit() - slot).saturating_sub(parity_after)
     }
 
-    /// Where the first parity unit at or after `place` begins, or the end of the erase unit.
-    pub fn next_parity(&self, place: u32) -> u32 {
+    /// The start of the first parity unit at or after `slot`, or the end of the erase unit.
+    pub fn next_parity(&self, slot: u32) -> u32 {
         match self.units_per_stripe {
             0 => self.units_per_erase_unit(),
-            stripe => ((place / stripe + 1) * stripe).min(self.units_per_erase_unit()) - self.places_per_unit,
+            stripe => ((slot / stripe + 1) * stripe).min(self.units_per_erase_unit()) - self.slots_per_unit,
         }
     }
 
-    pub fn is_parity(&self, place: u32) -> bool {
-        self.units_per_stripe != 0 && self.next_parity(place) == place
+    pub fn is_parity(&self, slot: u32) -> bool {
+        self.units_per_stripe != 0 && self.next_parity(slot) == slot
     }
 
-    /// The same in an erase unit of so many mapping units; nothing where none can be.
+    /// The same layout for an erase unit of `units` mapping units; None if there can be none.
     pub fn of_units(&self, units: u32) -> Option<Self> {
-        (units > 1).then(|| Self::new(units, self.units_per_stripe / self.places_per_unit, self.places_per_unit))
+        (units > 1).then(|| Self::new(units, self.units_per_stripe / self.slots_per_unit, self.slots_per_unit))
     }
 
-    /// Places for host data before `place`: the number of a data place among them.
-    pub fn data_units_before(&self, place: u32) -> u32 {
-        self.data_units_per_erase_unit() - self.data_units_from(place)
+    /// Data slots before `slot`: the index of a data slot among them.
+    pub fn data_units_before(&self, slot: u32) -> u32 {
+        self.data_units_per_erase_unit() - self.data_units_from(slot)
     }
 
-    /// Where the data place of that number lies, of a drive that does not reduce data.
+    /// The data slot with this index, on a drive without data reduction.
     #[inline]
-    pub fn place_of_data(&self, number: u32) -> u32 {
+    pub fn slot_of_data(&self, number: u32) -> u32 {
         match self.units_per_stripe {
             0 => number,
             stripe => number + number / (stripe - 1),
         }
     }
 
-    /// Where writing goes on that stands at `place` in an erase unit whose data places are so many times fewer: as much
-    /// data lies before it, and the parity that is due there is due here.
-    pub fn magnified(&self, smaller: &Self, place: u32, times: u32) -> u32 {
-        let before = smaller.data_units_before(place) * times;
-        if place == smaller.units_per_erase_unit() {
+    /// The position that corresponds to `slot` of an erase unit with data slots fewer by the factor `times`: the same
+    /// share of data lies before it, and parity is due at the same point.
+    pub fn magnified(&self, smaller: &Self, slot: u32, times: u32) -> u32 {
+        let before = smaller.data_units_before(slot) * times;
+        if slot == smaller.units_per_erase_unit() {
             self.units_per_erase_unit()
-        } else if smaller.is_parity(place) {
-            self.place_of_data(before - 1) + 1
+        } else if smaller.is_parity(slot) {
+            self.slot_of_data(before - 1) + 1
         } else {
-            self.place_of_data(before)
+            self.slot_of_data(before)
         }
     }
 
@@ -119,15 +119,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parity_places_are_the_last_of_each_stripe(units in 2u32..600, stripe in 2u32..40) {
+        fn parity_slots_are_the_last_of_each_stripe(units in 2u32..600, stripe in 2u32..40) {
             let layout = Layout::new(units, stripe, 1);
-            let parity: Vec<u32> = (0..units).filter(|&place| layout.is_parity(place)).collect();
-            let obvious: Vec<u32> = (0..units).filter(|&place| (place + 1) % stripe == 0 || place + 1 == units).collect();
+            let parity: Vec<u32> = (0..units).filter(|&slot| layout.is_parity(slot)).collect();
+            let obvious: Vec<u32> = (0..units).filter(|&slot| (slot + 1) % stripe == 0 || slot + 1 == units).collect();
             prop_assert_eq!(&parity, &obvious);
             prop_assert_eq!(parity.len() as u32, layout.parity_units_per_erase_unit());
-            for place in 0..units {
-                let data = (place..units).filter(|&place| !layout.is_parity(place)).count();
-                prop_assert_eq!(layout.data_units_from(place), data as u32);
+            for slot in 0..units {
+                let data = (slot..units).filter(|&slot| !layout.is_parity(slot)).count();
+                prop_assert_eq!(layout.data_units_from(slot), data as u32);
             }
         }
 
@@ -136,24 +136,24 @@ mod tests {
             stripes in 1u32..20, stripe in 2u32..40, times in 1u32..10
         ) {
             let (smaller, larger) = (Layout::new(stripes * stripe, stripe, 1), Layout::new(stripes * stripe * times, stripe, 1));
-            for place in 0..=smaller.units_per_erase_unit() {
-                let to = larger.magnified(&smaller, place, times);
-                prop_assert_eq!(larger.data_units_before(to), times * smaller.data_units_before(place));
-                prop_assert_eq!(larger.is_parity(to), smaller.is_parity(place));
+            for slot in 0..=smaller.units_per_erase_unit() {
+                let to = larger.magnified(&smaller, slot, times);
+                prop_assert_eq!(larger.data_units_before(to), times * smaller.data_units_before(slot));
+                prop_assert_eq!(larger.is_parity(to), smaller.is_parity(slot));
             }
-            for (number, place) in (0..larger.units_per_erase_unit()).filter(|&place| !larger.is_parity(place)).enumerate() {
-                prop_assert_eq!(larger.place_of_data(number as u32), place);
+            for (number, slot) in (0..larger.units_per_erase_unit()).filter(|&slot| !larger.is_parity(slot)).enumerate() {
+                prop_assert_eq!(larger.slot_of_data(number as u32), slot);
             }
         }
 
         #[test]
-        fn finer_places_lie_as_mapping_units_do(units in 2u32..600, stripe in 2u32..40, shift in 1u32..4) {
+        fn finer_slots_lie_as_mapping_units_do(units in 2u32..600, stripe in 2u32..40, shift in 1u32..4) {
             let (coarse, fine) = (Layout::new(units, stripe, 1), Layout::new(units, stripe, 1 << shift));
             prop_assert_eq!(fine.data_units_per_erase_unit(), coarse.data_units_per_erase_unit() << shift);
-            for place in 0..units {
-                prop_assert_eq!(fine.is_parity(place << shift), coarse.is_parity(place));
-                prop_assert_eq!(fine.next_parity(place << shift), coarse.next_parity(place) << shift);
-                prop_assert_eq!(fine.data_units_from(place << shift), coarse.data_units_from(place) << shift);
+            for slot in 0..units {
+                prop_assert_eq!(fine.is_parity(slot << shift), coarse.is_parity(slot));
+                prop_assert_eq!(fine.next_parity(slot << shift), coarse.next_parity(slot) << shift);
+                prop_assert_eq!(fine.data_units_from(slot << shift), coarse.data_units_from(slot) << shift);
             }
         }
     }

@@ -1,9 +1,8 @@
-//! Who may write where: the erase units of a drive with what each holds, the erased ones, the open ones, and their
-//! wear.
+//! Space management: the state of each erase unit, the erased and the open ones, and their wear.
 //!
-//! A stream writes at its frontier, the erase unit that it has open. On a drive of single blocks it may have one open
-//! on every die (`open_blocks.rs`); then its frontier goes from die to die. An erase unit in SLC mode has a layout of
-//! its own. Nothing here knows of addresses: which unit lies at a place is the map's business.
+//! A stream writes at its frontier, the position in its open erase unit. On a drive of single blocks it may have one
+//! open on every die (`open_blocks.rs`); its frontier then rotates over the dies. An erase unit in SLC mode has another
+//! layout. Addresses are unknown here: `map` knows which unit is in which slot.
 
 mod free_pool;
 mod frontier;
@@ -20,40 +19,40 @@ pub use layout::Layout;
 pub use open_blocks::{OpenBlocks, OpenBlocksState, open_blocks_per_stream};
 use std::ops::Range;
 
-/// What the drive file keeps from the host.
+/// Erase units that the drive file reserves.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
     /// Erased erase units that only garbage collection may take.
     pub reserve_erase_units: u32,
     /// Erased erase units beyond the reserve below which garbage collection runs; only with a clock.
     pub in_hand_erase_units: u32,
-    /// How many may stand open at a time.
+    /// The number of erase units that may be open at a time.
     pub open_erase_units: u32,
-    /// Not part of T: the drive's own, and the SLC cache's.
+    /// Not part of T: those of the drive itself and of the SLC cache.
     pub held_out_erase_units: u32,
     pub spare_area: SpareArea,
 }
 
-/// Which erase units are in SLC mode, and where things lie in one that is.
+/// Which erase units are in SLC mode, and their layout.
 pub struct SlcMode {
-    /// Only for places within an erase unit.
+    /// Only for positions within an erase unit.
     pub layout: Layout,
     pub is_slc: Vec<bool>,
 }
 
-/// By erase unit: by whom and when it was filled.
+/// By erase unit: by which stream and when it was filled.
 pub struct Filled {
     pub streams: Vec<StreamId>,
-    /// When the host wrote what it holds, on average.
+    /// When the host wrote its contents, on average.
     pub born_at: Vec<u64>,
     pub closed_at: Vec<u64>,
-    /// Closings since the drive was new.
+    /// Erase units closed since the drive was new.
     pub closings: u64,
 }
 
-/// How worn the erase units are, and how many are left.
+/// The wear of erase units, and how many are left.
 pub struct Wear {
-    /// By erase unit: the erases of its most worn block.
+    /// By erase unit: the erase count of its most worn block.
     pub erase_counts: Vec<u32>,
     pub erase_count_max: u32,
     pub erase_units_left: u32,
@@ -67,26 +66,26 @@ pub struct Space {
     pub free: FreePool,
     /// By stream. With an SLC cache one more, the last.
     pub frontiers: Vec<Frontier>,
-    /// Only for a drive whose streams have a block open on every die.
+    /// Only on a drive whose streams have a block open on every die.
     pub open_blocks: Option<Box<OpenBlocks>>,
-    /// Only for a drive with an SLC cache.
+    /// Only on a drive with an SLC cache.
     pub slc_mode: Option<Box<SlcMode>>,
     pub filled: Filled,
     pub wear: Wear,
 }
 
-/// What comes next at a frontier.
+/// The next step at a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// There is room to write.
+    /// Slots are free.
     Room,
-    /// Nothing is open.
+    /// No erase unit is open.
     Shut,
-    /// A mapping unit of parity is due, which the frontier has passed.
+    /// A unit of parity is due; the frontier has advanced past it.
     Parity(Ppn),
     /// The erase unit is full and must be closed.
     Full(EraseUnit),
-    /// A program group is full, and another die has its turn.
+    /// A program group is full, and the turn passes to another die.
     TurnOver,
 }
 
@@ -103,7 +102,7 @@ impl Filled {
 }
 
 impl Wear {
-    /// `erase_units` are all, of which `usable` are not the SLC cache's own.
+    /// Of `erase_units`, `usable` are not the SLC cache's.
     pub fn new(erase_units: u32, usable: u32) -> Self {
         Self { erase_counts: vec![0; erase_units as usize], erase_count_max: 0, erase_units_left: usable }
     }
@@ -115,7 +114,7 @@ impl Wear {
 }
 
 impl Space {
-    /// Retired ones too.
+    /// Including retired ones.
     pub fn erase_units(&self) -> u32 {
         self.filled.streams.len() as u32
     }
@@ -134,7 +133,7 @@ impl Space {
         }
     }
 
-    /// Where the places of an erase unit lie, which depends on its mode.
+    /// The layout of an erase unit, which depends on its mode.
     pub fn layout_of(&self, erase_unit: EraseUnit) -> &Layout {
         match &self.slc_mode {
             Some(mode) if mode.is_slc[erase_unit.index()] => &mode.layout,
@@ -160,36 +159,36 @@ impl Space {
         self.frontiers[stream.index()].is_stopped()
     }
 
-    /// What the stream's frontier does next. `has_turn_begun` says that its die has just been given the turn, so that a
-    /// full group behind the frontier does not end it.
+    /// The next step of the stream's frontier. `has_turn_begun` says that its die has just received the turn, so that
+    /// the full group before the frontier does not end it.
     pub fn step(&mut self, stream: StreamId, has_turn_begun: bool) -> Step {
         let frontier = &self.frontiers[stream.index()];
         let Some(erase_unit) = frontier.erase_unit else { return Step::Shut };
         if frontier.run_length() > 0 {
             return Step::Room;
         }
-        let places = *self.layout_of(erase_unit);
+        let slots = *self.layout_of(erase_unit);
         let (first, next) = (self.layout.first(erase_unit), frontier.next().0);
-        let place = next - first;
-        let end = places.units_per_erase_unit();
-        if place == end {
+        let slot = next - first;
+        let end = slots.units_per_erase_unit();
+        if slot == end {
             return Step::Full(erase_unit);
         }
         let group_units = self.open_blocks.as_ref().map_or(end, |open_blocks| open_blocks.group_units());
-        if !has_turn_begun && place.is_multiple_of(group_units) && place > 0 {
+        if !has_turn_begun && slot.is_multiple_of(group_units) && slot > 0 {
             return Step::TurnOver;
         }
-        if places.is_parity(place) {
-            let places_per_unit = places.places_per_unit();
-            self.frontier(stream).skip_parity(places_per_unit);
-            return Step::Parity(Ppn(next / places_per_unit));
+        if slots.is_parity(slot) {
+            let slots_per_unit = slots.slots_per_unit();
+            self.frontier(stream).skip_parity(slots_per_unit);
+            return Step::Parity(Ppn(next / slots_per_unit));
         }
-        let group_end = (place / group_units + 1) * group_units;
-        self.frontier(stream).run_to(Ppn(first + places.next_parity(place).min(group_end)));
+        let group_end = (slot / group_units + 1) * group_units;
+        self.frontier(stream).run_to(Ppn(first + slots.next_parity(slot).min(group_end)));
         Step::Room
     }
 
-    /// Opens an erased erase unit at a frontier, for the data of a stream.
+    /// Opens an erased erase unit in position `frontier`, for the data of a stream.
     pub fn open(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit, now: u64) {
         self.occupancy.open(erase_unit, self.layout_of(erase_unit).data_units_per_erase_unit());
         self.filled.streams[erase_unit.index()] = stream;
@@ -197,7 +196,7 @@ impl Space {
         self.frontiers[frontier.index()] = Frontier::open(erase_unit, Ppn(self.layout.first(erase_unit)), now);
     }
 
-    /// The frontier has filled its erase unit. One in SLC mode is never a victim, and stays out of the choice.
+    /// The frontier has filled its erase unit. One in SLC mode is excluded from victim selection.
     pub fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit, now: u64) {
         let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
         self.filled.born_at[erase_unit.index()] = self.frontiers[frontier.index()].born_at(data_units, now);
@@ -209,21 +208,21 @@ impl Space {
         }
     }
 
-    /// A scan has found an erase unit that holds something. It is open until what is live in it is counted.
+    /// A scan found a written erase unit. It is open until its live units are counted.
     pub fn found(&mut self, erase_unit: EraseUnit, stream: StreamId, born_at: u64) {
         self.occupancy.open(erase_unit, self.layout_of(erase_unit).data_units_per_erase_unit());
         self.filled.streams[erase_unit.index()] = stream;
         self.filled.born_at[erase_unit.index()] = born_at;
     }
 
-    /// One that was found goes on no longer.
+    /// Closes an erase unit that was found and is not continued.
     pub fn found_full(&mut self, erase_unit: EraseUnit, closed_at: u64) {
         self.occupancy.close(erase_unit);
         self.filled.closed_at[erase_unit.index()] = closed_at;
         self.filled.closings += 1;
     }
 
-    /// Erases an erase unit that counts among T, and makes it free if it still can be used.
+    /// Erases an erase unit of T, and makes it free if it is still usable.
     pub fn erase(&mut self, erase_unit: EraseUnit) -> Erased {
         let erased = self.array.erase(erase_unit.0);
         let erase_count = self.array.erase_count(erase_unit.0);
@@ -241,8 +240,8 @@ impl Space {
         erased
     }
 
-    /// Places for data that are left in what a stream has open.
-    pub fn places_left(&self, stream: StreamId) -> u32 {
+    /// Free data slots in the stream's open erase units.
+    pub fn slots_left(&self, stream: StreamId) -> u32 {
         let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked_of(stream));
         let open = parked.iter().chain([&self.frontiers[stream.index()]]);
         open.filter_map(|frontier| {
@@ -252,40 +251,40 @@ impl Space {
         .sum()
     }
 
-    /// All that is open, parked or not, with the stream that it is open for.
+    /// All open erase units, parked or not, each with its stream.
     pub fn open_frontiers(&self) -> impl Iterator<Item = (StreamId, EraseUnit, &Frontier)> {
         let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
         let dies = self.open_blocks.as_ref().map_or(1, |open_blocks| open_blocks.dies() as usize);
-        let parked = parked.iter().enumerate().map(move |(place, frontier)| (place / dies, frontier));
+        let parked = parked.iter().enumerate().map(move |(slot, frontier)| (slot / dies, frontier));
         let all = self.frontiers.iter().enumerate().chain(parked);
         all.filter_map(|(stream, frontier)| Some((StreamId(stream as u8), frontier.erase_unit?, frontier)))
     }
 
-    /// The frontier, parked or not, that an open erase unit belongs to.
+    /// The frontier, parked or not, of an open erase unit.
     pub fn frontier_at(&self, open: EraseUnit) -> Option<&Frontier> {
         self.open_frontiers().find(|&(_, erase_unit, _)| erase_unit == open).map(|(_, _, frontier)| frontier)
     }
 
-    /// Places of an open erase unit that are written.
-    pub fn written_places(&self, open: EraseUnit) -> u32 {
+    /// Written slots of an open erase unit.
+    pub fn written_slots(&self, open: EraseUnit) -> u32 {
         self.frontier_at(open).map_or(0, |frontier| frontier.next().0 - self.layout.first(open))
     }
 
-    /// Places of an erase unit for data that is yet to come, which count as live.
+    /// Unwritten data slots of an open erase unit, which count as live.
     pub fn unwritten_data_units(&self, open: EraseUnit) -> u32 {
-        self.layout_of(open).data_units_from(self.written_places(open))
+        self.layout_of(open).data_units_from(self.written_slots(open))
     }
 
-    /// Whether the next place of the stream's frontier lies inside one of the groups of mapping units, not at its
-    /// beginning.
+    /// Whether the next slot of the stream's frontier is inside one of the groups of mapping units, but not at its
+    /// start.
     pub fn stands_within(&self, stream: StreamId, groups: &[Range<u32>]) -> bool {
         self.is_within(&self.frontiers[stream.index()], groups)
     }
 
-    /// The same of any open erase unit.
+    /// The same for any open erase unit.
     fn is_within(&self, frontier: &Frontier, groups: &[Range<u32>]) -> bool {
-        let (next, places) = (frontier.next().0, self.layout.places_per_unit());
-        let is_within = |group: &Range<u32>| next > group.start * places && next < group.end * places;
+        let (next, slots) = (frontier.next().0, self.layout.slots_per_unit());
+        let is_within = |group: &Range<u32>| next > group.start * slots && next < group.end * slots;
         frontier.erase_unit.is_some() && groups.iter().any(is_within)
     }
 
@@ -294,20 +293,20 @@ impl Space {
     }
 }
 
-/// Erase units that so many places of data fill.
-pub fn data_erase_units(user_places: u64, layout: &Layout) -> u64 {
-    user_places.div_ceil(u64::from(layout.data_units_per_erase_unit()))
+/// Erase units filled by this many data slots.
+pub fn data_erase_units(user_slots: u64, layout: &Layout) -> u64 {
+    user_slots.div_ceil(u64::from(layout.data_units_per_erase_unit()))
 }
 
-/// Erase units without which a drive whose every address is live cannot collect garbage: the data, the reserve, the
-/// open ones.
-pub fn erase_units_needed(user_places: u64, layout: &Layout, margins: &Margins) -> u64 {
-    data_erase_units(user_places, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
+/// The least number of erase units with which a drive can collect garbage when every address is live: data, reserve,
+/// open erase units.
+pub fn erase_units_needed(user_slots: u64, layout: &Layout, margins: &Margins) -> u64 {
+    data_erase_units(user_slots, layout) + u64::from(margins.reserve_erase_units) + u64::from(margins.open_erase_units)
 }
 
-/// Erase units in hand beyond the reserve below which garbage is collected: one for each block that a stream has open,
-/// since those may be full at the same time, so that the host's next openings are covered; but no more than half of
-/// what the drive has to spare, since garbage collection could never reach that.
+/// Erase units beyond the reserve below which garbage is collected: one for each open block of a stream, since those
+/// may become full at the same time, so that the host's next openings are covered; at most half of the spare erase
+/// units, since garbage collection could never reach more.
 pub fn in_hand(open_blocks_per_stream: u32, spare_erase_units: u64) -> u32 {
     open_blocks_per_stream.min((spare_erase_units / 2) as u32).max(1)
 }

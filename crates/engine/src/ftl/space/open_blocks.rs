@@ -1,12 +1,13 @@
 //! An open block on every die for each stream, for drives whose erase units are single blocks.
 //!
-//! The block that a stream writes to now is its frontier, as on any drive; the blocks that it has open on the other
-//! dies are parked here. When a program group is full, the policy says which die takes the next, and the two change
-//! places. So a unit that is written costs what it costs on other drives, and a full group a little more.
+//! The block that a stream writes to now is its frontier, as on any drive; its open blocks on the other dies are parked
+//! here. When a program group is full, the policy chooses the die of the next group, and the two blocks are exchanged.
+//! Writing a unit thus costs the same as on other drives, and a full group a little more.
 //!
-//! Erased blocks are kept by die; a die that has none is passed over. With a clock garbage collection takes its victims
-//! where they are fewest, since those dies would rest, and as many are kept in hand as there are dies, as far as spare
-//! area goes. Without one it takes the best victim anywhere: a die that was passed over grows stale and so comes next.
+//! Erased blocks are pooled by die; a die without any is skipped. With a clock garbage collection takes victims on the
+//! die with the fewest erased blocks, which would otherwise be idle, and keeps as many blocks erased as there are dies,
+//! as far as the spare area allows. Without a clock it takes the best victim anywhere: a skipped die accumulates stale
+//! units and is chosen soon.
 
 use super::{Frontier, Space};
 use crate::divisor::Divisor;
@@ -23,11 +24,11 @@ pub struct OpenBlocks {
     dies: u32,
     group_units: Divisor,
     policy: DieChoice,
-    /// For policies that choose at random.
+    /// For policies with random choice.
     random: Random,
-    /// Whether the next die with room takes the next group, and no parity lies between.
+    /// Whether the next die with space takes the next group, without parity in between.
     goes_round: bool,
-    /// By stream: the die that its frontier is on, or is to be opened on.
+    /// By stream: the die of its frontier, or on which the next is opened.
     active: Vec<u32>,
     /// By stream and die: the open block, unless it is the frontier.
     parked: Vec<Frontier>,
@@ -38,7 +39,7 @@ pub struct OpenBlocks {
     group_ns: u64,
 }
 
-/// What a saved state says of them.
+/// The open blocks in a saved state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OpenBlocksState {
     active: Vec<u32>,
@@ -52,7 +53,7 @@ impl OpenBlocksState {
     }
 }
 
-/// Whether a drive has an open block on each die, and so how many a stream has; checks `ftl.die_choice`.
+/// The number of open blocks of a stream: the number of dies, or 1; checks `ftl.die_choice`.
 pub fn open_blocks_per_stream(drive: &Drive, geometry: &Geometry) -> Result<u32, SpecificationError> {
     let choice = &drive.ftl.die_choice;
     let policy = DieChoice::new(choice)?;
@@ -75,7 +76,7 @@ pub fn open_blocks_per_stream(drive: &Drive, geometry: &Geometry) -> Result<u32,
 }
 
 impl OpenBlocks {
-    /// `die_of` says for each erase unit which die it lies on.
+    /// `die_of` lists the die of each erase unit.
     pub fn new(drive: &Drive, geometry: &Geometry, streams: u8, die_of: &[u16], seed: u64) -> Box<Self> {
         let dies = geometry.dies();
         let group_units = geometry.units_per_page * drive.nand.pages_per_program;
@@ -100,7 +101,7 @@ impl OpenBlocks {
         })
     }
 
-    /// The die that has its turn for the stream.
+    /// The die whose turn it is for the stream.
     pub fn active(&self, stream: StreamId) -> u32 {
         self.active[stream.index()]
     }
@@ -114,25 +115,25 @@ impl OpenBlocks {
         self.dies
     }
 
-    /// Units of a program group, behind which another die has its turn.
+    /// Units of a program group, after which the turn passes to another die.
     pub fn group_units(&self) -> u32 {
         self.group_units.get()
     }
 
-    /// All open blocks that are no frontiers, by stream and die.
+    /// All parked open blocks, by stream and die.
     pub fn parked(&self) -> &[Frontier] {
         &self.parked
     }
 
     pub fn parked_of(&self, stream: StreamId) -> &[Frontier] {
-        &self.parked[self.places_of(stream)]
+        &self.parked[self.slots_of(stream)]
     }
 
     pub fn uses_load(&self) -> bool {
         self.policy.uses_load()
     }
 
-    /// Takes the time at which the queued work of each die ends.
+    /// The times at which the queued work of each die ends, to be updated.
     pub fn free_at_ns(&mut self) -> &mut [u64] {
         &mut self.free_at_ns
     }
@@ -141,8 +142,8 @@ impl OpenBlocks {
         OpenBlocksState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
     }
 
-    /// Takes up what `state` gave; `larger` makes an open block one of this drive, if it can be. An error says what
-    /// does not fit.
+    /// Restores what `state` returned; `larger` converts an open block to one of this drive, if possible. The error
+    /// says what does not fit.
     pub fn restore(
         &mut self,
         state: &OpenBlocksState,
@@ -165,52 +166,52 @@ impl OpenBlocks {
         Ok(())
     }
 
-    fn place_of(&self, stream: StreamId, die: u32) -> usize {
+    fn slot_of(&self, stream: StreamId, die: u32) -> usize {
         stream.index() * self.dies as usize + die as usize
     }
 
-    /// Those of a stream on all dies.
-    fn places_of(&self, stream: StreamId) -> Range<usize> {
-        self.place_of(stream, 0)..self.place_of(stream, self.dies)
+    /// The blocks of a stream on all dies.
+    fn slots_of(&self, stream: StreamId) -> Range<usize> {
+        self.slot_of(stream, 0)..self.slot_of(stream, self.dies)
     }
 
-    /// The parked block of a stream on the die of `erase_unit`, for a drive that takes up what a scan has found.
+    /// The parked block of a stream on the die of `erase_unit`, for restoring after a scan.
     pub fn parked_open_block(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
         let holds = |units: &Vec<EraseUnit>| units.binary_search(&erase_unit).is_ok();
         let die = self.erase_units.iter().position(holds).expect("every erase unit lies on a die");
-        let place = self.place_of(stream, die as u32);
-        &mut self.parked[place]
+        let slot = self.slot_of(stream, die as u32);
+        &mut self.parked[slot]
     }
 }
 
 impl Space {
-    /// All that is open was parked: each stream goes on with what lies on the die whose turn it is.
+    /// All open blocks were parked: each stream continues with the one on the die whose turn it is.
     pub fn take_up_turns(&mut self) {
         let Some(open_blocks) = &mut self.open_blocks else { return };
         for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
-            let place = open_blocks.place_of(StreamId(stream as u8), open_blocks.active[stream]);
-            *frontier = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
+            let slot = open_blocks.slot_of(StreamId(stream as u8), open_blocks.active[stream]);
+            *frontier = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
         }
     }
 
-    /// Makes an open erase unit that is parked its stream's frontier. Returns the stream.
+    /// Makes a parked open erase unit its stream's frontier. Returns the stream.
     pub fn bring_to_front(&mut self, open: EraseUnit) -> Option<StreamId> {
         let is_it = |frontier: &Frontier| frontier.erase_unit == Some(open);
         if let Some(open_blocks) = &mut self.open_blocks
-            && let Some(place) = open_blocks.parked.iter().position(is_it)
+            && let Some(slot) = open_blocks.parked.iter().position(is_it)
         {
-            let (stream, die) = (place / open_blocks.dies as usize, place as u32 % open_blocks.dies);
+            let (stream, die) = (slot / open_blocks.dies as usize, slot as u32 % open_blocks.dies);
             let left = std::mem::replace(&mut open_blocks.active[stream], die);
-            let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[place]);
-            open_blocks.parked[place] = Frontier::shut();
-            let place = stream * open_blocks.dies as usize + left as usize;
-            open_blocks.parked[place] = front;
+            let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[slot]);
+            open_blocks.parked[slot] = Frontier::shut();
+            let slot = stream * open_blocks.dies as usize + left as usize;
+            open_blocks.parked[slot] = front;
         }
         self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
     }
 
-    /// Has the stream's frontier stand inside one of the groups of mapping units. One that is parked may stand there
-    /// too: its turn was broken off when another was brought to the front. False if there is none.
+    /// Brings an open block whose position is inside one of the groups to the stream's frontier. A parked one may be
+    /// inside a group too: its turn was interrupted when another was brought to the front. False if there is none.
     pub fn go_within(&mut self, stream: StreamId, groups: &[Range<u32>]) -> bool {
         if self.stands_within(stream, groups) {
             return true;
@@ -221,18 +222,18 @@ impl Space {
         open.is_some_and(|erase_unit| self.bring_to_front(erase_unit).is_some())
     }
 
-    /// Parks the stream's frontier and goes to the die that the policy chooses. `may_open` says whether an erased block
-    /// may be opened for it; `is_timed` whether queued work of each die is counted for the policy.
+    /// Parks the stream's frontier and passes the turn to the die that the policy chooses. `may_open` says whether an
+    /// erased block may be opened for it; `is_timed` whether the queued work of each die is known to the policy.
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
         let last = open_blocks.active[stream.index()];
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         parked[last as usize] = *frontier;
         let free = &self.free;
         let has_room = |die: u32| parked[die as usize].erase_unit.is_some() || (may_open && free.len_on(die) > 0);
-        // If none has, the host collects garbage, wherever there is anything to gain, and turns again.
+        // If none has, the host collects garbage wherever that frees space, and tries again.
         let none_has_room = !(0..open_blocks.dies).any(has_room);
         let may_take = |die| none_has_room || has_room(die);
         let view = View { last, dies: open_blocks.dies, has_room: may_take, free_at_ns: &open_blocks.free_at_ns };
@@ -245,27 +246,27 @@ impl Space {
         *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
     }
 
-    /// Gives the next die its turn where nothing has to be decided: the group is full, and the block that is open on
-    /// that die is not. False, and nothing changed, where something has.
+    /// Passes the turn to the next die where no decision is needed: the group is full, and the open block of that die
+    /// is not. Otherwise changes nothing and returns false.
     #[inline(always)]
     pub fn go_round(&mut self, stream: StreamId) -> bool {
         let Some(open_blocks) = self.open_blocks.as_mut().filter(|open_blocks| open_blocks.goes_round) else {
             return false;
         };
         let (group_units, units) = (open_blocks.group_units, self.layout.units_per_erase_unit());
-        // Of a block that has places left and stands between two groups.
-        let place_between_groups = |frontier: &Frontier| {
-            let place = frontier.next().0 - self.layout.first(frontier.erase_unit?);
-            (frontier.is_stopped() && place < units && group_units.remainder(place) == 0).then_some(place)
+        // For a block with free slots, at a position between two groups.
+        let slot_between_groups = |frontier: &Frontier| {
+            let slot = frontier.next().0 - self.layout.first(frontier.erase_unit?);
+            (frontier.is_stopped() && slot < units && group_units.remainder(slot) == 0).then_some(slot)
         };
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         let active = &mut open_blocks.active[stream.index()];
         let next = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
-        // A block that was just opened is written to before the turn ends.
-        let has_begun = place_between_groups(frontier).is_some_and(|place| place > 0);
-        if !has_begun || place_between_groups(&parked[next as usize]).is_none() {
+        // A newly opened block is written before the turn ends.
+        let has_begun = slot_between_groups(frontier).is_some_and(|slot| slot > 0);
+        if !has_begun || slot_between_groups(&parked[next as usize]).is_none() {
             return false;
         }
         parked[*active as usize] = std::mem::replace(frontier, parked[next as usize]);
@@ -275,30 +276,30 @@ impl Space {
         true
     }
 
-    /// Gives out places of the dies in turn, so many at most, for units that garbage collection moves: as far as
-    /// nothing has to be decided, and only where each unit is a group of its own. Returns how many it was.
+    /// Assigns slots of the dies in turn to at most `units` units moved by garbage collection, as far as no decision is
+    /// needed, and only where each unit is a group of its own. Returns their number.
     #[inline]
     pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64, mut take: impl FnMut(Ppn)) -> usize {
         let takes_turns_by_unit =
             |open_blocks: &&mut Box<OpenBlocks>| open_blocks.goes_round && open_blocks.group_units.get() == 1;
         let Some(open_blocks) = self.open_blocks.as_mut().filter(takes_turns_by_unit) else { return 0 };
-        let of_stream = open_blocks.places_of(stream);
+        let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         let active = &mut open_blocks.active[stream.index()];
-        let place = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
-        // A block that was just opened is written to before the turn ends.
-        if place(frontier).is_none_or(|place| place == 0) {
+        let slot = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
+        // A newly opened block is written before the turn ends.
+        if slot(frontier).is_none_or(|slot| slot == 0) {
             return 0;
         }
         parked[*active as usize] = *frontier;
-        let places_left = |frontier: &Frontier| match place(frontier) {
-            Some(place) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - place) as usize,
+        let slots_left = |frontier: &Frontier| match slot(frontier) {
+            Some(slot) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - slot) as usize,
             _ => 0,
         };
-        // A die whose block is full goes on in another, so that its turn comes twice.
+        // A die whose block is full continues in another, so its turn comes twice.
         let (last, dies) = (*active as usize, open_blocks.dies as usize);
-        let full_after = |(die, frontier): (usize, &Frontier)| match places_left(frontier) {
+        let full_after = |(die, frontier): (usize, &Frontier)| match slots_left(frontier) {
             0 => 0,
             left => (if die > last { die - last } else { die + dies - last }) + (left - 1) * dies,
         };
@@ -316,29 +317,29 @@ impl Space {
         dealt
     }
 
-    /// The die whose turn it is cannot be used: the next one with an open or an erased block takes its place. Returns
-    /// whether there is one.
+    /// The die whose turn it is cannot be used: passes the turn to the next one with an open or an erased block.
+    /// Returns whether there is one.
     pub fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
         let last = open_blocks.active[stream.index()];
         let usable = (0..open_blocks.dies).map(|step| (last + step) % open_blocks.dies).find(|&die| {
-            open_blocks.parked[open_blocks.place_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0
+            open_blocks.parked[open_blocks.slot_of(stream, die)].erase_unit.is_some() || self.free.len_on(die) > 0
         });
         let Some(die) = usable else { return false };
-        let place = open_blocks.place_of(stream, die);
+        let slot = open_blocks.slot_of(stream, die);
         open_blocks.active[stream.index()] = die;
-        self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[place], Frontier::shut());
+        self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
         true
     }
 
-    /// Where blocks are opened by die: of the dies with anything to gain the one with the fewest erased ones.
+    /// Where blocks are opened by die: of the dies with stale units, the one with the fewest erased blocks.
     pub fn die_to_collect(&self) -> Option<u32> {
         let open_blocks = self.open_blocks.as_ref()?;
         let with_gain = (0..open_blocks.dies).filter(|&die| self.has_to_gain_on(open_blocks, die));
         with_gain.min_by_key(|&die| self.free.len_on(die))
     }
 
-    /// Whether a closed erase unit of the die holds anything stale.
+    /// Whether a closed erase unit of the die has stale units.
     fn has_to_gain_on(&self, open_blocks: &OpenBlocks, die: u32) -> bool {
         let data_units = self.layout.data_units_per_erase_unit();
         open_blocks.erase_units[die as usize]

@@ -1,8 +1,8 @@
-//! The die that will be free first; of several, the one whose turn it is.
+//! The die that will be free first; among equals, the one whose turn it is.
 //!
-//! A die that cleans or serves reads is passed over until it has caught up, so that no convoy forms behind it: all
-//! requests wait about alike, and the flash is kept busier. What is written in sequence lies less evenly on the dies.
-//! Costs a look at every die for each request and for each group, and a sum that each die keeps of what it has queued.
+//! A die busy with garbage collection or reads is skipped until it has caught up, so that requests do not queue behind
+//! it: all wait about equally long, and the flash is better utilised. Sequential writes are spread less evenly over the
+//! dies. Costs a comparison of all dies for each request and each group, and a running sum of each die's queued work.
 
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;

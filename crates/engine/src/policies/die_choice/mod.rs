@@ -1,9 +1,8 @@
-//! Which die a program group of the host or of garbage collection goes to, for drives whose erase units are single
-//! blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
+//! The die that receives the next program group of the host or of garbage collection, for drives whose erase units are
+//! single blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
 //!
-//! The engine calls `choose` for a stream when the group that it last wrote is full. What is returned must be a die
-//! that has room; random numbers come from the engine's generator. A superblock has its order of dies from its stripe,
-//! and nobody is asked.
+//! The engine calls `choose` for a stream when its last group is full. The result must be a die with space; random
+//! numbers come from the engine's generator. A superblock has a fixed order of dies and no such choice.
 
 mod least_loaded;
 mod one_block;
@@ -15,46 +14,51 @@ use crate::error::SpecificationError;
 use crate::random::Random as Generator;
 use crate::specification::drive::PolicyChoice;
 
-/// What a die choice may look at.
+/// What a die choice decides by.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, R> {
     /// The die that took the stream's last group.
     pub last: u32,
+    /// The number of dies.
     pub dies: u32,
-    /// Of a die: whether it has a block open for the stream, or one that can be opened. At least one has.
+    /// Whether a die has an open block for the stream, or an erased one to open. At least one die has.
     pub has_room: R,
-    /// By die: when its queued work ends, in nanoseconds; kept only for policies that read it, and 0 without a clock.
+    /// By die: when its queued work ends, in nanoseconds; only for policies that read it, and 0 without a clock.
     pub free_at_ns: &'a [u64],
 }
 
 impl<R: Fn(u32) -> bool> View<'_, R> {
-    /// The dies with room, beginning behind the last.
+    /// The dies with space, starting after the last.
     #[inline(always)]
     pub fn in_turn(&self) -> impl Iterator<Item = u32> + '_ {
         (self.last + 1..self.dies).chain(0..=self.last).filter(|&die| (self.has_room)(die))
     }
 }
 
-/// The contract of a die choice.
+/// The interface of a die choice.
 pub trait DieChoicePolicy: registry::Named + Sized {
-    /// Whether a stream keeps one block open at a time, on whatever die, instead of one on every die; then `choose` is
-    /// never called.
+    /// Whether a stream has one open block at a time, on any die, instead of one on every die; then `choose` is never
+    /// called.
     const KEEPS_ONE_BLOCK: bool = false;
-    /// Whether `choose` looks at what is queued.
+    /// Whether `choose` reads `free_at_ns`.
     const USES_LOAD: bool = false;
-    /// Whether `choose` always returns the next die with room; then it need not be called.
+    /// Whether `choose` always returns the next die with space; then it need not be called.
     const TAKES_TURNS: bool = false;
 
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
+    /// The die of the next program group.
     fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32;
 }
 
 macro_rules! die_choices {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once, called once a program group.
+        #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum DieChoice { $($policy($file::$policy)),+ }
 
         impl DieChoice {
+            /// Errors name the key of the drive file.
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
@@ -64,24 +68,29 @@ macro_rules! die_choices {
                 Err(registry::unknown("die_choice", choice, &descriptions()))
             }
 
+            /// See `DieChoicePolicy::KEEPS_ONE_BLOCK`.
             pub fn keeps_one_block(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::KEEPS_ONE_BLOCK),+ }
             }
 
+            /// See `DieChoicePolicy::USES_LOAD`.
             pub fn uses_load(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::USES_LOAD),+ }
             }
 
+            /// See `DieChoicePolicy::TAKES_TURNS`.
             pub fn takes_turns(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::TAKES_TURNS),+ }
             }
 
+            /// The die of the next program group.
             #[inline]
             pub fn choose<R: Fn(u32) -> bool>(&self, view: &View<R>, random: &mut Generator) -> u32 {
                 match self { $(Self::$policy(policy) => policy.choose(view, random)),+ }
             }
         }
 
+        /// All die choices, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$file::$policy>("die_choice")),+]
         }

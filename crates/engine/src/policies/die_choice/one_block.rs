@@ -1,8 +1,8 @@
-//! One block is filled before the next is opened, which lies on the next die.
+//! One block is filled before the next is opened, on the next die.
 //!
-//! The least that can stand open, so the most that garbage collection has to work with; and the slowest, since all of a
-//! stream's programs queue at one die. For drives so small that a half-empty block on each die would be dear, and as
-//! theory has it.
+//! The fewest open blocks, so garbage collection has the most spare area; and the slowest, since all programs of a
+//! stream queue at one die. For drives so small that a half-empty block on each die would be costly, and for comparison
+//! with theory.
 
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;

@@ -1,7 +1,7 @@
-//! Any die, all with the same chance.
+//! Any die, with equal probability.
 //!
-//! A yardstick for the others: it needs neither an order nor a look at the queues, and its queues grow uneven by chance
-//! alone. Costs one random number a group.
+//! A baseline for the others: it needs neither an order nor the state of the queues, and its queues become uneven by
+//! chance alone. Costs one random number a group.
 
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;

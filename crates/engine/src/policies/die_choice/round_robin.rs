@@ -1,9 +1,9 @@
 //! The dies take turns.
 //!
-//! Every die gets as many groups as any other, whatever it is at. What is written in sequence lies on all dies and is
-//! read back from all of them at once. But a die that is slow for a while, because it cleans or serves reads, gathers
-//! the host's whole queue: the others run dry behind it, and nearly all requests of a closed loop wait together. So the
-//! median is low, the mean and the tail are long.
+//! Every die receives as many groups as any other, whatever its load. Sequential writes are spread over all dies, and
+//! are read back from all of them at once. But a die that is slow for a while, because of garbage collection or reads,
+//! accumulates the host's whole queue: the other dies become idle, and nearly all requests of a closed loop wait for
+//! it. So the median is low, and the mean and the tail are long.
 
 use super::{DieChoicePolicy, View};
 use crate::error::SpecificationError;

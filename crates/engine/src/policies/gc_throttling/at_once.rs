@@ -1,7 +1,7 @@
-//! Empties a whole victim as soon as one is needed, in the foreground.
+//! Collects a whole victim as soon as one is needed, in the foreground.
 //!
 //! Between two victims the host has the drive to itself; the write that needs the next one waits for all of its copies.
-//! So the median is low and the tail is long: the stalls of early drives, and what throttling avoids.
+//! So the median is low and the tail is long: the stalls of early drives, which throttling avoids.
 
 use super::{GcThrottlingPolicy, Pace, View};
 use crate::error::SpecificationError;

@@ -1,8 +1,8 @@
-//! Moves as much as `proportional`, but saves it up and moves it together.
+//! Moves as much as `proportional`, but in batches.
 //!
 //! A controller reads a word line of all planes at once and fills a whole program with it, so it moves tens of units at
-//! a time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after B units were
-//! written the flash is at garbage collection alone for as long as a batch takes.
+//! a time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after every B
+//! written units the flash performs garbage collection alone for the duration of a batch.
 
 use super::{GcThrottlingPolicy, Pace, View, proportional};
 use crate::error::SpecificationError;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Mapping units that are moved together, 1 to 10^6.
+    /// Mapping units moved together, 1 to 10^6.
     pub units: u32,
-    /// How much more is moved while the erased units in hand have fallen short, as a share, 0 to 100.
+    /// How much more is moved while there are too few erased units, as a share, 0 to 100.
     pub catch_up: f64,
 }
 

@@ -1,8 +1,8 @@
-//! Moves a victim's live units evenly over the writes that use up what it gives back.
+//! Spreads the moves of a victim's live units evenly over the writes that use the space it frees.
 //!
-//! A victim with L live units of N gives back N - L. So L / (N - L) units are moved for each unit that the host writes,
-//! and the victim is empty just when what it gives back is needed: the host is slowed evenly and never stopped. Wins
-//! wherever the tail of the latency counts; its price: some garbage collection is always under way.
+//! A victim with L live units of N frees N - L. So L / (N - L) units are moved for each unit that the host writes, and
+//! the victim is complete just when its space is needed: the host is slowed evenly and never stopped. The best choice
+//! where the tail of the latency matters; in return some garbage collection is always in progress.
 
 use super::{GcThrottlingPolicy, Pace, View};
 use crate::error::SpecificationError;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much more is moved while the erased units in hand have fallen short, as a share, 0 to 100.
+    /// How much more is moved while there are too few erased units, as a share, 0 to 100.
     pub catch_up: f64,
 }
 

@@ -1,9 +1,9 @@
-//! Every class has an open erase unit and a spare area of its own.
+//! Every class has its own open erase unit and its own spare area.
 //!
-//! Garbage is collected in each class as if it were a drive of its own, with spare area in proportion to the square
-//! root of its share of the writes times its share of the space: the split for which write amplification is least. Wins
-//! under skew, where an erase unit of the hot class is nearly empty when it is collected. Classes are learned, or,
-//! where the host declares them (namespaces, a partition for the log), given as borders in the address space.
+//! Garbage is collected in each class as on a separate drive, with spare area in proportion to the square root of its
+//! share of the writes times its share of the space, which minimises write amplification. Effective under skew, where
+//! an erase unit of the hot class is nearly empty when it is collected. Classes are learned or, where the host declares
+//! them (namespaces, a partition for the log), given as boundaries in the address space.
 
 use super::frequency::Classes;
 use super::{PlacementPolicy, PoolState, PoolView, Resident, STREAMS_MAX};
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How many classes are learned, from 2 to 16. Without meaning where borders are given.
+    /// Number of learned classes, from 2 to 16. Without effect if borders are given.
     pub classes: u8,
-    /// Shares of the address space, rising, where one class ends and the next begins; empty: classes are learned.
+    /// Shares of the address space, ascending, at which one class ends and the next begins; empty: classes are learned.
     pub borders: Vec<f64>,
 }
 
@@ -34,6 +34,7 @@ enum Assignment {
     Borders(Vec<Lpn>),
 }
 
+/// See the file's description.
 pub struct ClassSpare {
     assignment: Assignment,
 }
@@ -95,12 +96,12 @@ impl PlacementPolicy for ClassSpare {
         }
     }
 
-    /// The pool that is furthest above its part.
+    /// The pool that exceeds its part the most.
     fn pool_to_collect(&self, view: &PoolView<'_>) -> Pool {
         let units = f64::from(view.data_units_per_erase_unit);
         let physical: f64 = view.pools.iter().map(|pool| f64::from(pool.erase_units) * units).sum();
         let live: f64 = view.pools.iter().map(|pool| pool.live_units as f64).sum();
-        // The square root of write share times space share; common factors do not matter.
+        // The square root of write share times space share; common factors cancel.
         let weight = |pool: &PoolState| (pool.recent_units as f64 * pool.live_units as f64).sqrt();
         let weights: f64 = view.pools.iter().map(weight).sum();
         let mut furthest: Option<(f64, usize)> = None;
@@ -124,13 +125,13 @@ mod tests {
         let policy = ClassSpare::new(Config { classes: 2, borders: vec![0.2] }, 1000).unwrap();
         // 80 % of the writes on 20 % of the space: sqrt(0.8 x 0.2) on both sides, so half of the spare area each.
         let pool = |erase_units, live_units, recent_units| PoolState { erase_units, live_units, recent_units };
-        let cleaned = |hot, cold| {
+        let collected = |hot, cold| {
             let pools = [pool(hot, 200, 800), pool(cold, 800, 200)];
             policy.pool_to_collect(&PoolView { pools: &pools, data_units_per_erase_unit: 10 })
         };
         // 140 erase units of 10 hold 1000 live units: 400 spare, 200 for each class: 40 and 100 erase units.
-        assert_eq!(cleaned(41, 99), Pool::Only(StreamId(0)));
-        assert_eq!(cleaned(39, 101), Pool::Only(StreamId(1)));
+        assert_eq!(collected(41, 99), Pool::Only(StreamId(0)));
+        assert_eq!(collected(39, 101), Pool::Only(StreamId(1)));
     }
 
     #[test]

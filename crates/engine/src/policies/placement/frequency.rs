@@ -1,8 +1,9 @@
-//! How often data is updated, learned from how long it lay before it was: no oracle and no memory for each unit.
+//! How often data is updated, learned from its age when it is overwritten: without knowledge of the workload, and
+//! without memory for each unit.
 //!
-//! Class 0 is the hottest. Under uniform writes a unit lies for U host units on average, so the borders between classes
-//! are U times powers of four around 1. One interval says little (it is exponentially distributed), so data moves at
-//! most one class for each time it is seen, starting from the class of the erase unit that holds it.
+//! Class 0 is the hottest. Under uniform writes the mean age of an overwritten unit is U host units, so the borders
+//! between classes are U times powers of four around 1. One interval carries little information (it is exponentially
+//! distributed), so data moves by at most one class at a time, starting from the class of its erase unit.
 
 use super::Resident;
 use crate::error::SpecificationError;
@@ -38,14 +39,14 @@ impl Classes {
         self.borders.len() as u8
     }
 
-    /// The class of data that has just been overwritten after `age`.
+    /// The class of data that was overwritten at the age `age`.
     #[inline]
     pub fn after_update(&self, class: u8, age: u64) -> u8 {
         let seen = self.class_of(age);
         class - u8::from(seen < class) + u8::from(seen > class)
     }
 
-    /// The class of data that was still live after `age`: it can only have turned out colder.
+    /// The class of data that was still live at the age `age`: it can only be colder than assumed.
     pub fn after_survival(&self, class: u8, resident: Resident) -> u8 {
         class + u8::from(self.class_of(resident.age) > class)
     }

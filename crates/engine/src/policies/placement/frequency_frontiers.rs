@@ -1,8 +1,8 @@
-//! Several open erase units, by how often the data is updated, learned while writing.
+//! Several open erase units, by learned update frequency.
 //!
-//! Puts data of one temperature together, so that erase units go stale all at once or hardly at all. Under plain greedy
-//! garbage collection this alone gains nearly nothing, since greedy holds all classes to the same live count: it wants
-//! a victim policy with an age term, or spare area of its own for each class (`class-spare`).
+//! Groups data of one temperature, so that an erase unit becomes stale as a whole or hardly at all. With greedy garbage
+//! collection this alone has nearly no effect, since greedy collects all classes at the same live count: it needs a
+//! victim policy with an age term, or a spare area for each class (`class-spare`).
 
 use super::frequency::Classes;
 use super::{PlacementPolicy, Resident, STREAMS_MAX};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How many, from 2 to 16.
+    /// Number of open erase units, from 2 to 16.
     pub frontiers: u8,
 }
 
@@ -24,6 +24,7 @@ impl Default for Config {
     }
 }
 
+/// See the file's description.
 pub struct FrequencyFrontiers {
     classes: Classes,
 }

@@ -1,7 +1,7 @@
-//! One open erase unit for the host, one for what garbage collection moves.
+//! One open erase unit for the host, one for data moved by garbage collection.
 //!
-//! What has survived a garbage collection is colder than what was just written, so the two are separated for free.
-//! Under uniform writes it gains nothing and holds back half an erase unit more.
+//! Data that survived a garbage collection is colder than newly written data, so this separates the two at no cost.
+//! Under uniform writes it has no benefit, and holds one more half-empty erase unit.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
+/// See the file's description.
 pub struct HostGcSplit;
 
 impl Named for HostGcSplit {

@@ -1,14 +1,14 @@
 //! An open erase unit for each placement identifier that the host gives with its writes, as in NVMe's flexible data
 //! placement.
 //!
-//! Where the host knows what dies together (hot and cold jobs, a log, tables of a database), erase units go stale all
-//! at once and garbage collection has next to nothing to move, under greedy garbage collection too. A host that says
-//! nothing writes to the first. What garbage collection moves goes to one erase unit for all (initially isolated, as in
-//! the drives known so far), which takes one open erase unit more, or stays with its identifier (persistently
-//! isolated).
+//! Where the host knows which data is invalidated together (hot and cold jobs, a log, tables of a database), erase
+//! units become stale as a whole and garbage collection moves next to nothing, even with a greedy victim policy. Writes
+//! without an identifier go to the first. Data moved by garbage collection goes to one erase unit for all identifiers
+//! (initially isolated, as on the drives known so far), which needs one more open erase unit, or remains with its
+//! identifier (persistently isolated).
 //!
-//! It costs space: each identifier that is written to holds an erase unit open, half empty on average, which garbage
-//! collection lacks. Where the identifiers tell nothing apart, write amplification is therefore higher than without
+//! It costs space: each identifier in use holds an open erase unit, half empty on average, which garbage collection
+//! lacks. Where the identifiers do not separate data by lifetime, write amplification is therefore higher than without
 //! them.
 
 use super::{PlacementPolicy, Resident, STREAMS_MAX};
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Placement identifiers, 1 to 15; they count from 0.
     pub identifiers: u8,
-    /// Whether what garbage collection moves stays with its identifier.
+    /// Whether data moved by garbage collection remains with its identifier.
     pub persistently_isolated: bool,
 }
 
@@ -33,6 +33,7 @@ impl Default for Config {
     }
 }
 
+/// See the file's description.
 pub struct HostStreams {
     identifiers: u8,
     persistently_isolated: bool,
@@ -74,7 +75,7 @@ impl PlacementPolicy for HostStreams {
     }
 }
 
-/// How many placement identifiers a drive with this placement honours; `None` where it honours none.
+/// The number of placement identifiers that a drive with this placement honours; None if it ignores them.
 pub fn honoured_identifiers(choice: &PolicyChoice) -> Option<u8> {
     let config = || registry::config::<HostStreams>("placement", choice).ok();
     (choice.name == HostStreams::NAME).then(config).flatten().map(|config| config.identifiers)

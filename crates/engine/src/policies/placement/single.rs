@@ -1,7 +1,7 @@
 //! One open erase unit for everything.
 //!
-//! The textbook's drive. Garbage collection writes to the host's open erase unit, so cold data is mixed with hot again
-//! and again. Costs nothing.
+//! The drive of textbooks. Garbage collection writes to the host's open erase unit, so cold data is mixed with hot data
+//! again and again. Costs nothing.
 
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
+/// See the file's description.
 pub struct Single;
 
 impl Named for Single {

@@ -1,4 +1,4 @@
-//! Closed erase units in the order of their closing, a queue for each stream.
+//! Closed erase units in the order in which they were closed, a queue for each stream.
 
 use super::{Pool, View};
 use crate::units::{EraseUnit, StreamId};
@@ -13,7 +13,7 @@ struct Entry {
 
 #[derive(Default, Serialize, Deserialize)]
 pub struct ClosedQueue {
-    /// By stream, each in the order of the closings.
+    /// By stream, in the order of closing.
     queues: Vec<VecDeque<Entry>>,
     /// By erase unit: the number of its last closing.
     last_closing: Vec<u64>,
@@ -24,7 +24,7 @@ impl ClosedQueue {
         Self { queues: Vec::new(), last_closing: vec![0; erase_units as usize] }
     }
 
-    /// Takes up what another of the same drive has become.
+    /// Restores the saved queue of the same drive.
     pub fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
         let saved: Self = serde_json::from_value(state)?;
         let erase_units = self.last_closing.len();
@@ -48,44 +48,44 @@ impl ClosedQueue {
         self.queues[stream.index()].push_back(Entry { erase_unit, closing });
     }
 
-    /// The erase unit is closed no longer. The oldest goes in constant time, as does the youngest.
+    /// Removes an erase unit that is no longer closed. The oldest and the youngest are removed in constant time.
     pub fn remove(&mut self, erase_unit: EraseUnit, stream: StreamId) {
         let closing = self.last_closing[erase_unit.index()];
         let Some(queue) = self.queues.get_mut(stream.index()) else { return };
-        if let Ok(place) = queue.binary_search_by_key(&closing, |entry| entry.closing) {
-            queue.remove(place);
+        if let Ok(slot) = queue.binary_search_by_key(&closing, |entry| entry.closing) {
+            queue.remove(slot);
         }
     }
 
     pub fn oldest(&self, view: &View<'_>, pool: Pool) -> Option<EraseUnit> {
-        let (queue, place) = self.place_of_oldest(view, pool)?;
-        Some(self.queues[queue][place].erase_unit)
+        let (queue, slot) = self.slot_of_oldest(view, pool)?;
+        Some(self.queues[queue][slot].erase_unit)
     }
 
     /// Of the oldest `window` entries of one queue, the one with the fewest live units.
     pub fn least_of_oldest(&self, view: &View<'_>, pool: Pool, window: usize) -> Option<EraseUnit> {
-        let (queue, first) = self.place_of_oldest(view, pool)?;
+        let (queue, first) = self.slot_of_oldest(view, pool)?;
         self.queues[queue]
             .iter()
             .skip(first)
             .map(|entry| entry.erase_unit)
-            .filter(|&erase_unit| view.may_clean(erase_unit, Pool::All))
+            .filter(|&erase_unit| view.may_collect(erase_unit, Pool::All))
             .take(window)
             .min_by_key(|&erase_unit| view.occupancy.live_units(erase_unit))
     }
 
-    /// The queue of the pool with the oldest entry that may be collected, and the entry's place in it.
-    fn place_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
+    /// The queue of the pool with the oldest entry that may be collected, and the entry's index in it.
+    fn slot_of_oldest(&self, view: &View<'_>, pool: Pool) -> Option<(usize, usize)> {
         let in_pool = |stream: usize| match pool {
             Pool::All => true,
             Pool::Only(only) => only.index() == stream,
         };
         let queues = self.queues.iter().enumerate().filter(|&(stream, _)| in_pool(stream));
         let oldest = queues.filter_map(|(stream, queue)| {
-            // Unless a die is asked for, this is the first.
-            let place = queue.iter().position(|entry| view.may_clean(entry.erase_unit, Pool::All))?;
-            Some((queue[place].closing, stream, place))
+            // If any die is allowed, this is the first.
+            let slot = queue.iter().position(|entry| view.may_collect(entry.erase_unit, Pool::All))?;
+            Some((queue[slot].closing, stream, slot))
         });
-        oldest.min().map(|(_, stream, place)| (stream, place))
+        oldest.min().map(|(_, stream, slot)| (stream, slot))
     }
 }

@@ -1,10 +1,11 @@
-//! Cleans where the space gained, weighed by its age, is largest for the work: (1 - u) x age / 2u, u the live share.
+//! Collects the erase unit with the highest ratio of freed space times age to work: (1 - u) x age / 2u, with u the live
+//! share.
 //!
-//! Wins under skew: an old erase unit is cold, what it has lost it lost slowly, so it is cleaned while still fairly
-//! full, and a hot one is left to lose more. Costs a scan of all erase units for each one cleaned. With `age_power`
-//! below 1 age counts for less, down to greedy's choice at 0: drives that keep cold data apart imperfectly lie between.
-//! Far above 1 the oldest erase unit that has lost anything is cleaned, so that one that is going stale is left until
-//! it is.
+//! Effective under skew: an old erase unit is cold and loses units slowly, so it is collected while still fairly full,
+//! and a hot one is left to lose more. Costs a scan of all erase units for each collection. With `age_power` below 1
+//! age counts for less, down to greedy at 0: drives that separate cold data imperfectly lie in between. Far above 1 the
+//! oldest erase unit with any stale unit is collected, so that one that is losing units quickly is left until it is
+//! old.
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The power of the age that counts, from 0 to 8.
+    /// The exponent of the age, from 0 to 8.
     pub age_power: f64,
 }
 

@@ -1,6 +1,6 @@
-//! Draws d erase units at random, with replacement, and cleans the one with the fewest live units.
+//! Draws d erase units at random, with replacement, and collects the one with the fewest live units.
 //!
-//! Wins simplicity: with d of about ten it comes close to greedy without any index. Costs d random accesses.
+//! Simple: with d of about ten it comes close to greedy without any index. Costs d random accesses.
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How many are drawn, 1 or more.
+    /// Number of erase units drawn, at least 1.
     pub d: u32,
 }
 
@@ -47,9 +47,9 @@ impl VictimPolicy for DChoices {
     }
 }
 
-/// Draws a candidate, all with the same chance.
+/// Draws a candidate, all with equal probability.
 pub fn draw(view: &View<'_>, pool: Pool, random: &mut Random) -> Option<EraseUnit> {
-    // Nearly all erase units are closed when garbage is collected, so a draw seldom misses. A small pool is listed
+    // Nearly all erase units are closed when garbage is collected, so a draw seldom fails. A small pool is listed
     // instead.
     for _ in 0..64 {
         let erase_unit = match view.on_die {

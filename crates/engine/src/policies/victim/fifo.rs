@@ -1,7 +1,7 @@
-//! Cleans erase units in the order in which they were filled.
+//! Collects erase units in the order in which they were filled.
 //!
-//! Wins nothing in write amplification, but needs no counts and wears all erase units alike; many log-structured stores
-//! and host-managed drives do it. Costs a queue.
+//! No gain in write amplification, but it needs no counts and wears all erase units equally; many log-structured stores
+//! and host-managed drives use it. Costs a queue.
 
 use super::closed_queue::ClosedQueue;
 use super::{Pool, VictimPolicy, View};

@@ -1,7 +1,7 @@
-//! Cleans the erase unit with the fewest live units.
+//! Collects the erase unit with the fewest live units.
 //!
-//! Wins for uniform writes, where nothing can do better. Under skew it lets cold erase units sit at a middling count,
-//! neither cheap enough to be cleaned nor full. Costs a scan of one word in sixty-four erase units.
+//! Optimal for uniform writes. Under skew cold erase units remain at a medium count, neither cheap enough to be
+//! collected nor full. Costs a scan of one word in sixty-four erase units.
 
 use super::{Pool, VictimPolicy, View};
 use crate::error::SpecificationError;

@@ -1,6 +1,6 @@
-//! Cleans any erase unit.
+//! Collects any erase unit.
 //!
-//! Wins nothing; it is the yardstick for the others, and is the same as d-choices with d = 1. Costs one random number.
+//! No gain; a baseline for the others, equal to d-choices with d = 1. Costs one random number.
 
 use super::d_choices::draw;
 use super::{Pool, VictimPolicy, View};

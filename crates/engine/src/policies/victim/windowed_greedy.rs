@@ -1,6 +1,6 @@
 //! Greedy among the erase units that were filled longest ago.
 //!
-//! Wins a little over greedy under skew, since a freshly filled erase unit is left time to go stale; a window of one is
+//! Slightly better than greedy under skew, since a newly filled erase unit has time to become stale; a window of one is
 //! first-in-first-out, one of all erase units is greedy. Costs a scan of the window.
 
 use super::closed_queue::ClosedQueue;

@@ -1,6 +1,7 @@
 //! Opens the free erase unit with the fewest erases.
 //!
-//! Levels what is in circulation at no extra programs; data that is never overwritten still keeps its erase units.
+//! Levels the erase units in circulation without additional programs; data that is never overwritten stays in its erase
+//! units.
 
 use super::WearPolicy;
 use crate::error::SpecificationError;

@@ -1,8 +1,8 @@
-//! How erases are spread over the flash.
+//! The distribution of erases over the flash.
 //!
-//! The engine asks `prefers_least_worn` once, when the drive is built. After every erase it goes on round the closed
-//! erase units of the drive, `LOOKED_AT` numbers further at most, and moves the data out of the first that lies further
-//! behind the most worn one than `threshold`; it counts as wear levelling.
+//! The engine calls `prefers_least_worn` once, when the drive is built. After every erase it examines at most the next
+//! `LOOKED_AT` erase units in turn, and moves the data out of the first closed one whose erase count is more than
+//! `threshold` below that of the most worn one; these moves count as wear levelling.
 
 mod dynamic;
 mod none;
@@ -12,15 +12,16 @@ use super::registry::{self, Description};
 use crate::error::SpecificationError;
 use crate::specification::drive::PolicyChoice;
 
-/// How many erase units are looked at after an erase: the whole drive once in a sixty-fourth of a full cycle.
+/// Erase units examined after an erase: the whole drive once in a sixty-fourth of a full cycle.
 pub const LOOKED_AT: u32 = 64;
 
-/// The contract of a wear policy.
+/// The interface of a wear policy.
 pub trait WearPolicy: registry::Named + Sized {
+    /// Errors name the key of the drive file.
     fn new(config: Self::Config) -> Result<Self, SpecificationError>;
-    /// Whether the free erase unit with the fewest erases is opened next, or the one that has been free longest.
+    /// Whether the free erase unit with the fewest erases is opened next, or the one erased longest ago.
     fn prefers_least_worn(&self) -> bool;
-    /// Whether data that lies still is moved out of an erase unit so many erases behind the most worn one; nothing:
+    /// The difference in erases from the most worn erase unit above which data is moved out of an erase unit; None:
     /// never.
     fn threshold(&self) -> Option<u32> {
         None
@@ -30,9 +31,11 @@ pub trait WearPolicy: registry::Named + Sized {
 macro_rules! wear_policies {
     ($($policy:ident in $file:ident),+ $(,)?) => {
         /// The policy of a drive: chosen once, called once an erase.
+        #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum WearLeveling { $($policy($file::$policy)),+ }
 
         impl WearLeveling {
+            /// Errors name the key of the drive file.
             pub fn new(choice: &PolicyChoice) -> Result<Self, SpecificationError> {
                 use registry::Named;
                 $(if choice.name == $file::$policy::NAME {
@@ -42,16 +45,18 @@ macro_rules! wear_policies {
                 Err(registry::unknown("wear_leveling", choice, &descriptions()))
             }
 
+            /// Whether the free erase unit with the fewest erases is opened next.
             pub fn prefers_least_worn(&self) -> bool {
                 match self { $(Self::$policy(policy) => policy.prefers_least_worn()),+ }
             }
 
-            /// Erases that an erase unit may lie behind the most worn one; nothing: any number.
+            /// The allowed difference in erases from the most worn erase unit; None: any.
             pub fn threshold(&self) -> Option<u32> {
                 match self { $(Self::$policy(policy) => policy.threshold()),+ }
             }
         }
 
+        /// All wear levelling policies, in the order of the list.
         pub fn descriptions() -> Vec<Description> {
             vec![$(registry::describe::<$file::$policy>("wear_leveling")),+]
         }

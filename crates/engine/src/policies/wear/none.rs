@@ -1,6 +1,6 @@
-//! Takes free erase units in the order in which they became free.
+//! Takes free erase units in the order in which they were erased.
 //!
-//! Costs nothing; cold data keeps its erase units for ever, and all wear falls on the others.
+//! Costs nothing; cold data stays in its erase units for ever, and the others take all wear.
 
 use super::WearPolicy;
 use crate::error::SpecificationError;

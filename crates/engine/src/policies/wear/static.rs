@@ -1,8 +1,7 @@
-//! Dynamic, and moves data out of an erase unit that has fallen too far behind the most worn one.
+//! Dynamic, and moves data out of an erase unit whose erase count is too far below that of the most worn one.
 //!
-//! Puts cold data's erase units into circulation at the price of programs that the ledger counts as wear levelling.
-//! After each erase the next few erase units are looked at in turn, so the price of looking does not grow with the
-//! drive.
+//! Puts the erase units of cold data into circulation at the price of programs that the ledger counts as wear
+//! levelling. After each erase the next few erase units are examined in turn, so the cost does not grow with the drive.
 
 use super::WearPolicy;
 use crate::error::SpecificationError;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How many erases an erase unit may lie behind the most worn one, 1 or more.
+    /// The allowed difference in erases from the most worn erase unit, at least 1.
     pub threshold: u32,
 }
 

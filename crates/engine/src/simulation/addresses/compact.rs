@@ -1,11 +1,11 @@
 //! Units are packed onto the drive in the order in which they are first read or written.
 //!
-//! What is written most of the time over little of a large address space fits a small drive so, without two places
-//! falling together; what lay apart in space but was touched in turn now lies side by side. A trim of a unit that
-//! nothing has touched has nothing to forget: it gets no place.
+//! A recording that mostly writes to little of a large address space then fits a small drive, without two addresses
+//! sharing a unit; units that were far apart but accessed in succession become neighbours. A trim of a unit that was
+//! never accessed does nothing.
 //!
-//! Memory is bounded by the units that are touched: 6 to 12 bytes a unit where they lie in runs of eight or more, up to
-//! 94 where each is far from the next.
+//! Memory is bounded by the accessed units: 6 to 12 bytes a unit where they are in runs of eight or more, up to 94
+//! where each is far from the next.
 
 use super::{AddressError, AddressMap, Extent, Piece};
 use crate::request::Operation;
@@ -14,23 +14,25 @@ use rustc_hash::FxHashMap;
 const UNITS_PER_CHUNK: u64 = 8;
 const UNPLACED: u32 = u32::MAX;
 
+/// See the file's description.
 pub struct Compact {
     unit_bytes: u64,
     units_max: u32,
     placed_units: u32,
-    /// By chunk of the other address space: where its units lie on the drive.
+    /// By chunk of the recorded address space: the units of the drive.
     chunks: FxHashMap<u64, [u32; UNITS_PER_CHUNK as usize]>,
 }
 
 impl Compact {
-    /// `unit_bytes` is what stays in one piece: at least a mapping unit, so that no request is cut within one.
+    /// `unit_bytes` is the size of the pieces that remain contiguous: at least a mapping unit, so that no request is
+    /// split within one.
     pub fn new(user_bytes: u64, unit_bytes: u32) -> Self {
         assert!(unit_bytes > 0, "a unit holds something");
         let units_max = (user_bytes / u64::from(unit_bytes)).min(u64::from(UNPLACED)) as u32;
         Self { unit_bytes: u64::from(unit_bytes), units_max, placed_units: 0, chunks: FxHashMap::default() }
     }
 
-    /// Where a unit lies; nothing if it has no place and the operation gives it none.
+    /// The drive's unit for a recorded unit; None if it has none and the operation assigns none.
     fn unit(&mut self, unit: u64, operation: Operation) -> Result<Option<u32>, AddressError> {
         let (chunk, slot) = (unit / UNITS_PER_CHUNK, (unit % UNITS_PER_CHUNK) as usize);
         if operation == Operation::Trim {
@@ -60,7 +62,7 @@ impl AddressMap for Compact {
         let mut units = 1;
         while piece_bytes < length_bytes {
             let expected = place.map(|place| place + units);
-            // An error is that of a later piece: this one has its place.
+            // An error concerns a later piece: this one is assigned.
             if self.unit(first + u64::from(units), extent.operation).is_ok_and(|next| next == expected) {
                 units += 1;
                 piece_bytes += self.unit_bytes;
@@ -88,7 +90,7 @@ mod tests {
 
     const UNIT: u64 = 8;
 
-    /// Byte by byte: the unit's place, given on the first touch.
+    /// Byte by byte: the unit, assigned at its first access.
     #[derive(Default)]
     struct Twin(BTreeMap<u64, u64>);
 

@@ -1,15 +1,17 @@
-//! An address is taken modulo the size of the drive; a request over the end goes on at the start.
+//! An address is taken modulo the size of the drive; a request beyond the end continues at the start.
 //!
-//! Costs nothing and keeps what is sequential so; but places that were apart may fall together, and a trim of a large
-//! range may forget what other requests have written.
+//! Costs nothing and preserves sequential access, but distinct addresses may coincide, and a trim of a large range may
+//! discard data of other requests.
 
 use super::{AddressError, AddressMap, Extent, Piece};
 
+/// See the file's description.
 pub struct Fold {
     user_bytes: u64,
 }
 
 impl Fold {
+    /// Folds onto a drive of this capacity.
     pub fn new(user_bytes: u64) -> Self {
         assert!(user_bytes > 0, "a drive holds something");
         Self { user_bytes }

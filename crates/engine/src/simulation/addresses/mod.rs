@@ -1,7 +1,7 @@
-//! Brings requests of another address space, such as that of a recorded drive, onto this one.
+//! Maps requests of another address space, such as that of a recorded drive, to this one.
 //!
-//! A map places a request piece by piece: each time it says where the front part lies on the drive, as far as that is
-//! in one piece. Which map is chosen is a type parameter of its user, so that the loop has no branch for it.
+//! A map handles a request piece by piece: each call returns where the front part is on the drive, as far as that is
+//! contiguous. The map is a type parameter of its user, so that the loop has no branch for it.
 
 mod compact;
 mod fold;
@@ -16,37 +16,44 @@ pub use fold::Fold;
 pub use sample::{Hot, Sample};
 pub use strict::Strict;
 
-/// What is left of a request: a byte range of the other address space. Never empty when a map is asked.
+/// The rest of a request: a byte range of the recorded address space. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// The operation of the request.
     pub operation: Operation,
+    /// Start in the recorded address space.
     pub offset_bytes: u64,
+    /// Length of the rest.
     pub length_bytes: u32,
 }
 
-/// Where the front part of an extent goes.
+/// The location of the front part of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// On the drive; nothing for a part that has no place there and needs none.
+    /// Offset on the drive; None for a part that needs no location.
     pub offset_bytes: Option<u64>,
     /// At least 1, at most the extent's.
     pub length_bytes: u32,
 }
 
+/// A mapping of addresses.
 pub trait AddressMap: Send {
-    /// Places the front part of the extent. The piece lies within the drive.
+    /// Maps the front part of the extent. The piece is within the drive.
     fn place(&mut self, extent: &Extent) -> Result<Piece, AddressError>;
 
-    /// Units that have been given a place, for a map that gives them one by one.
+    /// Units assigned so far, for a map that assigns them one by one.
     fn placed_units(&self) -> Option<u64> {
         None
     }
 }
 
-/// Why a request has no place on the drive.
+/// Why a request cannot be mapped to the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum AddressError {
+    /// The request ends at `end_bytes`, beyond the drive's `user_bytes`.
     PastTheEnd { end_bytes: u64, user_bytes: u64 },
+    /// Packing needs more than the `units` of the drive, of `unit_bytes` each.
     Full { units: u64, unit_bytes: u32 },
 }
 

@@ -1,30 +1,32 @@
-//! A smaller address space that is like the whole one: of so many neighbouring regions one is kept, which one a hash
-//! says.
+//! A smaller address space with the properties of the whole one: of every `one_in` neighbouring regions one is
+//! included, chosen by a hash.
 //!
-//! Taking the kept regions alone, with a drive that is smaller in the same ratio, is a miniature of the whole run: how
-//! often regions are written, and which are written together, stays as it was (Waldspurger et al. 2015, "Efficient MRC
-//! Construction with SHARDS", takes addresses by a hash below a threshold; one of every group keeps the ratio exact and
-//! gives each its place without a table).
+//! The included regions alone, on a drive smaller by the same ratio, are a miniature of the whole run: how often
+//! regions are written, and which are written together, remain the same (Waldspurger et al. 2015, "Efficient MRC
+//! Construction with SHARDS", selects addresses by a hash below a threshold; one of every group makes the ratio exact
+//! and needs no table of locations).
 //!
-//! A region that alone takes much of the writes would be there with all of them or not at all. Where such regions are
-//! known (`Hot`) one of so many is kept, with a share of its requests, and the others are left out. Trims are all kept.
-//! A region should be small compared with a scaled erase unit, and as large as a request where requests should stay
-//! whole.
+//! A region with a large part of the writes would be included with all of them or not at all. Where such regions are
+//! known (`Hot`) every `one_in`th of them is included, with a share of its requests, and the others are excluded. All
+//! trims are included. A region should be small compared with a scaled erase unit, and as large as a request where
+//! requests should remain whole.
 
 use super::Extent;
 use crate::request::Operation;
 use rustc_hash::FxHashMap;
 
-/// A region whose part in the sample chance does not decide.
+/// A region whose inclusion is not decided by the hash.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hot {
+    /// The group of the region.
     pub group: u64,
-    /// Which of the group's regions, from 0.
+    /// The region's index in its group.
     pub region: u64,
-    /// The share of its requests that is kept; with 0 it is left out, and another of its group may be kept.
+    /// The share of its requests that is included; with 0 it is excluded, and another of its group may be included.
     pub share: f64,
 }
 
+/// See the file's description.
 pub struct Sample {
     region_bytes: u64,
     one_in: u64,
@@ -36,12 +38,12 @@ pub struct Sample {
 struct Group {
     kept: u64,
     share: f64,
-    /// By reads and writes: what is still owed of a whole request.
+    /// For reads and writes: the fraction of a request still to be included.
     owed: [f64; 2],
 }
 
 impl Sample {
-    /// Keeps one region of `one_in`. Both counts are above 0.
+    /// Includes one region of `one_in`. Both counts are above 0.
     pub fn new(region_bytes: u32, one_in: u32, seed: u64, hot: &[Hot]) -> Self {
         assert!(region_bytes > 0 && one_in > 0, "a region holds something, and one of a group is kept");
         let mut sample =
@@ -52,7 +54,7 @@ impl Sample {
         sample
     }
 
-    /// The first hot region that is kept, or else what the hash says, or the next one that is not hot.
+    /// The first included hot region; otherwise the region chosen by the hash, or the next one that is not hot.
     fn group(&self, group: u64, hot: &[&Hot]) -> Group {
         let owed = [0.5; 2];
         if let Some(each) = hot.iter().find(|each| each.share > 0.0) {
@@ -64,8 +66,8 @@ impl Sample {
         Group { kept: kept.unwrap_or(first), share: if kept.is_some() { 1.0 } else { 0.0 }, owed }
     }
 
-    /// What of the extent lies in regions that are kept, at its place in the smaller address space. Calls `each` for
-    /// every piece, in order; pieces that touch there are one.
+    /// The part of the extent in included regions, at its address in the smaller space. Calls `each` for every piece,
+    /// in order; adjacent pieces are merged.
     pub fn keep(&mut self, extent: &Extent, mut each: impl FnMut(Extent)) {
         let (start, end) = (extent.offset_bytes, extent.offset_bytes.saturating_add(u64::from(extent.length_bytes)));
         let group_bytes = self.region_bytes.saturating_mul(self.one_in);
@@ -94,7 +96,7 @@ impl Sample {
         }
     }
 
-    /// Which of the group's regions is kept.
+    /// The included region of the group.
     fn kept_in(&self, group: u64) -> u64 {
         if !self.hot.is_empty()
             && let Some(known) = self.hot.get(&group)
@@ -112,7 +114,7 @@ impl Sample {
         crate::random::scale(z ^ (z >> 31), self.one_in).0
     }
 
-    /// Whether this request is one of those that its group keeps; true where no region is hot.
+    /// Whether this request is among those that its group includes; true where no region is hot.
     fn is_kept(&mut self, group: u64, operation: Operation) -> bool {
         let kind = match operation {
             Operation::Read => 0,
@@ -147,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// The twin asks for every byte by itself.
+        /// The twin handles every byte separately.
         #[test]
         fn pieces_are_what_single_bytes_would_give(
             region_bytes in 1u32..9,
@@ -168,7 +170,7 @@ mod tests {
             prop_assert!(pieces.windows(2).all(|two| two[0].0 + u64::from(two[0].1) < two[1].0), "touching ones are one");
         }
 
-        /// A group is always one region of the smaller space, wherever in the group it came from.
+        /// A group is always one region of the smaller space, whichever of its regions is included.
         #[test]
         fn the_smaller_space_is_filled_without_gaps(region_bytes in 1u32..9, one_in in 1u32..7, seed: u64) {
             let mut sample = Sample::new(region_bytes, one_in, seed, &[]);

@@ -1,12 +1,14 @@
-//! Every address is the drive's own, and none may lie past its end.
+//! Addresses are used unchanged, and must be within the drive.
 
 use super::{AddressError, AddressMap, Extent, Piece};
 
+/// See the file's description.
 pub struct Strict {
     user_bytes: u64,
 }
 
 impl Strict {
+    /// For a drive of this capacity.
     pub fn new(user_bytes: u64) -> Self {
         Self { user_bytes }
     }

@@ -1,4 +1,4 @@
-//! How a drive is at a moment, and what it has done between two looks at it.
+//! The figures of a drive at a moment, and the changes between two observations.
 
 use crate::ftl::{Capacity, Spread};
 use crate::ledger::Ledger;
@@ -6,82 +6,104 @@ use crate::simulation::SimulatedDrive;
 use crate::timing::histogram::Histogram;
 use serde::Serialize;
 
-/// What is read of a run, in addition to its drive.
+/// Figures of a run, in addition to those of its drive.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
-    /// Reads, writes and trims that are complete, in this order; those that a job counts.
+    /// Completed reads, writes and trims, in this order, as the jobs count them.
     pub completed: [u64; 3],
-    /// Nothing without a clock.
+    /// None without a clock.
     pub clock: Option<ClockLook>,
 }
 
+/// Figures of the clock.
 #[derive(Clone, Debug, Default)]
 pub struct ClockLook {
+    /// The simulated time.
     pub now_ns: u64,
-    /// On average over the dies, since the beginning.
+    /// Mean over the dies, since the start.
     pub die_utilization: f64,
+    /// Latencies of completed reads.
     pub reads: Histogram,
+    /// Latencies of completed writes.
     pub writes: Histogram,
 }
 
-/// What the last look saw.
+/// The values of the last observation.
 pub struct Seen {
     requests: u64,
     ledger: Ledger,
     look: Look,
 }
 
+/// The figures of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Nothing without a clock.
+    /// None without a clock.
     pub simulated_seconds: Option<f64>,
     /// Issued.
     pub requests: u64,
+    /// The counters since the drive was new.
     pub ledger: Ledger,
-    /// Bytes programmed over bytes that the host has written; nothing before it has.
+    /// Bytes programmed over bytes written by the host; None before the first write.
     pub waf: Option<f64>,
+    /// The drive's capacities now.
     pub capacity: Capacity,
+    /// Erased erase units.
     pub free_erase_units: u32,
-    /// Over the erase units that are not retired, each with its most worn block.
+    /// Over the erase units that are not retired, each by its most worn block.
     pub erase_count: Spread,
+    /// Changes since the last call.
     pub since: Since,
 }
 
-/// Between two looks.
+/// Between two observations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Since {
+    /// None without a clock.
     pub simulated_seconds: Option<f64>,
+    /// Requests issued.
     pub requests: u64,
+    /// The drive's counters in between.
     pub ledger: Ledger,
+    /// None if the host wrote nothing.
     pub waf: Option<f64>,
-    /// Reads, writes and trims that became complete, a simulated second.
+    /// Reads, writes and trims completed a simulated second.
     pub iops: Option<f64>,
+    /// None without a clock.
     pub die_utilization: Option<f64>,
-    /// Nothing where nothing was read, or without a clock.
+    /// None where nothing was read, or without a clock.
     pub read_latency: Option<LatencySince>,
+    /// None where nothing was written, or without a clock.
     pub write_latency: Option<LatencySince>,
 }
 
+/// Latencies between two observations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatencySince {
+    /// Requests.
     pub count: u64,
+    /// Their mean.
     pub mean_ns: f64,
+    /// The median.
     pub p50_ns: u64,
+    /// The 99th percentile.
     pub p99_ns: u64,
+    /// The 99.9th percentile.
     pub p999_ns: u64,
 }
 
 impl Seen {
+    /// Starts with these values.
     pub fn new(drive: &dyn SimulatedDrive, look: &Look) -> Self {
         Self { requests: 0, ledger: *drive.ledger(), look: look.clone() }
     }
 
-    /// What is counted from here on begins with this, but for the number of requests.
+    /// Resets the counts, except the number of requests.
     pub fn begin_anew(&mut self, drive: &dyn SimulatedDrive, look: Look) {
         (self.ledger, self.look) = (*drive.ledger(), look);
     }
 
-    /// `requests` are those issued so far; nothing where only those are known that are complete.
+    /// `requests` is the number issued so far; None where only completed ones are known.
     pub fn figures(&mut self, drive: &dyn SimulatedDrive, look: Look, requests: Option<u64>) -> Figures {
         let completed = |look: &Look| look.completed.iter().sum::<u64>();
         let requests = requests.unwrap_or(self.requests + completed(&look) - completed(&self.look));

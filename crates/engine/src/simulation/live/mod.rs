@@ -1,8 +1,8 @@
-//! A run that someone watches, step by step, and whose jobs change while it goes on.
+//! A run that is observed step by step, and whose jobs may change while it runs.
 //!
-//! It is the run that `start` begins, advanced by the same code; only the steps are shorter, and jobs may be appended
-//! or ended. A job that was ended after so many requests is from then on one with that `number_ios`, so that the
-//! specification which `specification` gives, run from the start, comes to the same outcome, byte for byte.
+//! It is the run that `start` begins, advanced by the same code in shorter steps, to which jobs can be appended and
+//! whose jobs can be ended. A job that was ended is recorded with its number of requests as `number_ios`, so that the
+//! specification returned by `specification`, run from the start, has the same outcome, byte for byte.
 
 pub mod figures;
 pub mod power;
@@ -19,10 +19,11 @@ use figures::{Figures, Look, Seen};
 use power::PowerLoss;
 use serde::Serialize;
 
+/// See the file's description.
 pub struct LiveRun {
     specification: Specification,
     run: Box<dyn Steps>,
-    /// By job: whether it was ended, and whether a specification can say where.
+    /// By job: whether it was ended, and whether a specification can express it.
     ended: Vec<Ended>,
     seen: Seen,
 }
@@ -31,50 +32,51 @@ pub struct LiveRun {
 enum Ended {
     No,
     AfterRequests,
-    /// It had begun again, so that a number of requests does not say where it ended.
+    /// It had restarted, so that a number of requests does not express where it ended.
     Unsayable,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// Issued since the run began; flushes are not counted.
     pub requests: u64,
     /// Whether there is nothing to do until a job is appended.
     pub is_finished: bool,
-    /// The first of the jobs of the stage that is running.
+    /// The first job of the current stage.
     pub job: Option<usize>,
+    /// Why the drive is read-only; None if it is not.
     pub read_only: Option<ReadOnly>,
 }
 
-/// A run as it is advanced here. Jobs are numbered as in the specification.
+/// A run that advances in steps. Jobs are numbered as in the specification.
 trait Steps: Send {
-    /// Goes on until so many more requests are issued, or the run is finished. Without a clock it is never more; with
-    /// one several may come due at once.
+    /// Advances until `requests` more requests are issued, or the run is finished. Without a clock it is never more;
+    /// with one several may be issued at once.
     fn step(&mut self, requests: u64) -> Result<(), SourceError>;
     fn is_finished(&self) -> bool;
     fn read_only(&self) -> Option<ReadOnly>;
-    /// Jobs of the stage that is running; empty, and where the next would begin, between stages.
+    /// The jobs of the current stage; between stages empty, at the first of the next.
     fn active(&self) -> std::ops::Range<usize>;
     fn issued(&self, job: usize) -> u64;
     fn is_over(&self, job: usize) -> bool;
-    /// The share of its requests that a job has drawn, and how often it has begun again.
+    /// The share of its requests that a job has drawn, and how often it has restarted.
     fn drawn(&self, job: usize) -> (f64, u32);
-    /// The job issues so many more requests at most.
+    /// Limits the job to this many more requests.
     fn limit(&mut self, job: usize, requests: u64);
     fn append(&mut self, job: &Job, specification: &Specification) -> Result<(), SpecificationError>;
-    /// Takes jobs from here on, which have not begun, off the list.
+    /// Removes the jobs from this one on, which have not begun.
     fn truncate(&mut self, jobs: usize);
     fn outcome(&self) -> Outcome;
     fn look(&self) -> Look;
-    /// Units that the host has written and that are in no flash yet.
+    /// Units written by the host that are not yet in flash.
     fn units_in_memory(&self) -> u64;
     fn drive(&self) -> &dyn SimulatedDrive;
     fn drive_mut(&mut self) -> &mut dyn SimulatedDrive;
 }
 
 impl LiveRun {
-    /// A specification may have no jobs yet. Errors as those of `start`.
+    /// A specification may have no jobs yet. Errors are those of `start`.
     pub fn new(specification: Specification) -> Result<Self, SpecificationError> {
         let mut run: Box<dyn Steps> = if specification.timed {
             Box::new(TimedSimulation::with_last(&specification, None, None)?)
@@ -87,12 +89,13 @@ impl LiveRun {
         Ok(Self { specification, run, ended, seen })
     }
 
-    /// Goes on until so many more requests are issued, or there is nothing to do.
+    /// Advances until `requests` more requests are issued, or there is nothing to do.
     pub fn advance(&mut self, requests: u64) -> Result<Standing, SourceError> {
         self.run.step(requests)?;
         Ok(self.standing())
     }
 
+    /// The progress so far.
     pub fn standing(&self) -> Standing {
         let active = self.run.active();
         Standing {
@@ -103,7 +106,7 @@ impl LiveRun {
         }
     }
 
-    /// One more job after those that are there, in a stage that has not begun.
+    /// Appends a job, in a stage that has not begun.
     pub fn append_job(&mut self, job: Job) -> Result<(), SpecificationError> {
         self.check_may_change()?;
         let begun = self.run.active().end;
@@ -122,10 +125,10 @@ impl LiveRun {
         Ok(())
     }
 
-    /// The jobs of the stage that is running end after the requests that they have issued, each of them after one at
-    /// the least; a job that holds itself back, by a rate, pauses or flushes, after one more, because what it does
-    /// before that depends on its being there. Of trims and writes in pairs both are issued. A number of requests for
-    /// each job of the specification lets them go on up to that, where they have not passed it already.
+    /// Ends the jobs of the current stage after the requests that they have issued, each after at least one; a job with
+    /// a rate, pauses or flushes after one more, because its waiting before that request depends on it. Of a trim and
+    /// write pair both are issued. `after_requests` gives a number of requests for each job of the specification, up to
+    /// which it continues instead, unless it has issued more.
     pub fn end_job(&mut self, after_requests: Option<&[u64]>) -> Result<(), SpecificationError> {
         self.check_may_change()?;
         for index in self.run.active() {
@@ -140,7 +143,7 @@ impl LiveRun {
             let after = after_requests.and_then(|after| after.get(index)).copied().unwrap_or(0);
             let mut requests = least.max(after.div_ceil(in_pairs));
             if self.ended[index] != Ended::No {
-                // It has not passed that, and is not given another request.
+                // The job has not exceeded it, and issues no further request.
                 requests = requests.min(job.number_ios.unwrap_or(u64::MAX));
             }
             self.run.limit(index, (requests * in_pairs).saturating_sub(issued));
@@ -158,7 +161,7 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Takes the jobs off the list that have not begun.
+    /// Removes the jobs that have not begun.
     pub fn drop_jobs_to_come(&mut self) -> Result<(), SpecificationError> {
         self.check_may_change()?;
         let begun = self.run.active().end;
@@ -168,8 +171,8 @@ impl LiveRun {
         Ok(())
     }
 
-    /// What comes to the same outcome when it is run, once this run is finished. An error names the job whose end it
-    /// cannot say.
+    /// A specification with the same outcome, once this run is finished. The error names a job whose end cannot be
+    /// expressed.
     pub fn specification(&self) -> Result<&Specification, SpecificationError> {
         match self.ended.iter().position(|&ended| ended == Ended::Unsayable) {
             None => Ok(&self.specification),
@@ -182,36 +185,39 @@ impl LiveRun {
         }
     }
 
-    /// Requests that each job has issued so far.
+    /// Requests issued by each job so far.
     pub fn issued(&self) -> Vec<u64> {
         let begun = self.run.active().end;
         let of_begun = (0..begun).map(|job| self.run.issued(job));
         of_begun.chain(vec![0; self.specification.jobs.len() - begun]).collect()
     }
 
-    /// What `run` would return if the run ended now.
+    /// The outcome if the run ended now.
     pub fn outcome(&self) -> Outcome {
         self.run.outcome()
     }
 
-    /// How the drive is, and what it has done since the last call.
+    /// The figures of the drive, and the changes since the last call.
     pub fn figures(&mut self) -> Figures {
         self.seen.figures(self.run.drive(), self.run.look(), Some(self.standing().requests))
     }
 
+    /// See [`crate::ftl::picture::Pictured::cells`].
     pub fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         self.run.drive().cells(by, out);
     }
 
+    /// See [`crate::ftl::picture::Pictured::marks`].
     pub fn marks(&mut self) -> Marks {
         self.run.drive_mut().marks()
     }
 
+    /// See [`crate::ftl::picture::Pictured::close_up`].
     pub fn close_up(&self, erase_unit: u32) -> Option<Close> {
         self.run.drive().close_up(erase_unit)
     }
 
-    /// What a loss of power would cost now; the drive goes on as it was.
+    /// The effect of a loss of power at this moment; the drive is not changed.
     pub fn power_loss(&self) -> PowerLoss {
         let drive = self.run.drive();
         PowerLoss::of(&self.specification.drive, &drive.capacity(), drive.ledger(), self.run.units_in_memory())

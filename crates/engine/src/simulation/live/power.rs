@@ -1,9 +1,9 @@
-//! What a loss of power would cost a drive at a moment: what it loses, and how long it takes to find its data again.
+//! The effect that a loss of power would have at a moment: lost data, and the duration of the recovery.
 //!
-//! The drive goes on as it was. Contents are not simulated here, so nothing is lost that could be missed, and a run
-//! with a loss of power in it could not be said as jobs. The rule is that of drives with contents (`crates/blockdev`):
-//! a checkpoint of the map whenever a quarter of the flash has been programmed, and after the loss a scan of the spare
-//! bytes of every page programmed since, and of one page at least of each erase unit, over all dies at once.
+//! The drive is not changed. Contents are not simulated here, so no data can really be missed, and a run with a loss of
+//! power cannot be expressed as jobs. The rule is that of drives with contents (`crates/blockdev`): a checkpoint of the
+//! map whenever a quarter of the flash has been programmed, and after the loss a scan of the spare bytes of every page
+//! programmed since, and of at least one page of each erase unit, over all dies in parallel.
 
 use crate::ftl::Capacity;
 use crate::ledger::Ledger;
@@ -14,24 +14,27 @@ use serde::Serialize;
 const CHECKPOINT_PART: u64 = 4;
 const MAP_ENTRY_BYTES: u64 = 4;
 
+/// The effect of a loss of power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PowerLoss {
-    /// Whether what is in memory is saved.
+    /// Whether data in memory is saved.
     pub power_loss_protection: bool,
     /// Units of the host that were in memory, and are lost without protection.
     pub torn_units: u64,
-    /// Live units that the checkpoint knows of; 0 before there is any.
+    /// Live units in the checkpoint; 0 before the first.
     pub checkpoint_units: u64,
+    /// Pages whose spare bytes would be read.
     pub scanned_pages: u64,
-    /// How long it takes to read the checkpoint and to scan.
+    /// The time to read the checkpoint and to scan.
     pub duration_ns: u64,
 }
 
 impl PowerLoss {
+    /// For a drive with these counters.
     pub fn of(drive: &Drive, capacity: &Capacity, ledger: &Ledger, units_in_memory: u64) -> Self {
         let nand = &drive.nand;
-        let places_per_unit = u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes);
-        let programmed_units = ledger.programmed_units.total() / places_per_unit;
+        let slots_per_unit = u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes);
+        let programmed_units = ledger.programmed_units.total() / slots_per_unit;
         let interval_units = (capacity.physical_units / CHECKPOINT_PART).max(1);
         let since_units = programmed_units % interval_units;
         let has_checkpoint = programmed_units >= interval_units;

@@ -1,4 +1,4 @@
-//! A run with a clock, advanced event by event where few requests are asked for.
+//! A run with a clock, advanced event by event for small numbers of requests.
 
 use super::Steps;
 use super::figures::{ClockLook, Look};
@@ -10,7 +10,7 @@ use crate::specification::{Job, Specification};
 use crate::timing::histogram::Histogram;
 use std::ops::Range;
 
-/// An event may end a program of so many requests, each of which makes room for the next.
+/// An event may end a program with this many requests, each of which admits another.
 const REQUESTS_PER_EVENT: u64 = 32;
 
 impl TimedSimulation {
@@ -87,7 +87,7 @@ impl Steps for TimedSimulation {
             writes.merge(&job.latencies[Operation::Write as usize]);
             let counted = [job.outcome.read.ios, job.outcome.write.ios, job.outcome.trim.ios];
             look.completed.iter_mut().zip(counted).for_each(|(sum, ios)| *sum += ios);
-            // The totals that an observer sees do not fall when a job starts its counts again.
+            // The observed totals do not decrease when a job resets its counts.
             if let Some(before) = &job.before {
                 reads.merge(&before.latencies[Operation::Read as usize]);
                 writes.merge(&before.latencies[Operation::Write as usize]);

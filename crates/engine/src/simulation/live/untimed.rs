@@ -11,7 +11,7 @@ use std::ops::Range;
 impl Steps for Simulation {
     fn step(&mut self, requests: u64) -> Result<(), SourceError> {
         self.advance(requests)?;
-        // A job is only known to be done when it is asked for more.
+        // A job is known to be done only when it is asked for more requests.
         while !self.is_finished() && self.has_turn_without_requests() {
             self.go_on_with_turn(0)?;
         }

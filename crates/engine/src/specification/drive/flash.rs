@@ -1,11 +1,11 @@
-//! The tables that say what the flash is: `[nand]`, `[slc_cache]`, `[parity]`, `[faults]`.
+//! The tables that describe the flash: `[nand]`, `[slc_cache]`, `[parity]`, `[faults]`.
 
 use crate::error::SpecificationError;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The flash: how it is built, and how long its operations take.
+/// The flash: its geometry, and how long its operations take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nand {
@@ -33,13 +33,13 @@ pub struct Nand {
     /// from cells to page register; a list: by page of a word line
     #[schemars(example = 60.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub read_us: PageTimes,
-    /// how long a page that is copied holds its die until its transfer, where garbage collection reads the pages of
+    /// how long a page that is copied occupies its die until its transfer, where garbage collection reads the pages of
     /// several planes at once; 0: as long as any read
     #[serde(default)]
     #[schemars(range(min = 0), example = 20.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub copy_read_us: f64,
-    /// pages that garbage collection reads from a die one after another before a read of the host may come between,
-    /// such as those of all planes and of a word line; 0: any read of the host comes between two
+    /// pages that garbage collection reads from a die consecutively before it admits a read of the host, such as those
+    /// of all planes and of a word line; 0: admits reads of the host between any two
     #[serde(default)]
     #[schemars(example = 12, extend("unit" = "pages", "acts" = "with a clock"))]
     pub copy_pages_together: u32,
@@ -52,7 +52,7 @@ pub struct Nand {
     /// transfer rate of a channel, 10^6 bytes a second
     #[schemars(example = 800.0, extend("unit" = "MB/s", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
     pub channel_mb_s: f64,
-    /// programs and erases that a block is good for
+    /// programs and erases that a block endures
     #[schemars(
         range(min = 1),
         example = 3000,
@@ -63,7 +63,7 @@ pub struct Nand {
     #[serde(default = "one")]
     #[schemars(range(min = 1), example = 3, extend("unit" = "pages", "acts" = "with a clock"))]
     pub pages_per_program: u32,
-    /// whether a read of the host suspends a program or an erase that is under way
+    /// whether a read of the host suspends a program or an erase in progress
     #[serde(default)]
     #[schemars(example = true, extend("acts" = "with a clock"))]
     pub suspend: bool,
@@ -75,11 +75,11 @@ pub struct Nand {
     #[serde(default)]
     #[schemars(range(min = 0), example = 30.0, extend("unit" = "us", "acts" = "with nand.suspend"))]
     pub erase_suspend_us: f64,
-    /// what suspending may take on top, drawn evenly from 0 to this
+    /// additional time that suspending may take, uniform from 0 to this
     #[serde(default)]
     #[schemars(range(min = 0), example = 20.0, extend("unit" = "us", "acts" = "with nand.suspend"))]
     pub suspend_spread_us: f64,
-    /// what a suspended operation takes more, each time it is resumed
+    /// additional time of a suspended operation at each resume
     #[serde(default)]
     #[schemars(range(min = 0), example = 10.0, extend("unit" = "us", "acts" = "with nand.suspend"))]
     pub resume_us: f64,
@@ -95,11 +95,11 @@ pub struct Nand {
     #[serde(default)]
     #[schemars(example = true, extend("acts" = "with a clock"))]
     pub cache_read: bool,
-    /// how long a die is now and then at work of its own, which nothing suspends; 0: never
+    /// duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never
     #[serde(default)]
     #[schemars(range(min = 0), example = 2000.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub background_us: f64,
-    /// how often that is, on each die, whatever its load
+    /// how often it occurs, on each die, independent of load
     #[serde(default)]
     #[schemars(range(min = 0), example = 0.15, extend("unit" = "1/s", "acts" = "with nand.background_us"))]
     pub background_per_second: f64,
@@ -109,12 +109,14 @@ fn one() -> u32 {
     1
 }
 
-/// Microseconds that a page takes: the same for all, or by page of a word line, the bits of whose cells are pages of
-/// their own. Page n of a block is page n modulo the list's length of its word line.
+/// Microseconds for a page: the same for all, or by page of a word line, in which the bits of a cell are separate
+/// pages. Page n of a block is page n modulo the list's length of its word line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a list of numbers")]
 pub enum PageTimes {
+    /// The same for all pages.
     Same(f64),
+    /// By page of a word line.
     ByPage(Vec<f64>),
 }
 
@@ -150,7 +152,7 @@ impl From<f64> for PageTimes {
 }
 
 impl PageTimes {
-    /// The most pages that a word line can have.
+    /// The most pages of a word line.
     pub const PAGES_MAX: usize = 16;
 
     /// In microseconds, by page of a word line.
@@ -174,7 +176,7 @@ impl PageTimes {
     }
 }
 
-/// An error for what is no time in a drive file.
+/// An error for a value that is not a valid time in a drive file.
 pub fn check_microseconds(key: &str, microseconds: f64) -> Result<(), SpecificationError> {
     if (0.0..=1e9).contains(&microseconds) {
         return Ok(());
@@ -183,7 +185,7 @@ pub fn check_microseconds(key: &str, microseconds: f64) -> Result<(), Specificat
 }
 
 impl Nand {
-    /// What only a clock needs to be sensible.
+    /// Checks that concern runs with a clock only.
     pub fn check_times(&self) -> Result<(), SpecificationError> {
         self.read_us.check("nand.read_us")?;
         self.program_us.check("nand.program_us")?;
@@ -231,32 +233,38 @@ impl Nand {
         Err(SpecificationError::new("nand.background_per_second", self.background_per_second, allowed))
     }
 
-    /// What a page takes from the cells to its register, in microseconds, on average.
+    /// The mean time of a read from the cells to the register, in microseconds.
     pub fn read_us_mean(&self) -> f64 {
         self.read_us.mean()
     }
 
-    /// What a program takes, without the transfer, in microseconds, on average.
+    /// The mean time of a program without the transfer, in microseconds.
     pub fn program_us_mean(&self) -> f64 {
         self.program_us.mean()
     }
 
-    /// Pages of a word line that take times of their own.
+    /// Pages of a word line with different times.
     pub fn pages_per_word_line(&self) -> u32 {
         self.read_us.each().len().max(self.program_us.each().len()) as u32
     }
 }
 
+/// The number of bits in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cell {
+    /// One.
     Slc,
+    /// Two.
     Mlc,
+    /// Three.
     Tlc,
+    /// Four.
     Qlc,
 }
 
 impl Cell {
+    /// Bits in a cell.
     pub fn bits(self) -> u32 {
         match self {
             Self::Slc => 1,
@@ -267,24 +275,24 @@ impl Cell {
     }
 }
 
-/// Flash written with one bit a cell, to be fast: blocks of its own, or erased ones of T, or both.
+/// Flash written with one bit a cell for speed: separate blocks, or erased ones of T, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SlcCache {
-    /// what blocks outside T hold in SLC mode; 0: none
+    /// capacity in SLC mode of blocks outside T; 0: none
     #[schemars(example = 6_000_000_000_u64, extend("unit" = "B"))]
     pub static_bytes: u64,
-    /// the most that erased blocks of T may hold in SLC mode; 0: none
+    /// maximum capacity in SLC mode of erased blocks of T; 0: none
     #[schemars(example = 36_000_000_000_u64, extend("unit" = "B"))]
     pub dynamic_bytes_max: u64,
-    /// that as a share of the addresses that hold nothing, where it is less; 0: however full it is
+    /// that as a share of the unwritten addresses, if less; 0: however full it is
     #[schemars(
         range(min = 0, max = 1),
         example = 0.33,
         extend("unit" = "share", "acts" = "with slc_cache.dynamic_bytes_max above 0")
     )]
     pub dynamic_free_share: f64,
-    /// whether writes go past a full cache, or wait until it is folded
+    /// whether writes bypass a full cache, or wait until it is folded
     #[schemars(example = &"fold", extend("acts" = "with an SLC cache"))]
     pub when_full: WhenFull,
     /// from cells to page register in SLC mode
@@ -307,18 +315,19 @@ pub struct SlcCache {
     pub erase_us: f64,
 }
 
-/// What the host's writes do that find the cache full.
+/// What the host's writes do when the cache is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WhenFull {
-    /// They go past it, until idle time has made room.
+    /// They bypass it, until idle time has freed space.
     #[default]
     Direct,
-    /// They wait for room: as much is folded as they write.
+    /// They wait for space: as much is folded as they write.
     Fold,
 }
 
 impl SlcCache {
+    /// Whether the drive has an SLC cache.
     pub fn is_on(&self) -> bool {
         self.static_bytes > 0 || self.dynamic_bytes_max > 0
     }
@@ -342,7 +351,7 @@ impl Default for SlcCache {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Parity {
-    /// one mapping unit in so many holds parity; 0: none
+    /// one mapping unit in this many holds parity; 0: none
     #[schemars(example = 128, extend("unit" = "mapping units"))]
     pub units_per_stripe: u32,
 }

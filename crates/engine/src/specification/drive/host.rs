@@ -1,5 +1,5 @@
-//! The tables that say what is between the host and the flash: `[write_buffer]`, `[controller]`, `[host_link]` and what
-//! an interface means in MB/s, `[read_ahead]`.
+//! The tables that describe what is between host and flash: `[write_buffer]`, `[controller]`, `[host_link]` with the
+//! rate of each interface in MB/s, `[read_ahead]`.
 
 use crate::error::SpecificationError;
 use schemars::JsonSchema;
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WriteBuffer {
-    /// DRAM: a write that is in it is complete; 0: none
+    /// size in DRAM: a write completes when it is in the buffer; 0: none
     #[schemars(range(max = 4_294_967_295_u32), example = 4_194_304, extend("unit" = "B", "acts" = "with a clock"))]
     pub bytes: u64,
-    /// whether it outlives a loss of power; else flushes and sync writes wait for flash
+    /// whether its contents survive a loss of power; otherwise flushes and sync writes wait for flash
     #[schemars(example = false, extend("acts" = "with write_buffer.bytes above 0"))]
     pub power_loss_protection: bool,
-    /// once a write has found it full, it takes none until it holds no more than this; 0: it takes what it has room for
+    /// after a write has found it full, it admits none until it holds no more than this; 0: it admits what fits
     #[schemars(range(max = 4_294_967_295_u32), example = 2_097_152, extend("unit" = "B", "acts" = "with write_buffer.bytes above 0"))]
     pub resume_bytes: u64,
-    /// a write that would fill it further than this closes it; 0: only when it is full
+    /// a write that would fill it beyond this closes it; 0: it closes only when it is full
     #[schemars(range(max = 4_294_967_295_u32), example = 3_145_728, extend("unit" = "B", "acts" = "with write_buffer.resume_bytes"))]
     pub close_bytes: u64,
-    /// writes a second that it takes all the same while it is closed and has room; 0: none
+    /// writes a second admitted while it is closed and has space; 0: none
     #[schemars(range(max = 1_000_000_000), example = 60_000, extend("unit" = "1/s", "acts" = "with write_buffer.resume_bytes"))]
     pub closed_per_second: u64,
-    /// whether reads suspend nothing while writes wait for room in it
+    /// whether reads suspend nothing while writes wait for space in it
     #[schemars(example = true, extend("acts" = "with nand.suspend and write_buffer.bytes above 0"))]
     pub programs_first: bool,
-    /// whether a write to units that wait in it for their program replaces them there, and programs nothing more
+    /// whether a write to units that wait in it for their program replaces them there, without another program
     #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
     pub coalesce: bool,
-    /// whether units give back their room when their program begins, not when it ends
+    /// whether units release their space when their program begins, not when it ends
     #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
     pub free_at_program: bool,
 }
@@ -50,22 +50,22 @@ impl Default for WriteBuffer {
     }
 }
 
-/// The controller's own time.
+/// The controller's processing times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Controller {
-    /// to answer a command that touches no flash, or to take a write into the buffer
+    /// time to answer a command that needs no flash, or to admit a write to the buffer
     #[schemars(example = 5.0, extend("unit" = "us", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
     pub command_us: f64,
-    /// commands that it takes a second; 0: no limit
+    /// maximum commands a second; 0: no limit
     #[schemars(range(max = 4_294_967_295_u32), example = 100_000, extend("unit" = "1/s", "acts" = "with a clock"))]
     pub commands_per_second_max: u64,
-    /// commands inside the drive at a time, reads and writes alike; others wait in the order of their arrival; 0: no
+    /// maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
     /// limit
     #[schemars(example = 64, extend("unit" = "commands", "acts" = "with a clock"))]
     pub command_slots: u32,
-    /// to hand a program on to the flash, the host's or garbage collection's; meanwhile it takes no write into the
-    /// buffer
+    /// time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to
+    /// the buffer
     #[schemars(range(min = 0), example = 30.0, extend("unit" = "us", "acts" = "with write_buffer.bytes above 0"))]
     pub program_us: f64,
 }
@@ -76,14 +76,14 @@ impl Default for Controller {
     }
 }
 
-/// Reading ahead of sequential reads.
+/// Read-ahead of sequential reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadAhead {
-    /// the most of a sequential stream in flight or in the read buffer; 0: reads go to flash at once
+    /// maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead
     #[schemars(range(max = 4_294_967_295_u32), example = 1_048_576, extend("unit" = "B", "acts" = "with a clock"))]
     pub window_bytes: u64,
-    /// what is translated and fetched of a sequential stream at a time
+    /// bytes of a sequential stream translated and fetched at a time
     #[schemars(
         range(min = 1, max = 4_294_967_295_u32),
         example = 131_072,
@@ -98,11 +98,11 @@ impl Default for ReadAhead {
     }
 }
 
-/// The link between host and drive. SATA's directions take turns, those of PCIe do not.
+/// The link between host and drive. SATA transfers in one direction at a time, PCIe in both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostLink {
-    /// none, which takes no time; sata-3g, sata-6g; generation and lanes: pcie3x4
+    /// name of the interface: none (takes no time); sata-3g, sata-6g; generation and lanes, as in pcie3x4
     #[schemars(
         example = &"sata-6g",
         extend(
@@ -111,10 +111,10 @@ pub struct HostLink {
         )
     )]
     pub interface: String,
-    /// rate of data, instead of the interface's
+    /// data rate, instead of that of the interface
     #[schemars(range(min = 1, max = 1_000_000), example = 550.0, extend("unit" = "MB/s", "acts" = "with a clock"))]
     pub mb_s: Option<f64>,
-    /// whether both directions take turns, instead of the interface's; SATA's do
+    /// whether only one direction transfers at a time, instead of that of the interface
     #[schemars(example = &"half", extend("acts" = "with a link"))]
     pub duplex: Option<Duplex>,
     /// time for which a command occupies the link in addition to its data
@@ -122,11 +122,13 @@ pub struct HostLink {
     pub command_us: f64,
 }
 
+/// Whether a link transfers in both directions at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Duplex {
-    /// Both directions take turns.
+    /// One direction at a time.
     Half,
+    /// Both directions at a time.
     Full,
 }
 
@@ -136,18 +138,22 @@ impl Default for HostLink {
     }
 }
 
+/// The rate of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
+    /// Data, in 10^6 bytes a second.
     pub mb_s: f64,
+    /// Whether only one direction transfers at a time.
     pub is_half_duplex: bool,
+    /// Time of a command on the link, in addition to its data.
     pub command_us: f64,
 }
 
-/// What drives reach at most. The lines carry 300 and 600 MB/s (8b/10b); frames of 8 KiB and their handshakes leave
-/// what the fastest datasheets name for sequential reads: 285 MB/s (OCZ Vertex 2) and 560 MB/s (Samsung 860 EVO).
+/// The highest rates of drives. The lines carry 300 and 600 MB/s (8b/10b); with frames of 8 KiB and their handshakes
+/// the fastest datasheets state for sequential reads 285 MB/s (OCZ Vertex 2) and 560 MB/s (Samsung 860 EVO).
 const SATA: [(&str, f64); 2] = [("sata-3g", 285.0), ("sata-6g", 560.0)];
 
-/// MB/s of a lane by generation, from 1: the line rate less its coding (8b/10b, 128b/130b; from generation 6 on flits
+/// MB/s of a lane by generation, from 1: the line rate minus its coding (8b/10b, 128b/130b; from generation 6 on flits
 /// of 242 in 256 bytes).
 const PCIE_LANE: [f64; 6] = [
     250.0,
@@ -158,11 +164,11 @@ const PCIE_LANE: [f64; 6] = [
     8000.0 * 242.0 / 256.0,
 ];
 const LANES: [u32; 5] = [1, 2, 4, 8, 16];
-/// A packet of 256 B of data, the usual most, has 24 B around it: header 16, sequence and framing 4, check sum 4.
+/// A packet of 256 B of data, the usual maximum, has 24 B of overhead: header 16, sequence and framing 4, checksum 4.
 const PCIE_DATA_SHARE: f64 = 256.0 / 280.0;
 
 impl HostLink {
-    /// Nothing for a link that takes no time. The error names the key.
+    /// None for a link that takes no time. The error names the key.
     pub fn rate(&self) -> Result<Option<Rate>, SpecificationError> {
         let refuse = |key: &str, value: String, allowed: &str| {
             Err(SpecificationError::new(format!("host_link.{key}"), value, allowed))
@@ -190,7 +196,7 @@ impl HostLink {
         Ok(Some(Rate { mb_s, is_half_duplex, command_us: self.command_us }))
     }
 
-    /// Nothing where the name is unknown; within it, nothing for no link.
+    /// None if the name is unknown; Some(None) for no link.
     fn of_interface(&self) -> Option<Option<(f64, Duplex)>> {
         if self.interface == "none" {
             return Some(None);

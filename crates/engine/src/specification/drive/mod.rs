@@ -1,8 +1,8 @@
-//! A drive as its file describes it. Field names are the keys of the drive file, doc comments are its reference: the
-//! schema that is made of them (`description::schema`) gives docs/drive-file.md and the types of the Python side.
+//! A drive as its file describes it. Field names are the keys of the drive file, and doc comments are its reference:
+//! the schema derived from them (`description::schema`) generates docs/drive-file.md and the types of the Python side.
 //!
-//! A comment says what a key means. `unit` is its unit; `acts` is when it has an effect, where that is not always.
-//! Bounds are those of a drive file; what values mean together is in `description::check`.
+//! A comment says what a key means. `unit` is its unit; `acts` says when it has an effect, if not always. Bounds are
+//! those of a drive file; rules between values are in `description::check`.
 
 mod flash;
 mod host;
@@ -26,11 +26,12 @@ pub use translation::{
 };
 pub use zones::{Zones, ZonesOfDrive, check_goes_with_zones, zones_of};
 
-/// What the engine needs to know of a drive.
+/// The properties of a drive that the engine uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the comments of the fields' types describe the tables")]
 pub struct Drive {
-    /// What the drive is called; a drive of the catalogue by the name of its file.
+    /// the drive's name; for a drive of the catalogue, that of its file
     #[schemars(length(min = 1), example = &"generic-tlc-480")]
     pub name: String,
     pub nand: Nand,
@@ -59,17 +60,16 @@ pub struct Drive {
     pub stripe: Stripe,
     #[serde(default)]
     pub zones: Zones,
-    /// Namespaces, in their order; without any the drive is one device.
+    /// Namespaces in order; without any the drive is one device.
     #[serde(default, rename = "namespace", skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("allowed" = "tables, [[namespace]] each"))]
     pub namespaces: Vec<Namespace>,
 }
 
 impl Drive {
-    /// The drive that textbooks write about, as the start of a description: examples, tests and benchmarks change what
-    /// they are about. No run falls back on it. One die of 64 blocks of 16 pages of one mapping unit each, a quarter of
-    /// it spare; blocks are erase units, host and garbage collection share one that is open, and one more is kept free.
-    /// Nothing else is there.
+    /// The drive of textbooks, as a base that examples, tests and benchmarks modify. No run uses it by default. One die
+    /// of 64 blocks of 16 pages of one mapping unit each, a quarter of it spare; blocks are erase units, host and
+    /// garbage collection share an open one, and one more is reserved. It has no optional features.
     pub fn textbook() -> Self {
         Self {
             name: "textbook".into(),

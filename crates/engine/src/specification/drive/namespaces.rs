@@ -1,4 +1,4 @@
-//! The list `[[namespace]]`: one drive as several namespaces. Field names are the keys of the drive file.
+//! The list `[[namespace]]`: several namespaces on one drive. Field names are the keys of the drive file.
 
 use super::Drive;
 use crate::error::SpecificationError;
@@ -6,20 +6,20 @@ use crate::units::Lpn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most that a drive can have; NVMe drives offer up to 128.
+/// The maximum of a drive; NVMe drives offer up to 128.
 pub const NAMESPACES_MAX: usize = 128;
 
-/// A namespace, as NVMe has them: a range of the drive's addresses that the host sees as a device. Namespaces lie one
-/// behind another in the order of the file; what they leave of `ftl.user_bytes` is allocated to none and is spare area.
-/// They share spare area, open erase units, dies and channels. A job's `filename` chooses one, by `/dev/nvme0n1` for
-/// the first, `/dev/nvme0n2` for the second and so on, or by its name.
+/// A namespace as in NVMe: a range of the drive's addresses that the host sees as a device. Namespaces follow each
+/// other in the order of the file; the rest of `ftl.user_bytes` is not allocated and is spare area. They share spare
+/// area, open erase units, dies and channels. A job's `filename` chooses one: `/dev/nvme0n1` is the first,
+/// `/dev/nvme0n2` the second and so on, or the name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Namespace {
-    /// name, which no other namespace of the drive has
+    /// name, unique on the drive
     #[schemars(length(min = 1), example = &"database", extend("allowed" = "a word of letters, digits, '-', '_' and '.'"))]
     pub name: String,
-    /// capacity of the namespace; all of them together at most `ftl.user_bytes`
+    /// capacity of the namespace; the sum of all is at most `ftl.user_bytes`
     #[schemars(
         range(min = 1),
         example = 240_000_000_000_u64,
@@ -28,7 +28,7 @@ pub struct Namespace {
     pub size_bytes: u64,
 }
 
-/// The first address behind each namespace; none for a drive without namespaces. Errors name the key.
+/// The first address after each namespace; empty for a drive without namespaces. Errors name the key.
 pub fn namespace_ends(drive: &Drive) -> Result<Vec<Lpn>, SpecificationError> {
     let namespaces = &drive.namespaces;
     if namespaces.is_empty() {
@@ -66,13 +66,13 @@ pub fn namespace_ends(drive: &Drive) -> Result<Vec<Lpn>, SpecificationError> {
         }
         left_bytes -= size_bytes;
         end += size_bytes / unit_bytes;
-        // What does not fit is refused with `ftl.user_bytes`.
+        // A size that is too large is refused with `ftl.user_bytes`.
         ends.push(Lpn(u32::try_from(end).unwrap_or(u32::MAX)));
     }
     Ok(ends)
 }
 
-/// The bytes that belong to a namespace, which lie before all others; all of a drive without namespaces.
+/// The bytes allocated to namespaces, at the start of the addresses; all of a drive without namespaces.
 pub fn allocated_bytes(drive: &Drive) -> u64 {
     match &drive.namespaces[..] {
         [] => drive.ftl.user_bytes,
@@ -84,7 +84,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
 }
 
-/// Features whose translation layer does not count by namespace.
+/// Refuses features whose translation layer does not count by namespace.
 fn check_goes_with_namespaces(drive: &Drive) -> Result<(), SpecificationError> {
     let features = [
         ("zones.zone_bytes", drive.zones.is_on(), "0"),

@@ -1,28 +1,29 @@
-//! The parts of a drive file that are for people and prices: `[identity]`, `[market]`, `[sources]`. No run sees them.
+//! The parts of a drive file about the product: `[identity]`, `[market]`, `[sources]`. Runs do not use them.
 
 use super::Drive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A drive file: TOML, with the source of every value in it.
+/// A drive file: TOML, with the source of every value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[allow(missing_docs, reason = "the comments of the fields' types describe the tables")]
 pub struct DriveFile {
     #[serde(flatten)]
     pub drive: Drive,
-    /// What kind of drive it is, in a sentence.
+    /// the kind of drive, in one sentence
     #[schemars(length(min = 1), example = &"A consumer drive of 480 GB")]
     pub description: String,
     #[serde(default)]
     pub identity: Identity,
     #[serde(default)]
     pub market: Market,
-    /// The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table.
+    /// the source of each value, by `"table.key"`, or by `"table.*"` for all others of a table
     #[serde(default)]
     pub sources: BTreeMap<String, Source>,
 }
 
-/// Which product it is, for a real one.
+/// The product, for a real drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
@@ -43,7 +44,7 @@ pub struct Identity {
     pub interface: Option<String>,
 }
 
-/// What the maker and the shop say about it. The price's date belongs into its source.
+/// Rating and price. The date of the price belongs in its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Market {
@@ -60,7 +61,7 @@ pub struct Market {
     /// rated drive writes per day
     #[schemars(example = 1.0, extend("unit" = "1/day", "exclusiveMinimum" = 0.0, "acts" = "in lifetimes"))]
     pub rated_dwpd: Option<f64>,
-    /// years that the rating is for
+    /// years for which the rating holds
     #[schemars(example = 5.0, extend("unit" = "years", "exclusiveMinimum" = 0.0, "acts" = "in lifetimes"))]
     pub rated_years: Option<f64>,
     /// price
@@ -68,27 +69,28 @@ pub struct Market {
     pub price_usd: Option<f64>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// How sure the value is.
+    /// how reliable the value is
     #[schemars(example = &"datasheet")]
     pub kind: SourceKind,
-    /// Which document, measurement or reason.
+    /// the document, measurement or reason
     #[schemars(length(min = 1), example = &"the maker's datasheet, page 3")]
     pub source: String,
 }
 
+/// How a value was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
     /// Published by the maker.
     Datasheet,
-    /// By somebody, on the drive.
+    /// Measured on the drive.
     Measured,
-    /// Chosen so that the model repeats measurements.
+    /// Chosen so that the model reproduces measurements.
     Fitted,
-    /// By the author of the file, from what is usual.
+    /// Assumed by the author of the file, from what is usual.
     Assumed,
 }

@@ -1,6 +1,6 @@
-//! Several devices as one drive: consecutive chunks of its bytes lie on them in turn. Field names are the keys of the
-//! drive file, whose other tables then describe one device, but for `ftl.user_bytes`, which is all that the host may
-//! use.
+//! Several devices as one drive: consecutive chunks of its bytes are on them in turn. Field names are the keys of the
+//! drive file, whose other tables then describe one device, except for `ftl.user_bytes`, which is the capacity of the
+//! whole.
 
 use super::Drive;
 use super::namespaces::namespace_ends;
@@ -9,15 +9,15 @@ use crate::error::SpecificationError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Several devices as one drive (RAID-0). The other tables but `[market]` then describe one of them, and
-/// `ftl.user_bytes` is what the host may use of all.
+/// Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
+/// `ftl.user_bytes` is the capacity of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stripe {
-    /// devices that the drive's bytes go round; each has flash, garbage collection, buffer and link of its own
+    /// number of devices; each has its own flash, garbage collection, buffer and link
     #[schemars(range(min = 1, max = 1024), example = 2, extend("unit" = "devices"))]
     pub devices: u32,
-    /// how many bytes in a row lie on one device before the next has its turn
+    /// consecutive bytes on one device before the next
     #[schemars(
         range(min = 512, max = 1_099_511_627_776_u64),
         example = 65_536,
@@ -33,12 +33,13 @@ impl Default for Stripe {
 }
 
 impl Stripe {
+    /// Whether the drive has several devices.
     pub fn is_on(&self) -> bool {
         self.devices != 1
     }
 }
 
-/// The devices of a drive, each as a drive of its own; without a stripe the drive itself. Errors name the key.
+/// The devices of a drive, each as a separate drive; without a stripe the drive itself. Errors name the key.
 pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     let Stripe { devices, chunk_bytes } = drive.stripe;
     if !drive.stripe.is_on() {
@@ -68,7 +69,7 @@ pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     Ok((0..devices as usize).map(device).collect())
 }
 
-/// A device does not know when the host will ask the next of it, and so not how long it may work in the background.
+/// A device does not know when the host will next use it, and so not how long it may work in the background.
 fn check_is_never_idle(drive: &Drive) -> Result<(), SpecificationError> {
     let background = &drive.background;
     let idle_work = [

@@ -1,61 +1,66 @@
-//! The table `[zones]`: a drive that is written zone by zone. Field names are the keys of the drive file.
+//! The table `[zones]`: a drive written zone by zone. Field names are the keys of the drive file.
 
 use super::{Drive, EraseUnitKind};
 use crate::error::SpecificationError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most zones that may be active at a time: each has an open erase unit of its own, and these are numbered in a
-/// byte.
+/// The most zones that may be active at a time: each has an open erase unit, and these are numbered in a byte.
 pub const ACTIVE_ZONES_MAX: u32 = 255;
 
-/// A reset is a trim of a whole zone, whose length has 32 bits.
+/// A reset is a trim of a whole zone, and the length of a trim has 32 bits.
 const ZONE_BYTES_MAX: u64 = u32::MAX as u64;
 
-/// Zones, as NVMe's zoned namespaces have them: each is written in order, at its write pointer, and is empty again only
-/// after a reset. `ftl.user_bytes` are the addresses of all of them. Each lies in erase units of its own, so that there
-/// is nothing to clean.
+/// Zones as in NVMe's zoned namespaces: each is written in order, at its write pointer, and is emptied only by a reset.
+/// `ftl.user_bytes` are the addresses of all of them. Each occupies erase units of its own, so that there is no garbage
+/// collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zones {
-    /// addresses from the start of a zone to that of the next; 0: the drive has no zones
+    /// distance between the starts of two zones; 0: the drive has no zones
     #[schemars(example = 268_435_456_u64, extend("unit" = "B"))]
     pub zone_bytes: u64,
-    /// what a zone holds, from its start; 0: the whole zone
+    /// writable part of a zone, from its start; 0: the whole zone
     #[schemars(example = 201_326_592_u64, extend("unit" = "B", "acts" = "with zones.zone_bytes above 0"))]
     pub capacity_bytes: u64,
-    /// zones that may be open, so that they take writes; 0: as many as may be active
+    /// zones that may be open, and so accept writes; 0: as many as may be active
     #[schemars(range(max = 255), example = 14, extend("unit" = "zones", "acts" = "with zones.zone_bytes above 0"))]
     pub open_max: u32,
-    /// zones that may be open or closed, so that they are written in part; 0: all, up to 255
+    /// zones that may be open or closed, and so partly written; 0: all, up to 255
     #[schemars(range(max = 255), example = 14, extend("unit" = "zones", "acts" = "with zones.zone_bytes above 0"))]
     pub active_max: u32,
 }
 
-/// The same with every value in it.
+/// The same with every value filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZonesOfDrive {
+    /// The number of zones.
     pub count: u32,
+    /// The distance between the starts of two zones.
     pub zone_bytes: u64,
+    /// The writable part of a zone.
     pub capacity_bytes: u64,
+    /// The most open zones.
     pub open_max: u32,
+    /// The most active zones.
     pub active_max: u32,
 }
 
 impl ZonesOfDrive {
-    /// What they hold together.
+    /// Their total capacity.
     pub fn usable_bytes(&self) -> u64 {
         u64::from(self.count) * self.capacity_bytes
     }
 }
 
 impl Zones {
+    /// Whether the drive has zones.
     pub fn is_on(&self) -> bool {
         self.zone_bytes > 0
     }
 }
 
-/// The zones of a drive that has some. Errors name the key.
+/// The zones of a drive; None if it has none. Errors name the key.
 pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationError> {
     let Zones { zone_bytes, capacity_bytes, open_max, active_max } = drive.zones;
     if zone_bytes == 0 {
@@ -91,7 +96,7 @@ pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationErro
     Ok(Some(ZonesOfDrive { count, zone_bytes, capacity_bytes, open_max, active_max }))
 }
 
-/// A drive with zones has nothing that cleans or moves data. Errors name the key.
+/// Refuses features that move data, which a drive with zones does not do. Errors name the key.
 pub fn check_goes_with_zones(drive: &Drive) -> Result<(), SpecificationError> {
     let background = &drive.background;
     let refused = |key: &str, value: String, allowed: &str| {

@@ -1,8 +1,10 @@
-//! Work that each die does now and then by itself, however busy it is, such as refreshing what it holds or calibrating
-//! its reads. It takes some milliseconds, begins when the operation under way is done, and nothing suspends it.
+//! An internal operation that each die performs periodically, whatever its load, such as refreshing its data or
+//! calibrating its reads. It takes some milliseconds, begins when the current operation is done, and cannot be
+//! suspended.
 //!
-//! It is due at regular times, which differ from die to die. No event waits for it: when a die that has rested is given
-//! something to do, what was due meanwhile has begun at its time, and only its rest is still to come.
+//! It is due at regular times, which differ from die to die. No event waits for it: when an idle die receives an
+//! operation, an internal operation that was due in the meantime counts as begun on time, and only its remainder delays
+//! the die.
 
 use super::dies::{Dies, Phase};
 use super::operation::{Array, Operation, Work};
@@ -17,7 +19,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Nothing where dies have no work of their own.
+    /// None if dies have no such operation.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         if nand.background_us == 0.0 || nand.background_per_second == 0.0 {
             return None;
@@ -29,15 +31,15 @@ impl Background {
         Some(Box::new(Self { duration_ns, period_ns, due_ns }))
     }
 
-    /// Until when a die that is to begin with something now is at its own work, having rested since `rested_from_ns`;
-    /// nothing: it is not.
+    /// Until when a die that is to start an operation now is busy with its internal operation, having been idle since
+    /// `rested_from_ns`; None if it is not.
     fn ends_ns(&mut self, die: usize, rested_from_ns: u64, now: u64) -> Option<u64> {
         let due_ns = &mut self.due_ns[die];
         if *due_ns > now {
             return None;
         }
         let begun_ns = rested_from_ns.max(*due_ns);
-        // What was due since then began on time, the last of it as well.
+        // All that were due since then began on time, including the last.
         let missed = (now - begun_ns) / self.period_ns;
         let last_begun_ns = if missed > 0 { *due_ns + missed * self.period_ns } else { begun_ns };
         *due_ns += (missed + 1) * self.period_ns;
@@ -52,7 +54,7 @@ impl Dies {
         self
     }
 
-    /// Whether an idle die, which has rested since its last end, is at its own work first.
+    /// Whether an idle die, idle since its last end, must first complete its internal operation.
     #[cold]
     pub(super) fn begins_background(&mut self, now: u64, index: usize) -> bool {
         let (Some(background), die) = (&mut self.background, &mut self.dies[index]) else { return false };

@@ -1,12 +1,12 @@
-//! The dies and their channels in time, event by event, exactly.
+//! The exact times of dies and channels, event by event.
 //!
-//! Every die works at one operation and has two queues: the host's reads, which come first, and all else in order. A
-//! channel carries one transfer at a time, first come, first served: a transfer is granted when it is asked for, never
-//! ahead of time, since a grant in advance lets an operation of the future hold back one of now.
+//! Every die performs one operation at a time and has two queues: the host's reads, which have priority, and everything
+//! else in order. A channel carries one transfer at a time, first come, first served: a transfer is granted when it is
+//! requested, never in advance, since a grant in advance would let a future operation delay a present one.
 //!
-//! A die with a channel to itself needs an event only for an operation whose end somebody waits for: the end of a chain
-//! of others is their sum, known at once. When a read of the host comes between, the chain is cut behind the operation
-//! that is under way. `without_fusing` gives every operation its event; tests show that the times are the same.
+//! A die with a private channel needs an event only for an operation whose end somebody waits for: the end of a chain
+//! of others is their sum, known at once. When a read of the host arrives, the chain is cut after the current
+//! operation. `without_fusing` gives every operation an event; tests show that the times are the same.
 
 use super::background::Background;
 use super::copy_turns::CopyTurns;
@@ -21,49 +21,50 @@ use super::winner_tree::{WinnerTree, key};
 use crate::specification::drive::SlcCache;
 use std::hint::select_unpredictable;
 
-/// What a die is at.
+/// The state of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Phase {
     Idle,
-    /// A chain that nobody waits for; it may be long done.
+    /// A chain that nobody waits for; its end may have passed.
     Quiet,
     ReadingArray,
-    /// Waiting for and using its channel after the array, or any other operation that ends with an event.
+    /// Waiting for and using its channel after the array operation, or any other operation that ends with an event.
     LastPart,
-    /// An operation is being suspended for reads of the host.
+    /// Suspending an operation for reads of the host.
     Suspending,
     Suspended,
     ReadingWhileSuspended,
     LastPartWhileSuspended,
-    /// The rest of an operation that was suspended.
+    /// The remainder of a suspended operation.
     Resumed,
 }
 
-/// As long as two lines of the cache, so that each die has its own and is found by a shift.
+/// As large as two cache lines, so that each die has its own and its address is a shift.
 #[derive(Clone, Debug)]
 #[repr(align(128))]
 pub(super) struct Die {
     pub(super) reads: Ring,
-    /// Those under way stay in the queue until they are done.
+    /// Operations in progress remain in the queue until they are done.
     pub(super) others: Ring,
-    /// What of both is not under way would take so long, if it waited for no channel; kept only where it is asked for.
+    /// The duration of all queued operations that have not begun, without waits for the channel; maintained only where
+    /// it is used.
     pub(super) queued_ns: u64,
-    /// How many of `others` are under way or done, one after another.
+    /// How many of `others` are in progress or done, one after another.
     pub(super) chained: u32,
     pub(super) phase: Phase,
     channel: u32,
-    /// What ends with the die's event.
+    /// The operation that ends with the die's event.
     pub(super) current: Operation,
-    /// When what is under way, the first of a chain, was started.
+    /// When the current operation, or the first of a chain, started.
     pub(super) started_ns: u64,
-    /// When the last of the chain ends.
+    /// When the last operation of the chain ends.
     pub(super) end_ns: u64,
     pub(super) busy_ns: u64,
-    /// How much of that it was at work for the host; the rest was the drive's own work.
+    /// The part of the busy time spent for the host; the rest was for the drive itself.
     pub(super) host_ns: u64,
-    /// How long it had been at the drive's own work when the read that is under way was queued.
+    /// The time spent for the drive itself until the current read was queued.
     pub(super) own_work_then_ns: u64,
-    /// When the read that goes on while an operation is suspended was started, and when the last one ended.
+    /// The start of the read performed during a suspension, and the end of the last one.
     pub(super) read_started_ns: u64,
 }
 
@@ -86,7 +87,7 @@ impl Die {
         }
     }
 
-    /// What was under way until `end_ns` is done.
+    /// The operation that ended at `end_ns` is done.
     #[inline(always)]
     pub(super) fn finish(&mut self, end_ns: u64) {
         self.others.forget(self.chained);
@@ -95,7 +96,7 @@ impl Die {
         self.phase = Phase::Idle;
     }
 
-    /// Lengthens the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
+    /// Extends the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
     #[inline(always)]
     fn lengthen(&mut self, costs: &Costs, keeps_load: bool) -> bool {
         while self.chained < self.others.len() {
@@ -107,7 +108,7 @@ impl Die {
         false
     }
 
-    /// Lengthens the chain by the next of those queued. Returns whether somebody waits for it.
+    /// Extends the chain by the next queued operation. Returns whether somebody waits for it.
     #[inline(always)]
     fn lengthen_by(&mut self, operation: Operation, costs: &Costs, keeps_load: bool) -> bool {
         let duration_ns = costs.duration_ns(operation);
@@ -125,9 +126,9 @@ impl Die {
     }
 }
 
-/// Whether what a die does until `end_ns` is done `now`, after the event with the key `last_event`. What ends at this
-/// very time is done only if its own event would have come no later: events of one time happen in the order of the
-/// dies.
+/// Whether an operation that ends at `end_ns` is done at `now`, after the event with the key `last_event`. One that
+/// ends at exactly this time is done only if its own event would have occurred by then: simultaneous events occur in
+/// the order of the dies.
 #[inline(always)]
 fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
     end_ns < now || (end_ns == now && key(end_ns, index) <= last_event)
@@ -138,21 +139,21 @@ pub struct Dies {
     pub(super) dies: Vec<Die>,
     channel_free_at: Vec<u64>,
     pub(super) events: WinnerTree,
-    /// The key of the last event: what has an earlier one is done.
+    /// The key of the last event: events with a lower key have occurred.
     pub(super) last_event: u64,
     has_own_channels: bool,
     pub(super) is_fused: bool,
-    /// Whether somebody asks for `free_at_ns`.
+    /// Whether `free_at_ns` is used.
     pub(super) keeps_load: bool,
-    /// Only of flash that suspends programs and erases.
+    /// Only for flash that suspends programs and erases.
     pub(super) suspension: Option<Box<Suspension>>,
-    /// Only of flash with cache program or cache read, whose dies work otherwise altogether.
+    /// Only for flash with cache program or cache read, whose dies work differently.
     pub(super) pipelines: Option<Box<Pipelines>>,
-    /// Only of flash that reads pages of copies together.
+    /// Only for flash that reads pages of copies together.
     copy_turns: Option<Box<CopyTurns>>,
-    /// Only of flash whose dies have work of their own.
+    /// Only for flash whose dies have an internal operation.
     pub(super) background: Option<Box<Background>>,
-    /// The groups whose programs have begun since they were last reported; only where somebody asks.
+    /// Groups whose programs have begun since the last report; only if requested.
     begun: Option<Vec<GroupId>>,
 }
 
@@ -160,7 +161,7 @@ impl Dies {
     pub fn new(dies: u32, channels: u32, costs: Costs) -> Self {
         Self {
             costs,
-            // Neighbouring dies lie on different channels.
+            // Neighbouring dies are on different channels.
             dies: (0..dies).map(|die| Die::new(die % channels)).collect(),
             channel_free_at: vec![0; channels as usize],
             events: WinnerTree::new(dies as usize),
@@ -176,7 +177,7 @@ impl Dies {
         }
     }
 
-    /// Reports which programs of the host have begun, which takes an event for every operation.
+    /// Reports which programs of the host have begun, which needs an event for every operation.
     pub fn reporting_begun(self) -> Self {
         Self { is_fused: false, begun: Some(Vec::new()), ..self }
     }
@@ -186,7 +187,7 @@ impl Dies {
         self.begun.is_some()
     }
 
-    /// The next group whose program has begun and that was not yet reported.
+    /// The next group whose program has begun, not yet reported.
     #[inline]
     pub fn next_begun(&mut self) -> Option<GroupId> {
         self.begun.as_mut()?.pop()
@@ -210,7 +211,7 @@ impl Dies {
         self.events.earliest()
     }
 
-    /// How long the dies have been at work until `now`, summed.
+    /// The total busy time of the dies until `now`.
     pub fn busy_ns(&self, now: u64) -> u64 {
         if let Some(pipelines) = &self.pipelines {
             return pipelines.busy_ns(now);
@@ -228,15 +229,15 @@ impl Dies {
         quiet.map(|die| die.end_ns).max().unwrap_or(0)
     }
 
-    /// Carries out the event of `next_event`. Returns the operation that has come to its end; the caller tells those
-    /// who wait for it, who may queue more, and then calls `go_on`.
+    /// Processes the event of `next_event`. Returns the completed operation; the caller informs those who wait for it,
+    /// who may queue more, and then calls `go_on`.
     #[inline(always)]
     pub fn take_event<K: Kind>(&mut self, now: u64, index: usize) -> Option<Operation> {
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.take_event_of_pipeline(now, index);
         }
         self.last_event = key(now, index);
-        // Where all is fused, each die has its own channel and waits for none after the array.
+        // If all operations are fused, each die has a private channel and never waits after the array operation.
         if K::IS_FUSED != Some(true) && self.dies[index].phase == Phase::ReadingArray {
             let end = self.use_channel(now, index, self.dies[index].current);
             let die = &mut self.dies[index];
@@ -252,7 +253,7 @@ impl Dies {
         Some(die.current)
     }
 
-    /// Lets a die that came to an end start with what it has queued.
+    /// Lets a die that has completed an operation start the next one.
     #[inline(always)]
     pub fn go_on<K: Kind>(&mut self, now: u64, index: usize) {
         if K::HAS_EXTRAS && self.pipelines.is_some() {
@@ -265,7 +266,7 @@ impl Dies {
         }
     }
 
-    /// Queues what is neither a read of the host nor may pass those before it.
+    /// Queues an operation other than a read of the host, after those before it.
     #[inline(always)]
     pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
         self.note_queued::<K>(index, operation);
@@ -296,7 +297,7 @@ impl Dies {
         }
     }
 
-    /// Queues a read of the host, which passes all else that is not under way.
+    /// Queues a read of the host, which overtakes everything that is not in progress.
     pub fn queue_read<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
         let own_work_ns = self.own_work_ns::<K>(now, index);
         self.dies[index].reads.push(operation.word());
@@ -328,7 +329,7 @@ impl Dies {
         self.go_on::<K>(now, index);
     }
 
-    /// Takes those of a chain off that are done, as their events would have.
+    /// Removes the completed operations of a chain, as their events would have.
     fn settle(&mut self, now: u64, index: usize) {
         let die = &mut self.dies[index];
         while die.chained > 0 {
@@ -343,7 +344,7 @@ impl Dies {
         }
     }
 
-    /// Starts the next operation of an idle die, the host's reads first.
+    /// Starts the next operation of an idle die, reads of the host first.
     #[inline(always)]
     fn start_next<K: Kind>(&mut self, now: u64, index: usize) {
         if K::HAS_EXTRAS && self.background.is_some() && self.begins_background(now, index) {
@@ -383,7 +384,7 @@ impl Dies {
         }
     }
 
-    /// Whether the turn of copies that a die is at goes on, which reads of the host wait for.
+    /// Whether the die's current turn of copies continues, so that reads of the host wait.
     #[inline(always)]
     fn goes_on_copying(&mut self, index: usize) -> bool {
         let Some(copy_turns) = &self.copy_turns else { return false };
@@ -397,15 +398,15 @@ impl Dies {
         let operation = self.dies[index].current;
         let array_ns = self.costs.array_ns(operation);
         let is_read = operation.array() == Array::Read;
-        // With a channel to itself nobody can come between the array and the transfer: one event says it all.
+        // With a private channel nothing can happen between array operation and transfer: one event is enough.
         if is_read && (K::IS_FUSED == Some(true) || self.has_own_channels) {
             let end = self.use_channel(now + array_ns, index, operation);
             let die = &mut self.dies[index];
             (die.phase, die.end_ns) = (Phase::LastPart, end);
             return self.events.set(index, end);
         }
-        // The branch predictor cannot know which operation comes next, so there is no branch. A marker and an erase
-        // have nothing to transfer.
+        // Without a branch, since the branch predictor cannot know which operation is next. A marker and an erase have
+        // nothing to transfer.
         let transfers_first = !is_read & (operation.units() > 0);
         let die = &mut self.dies[index];
         let free_at = &mut self.channel_free_at[die.channel as usize];
@@ -417,7 +418,7 @@ impl Dies {
         self.events.set(index, event);
     }
 
-    /// Grants the die its channel, now or when those who asked before are done. Returns when the transfer ends.
+    /// Grants the die its channel, now or after earlier requests. Returns when the transfer ends.
     #[inline(always)]
     pub(super) fn use_channel(&mut self, now: u64, index: usize, operation: Operation) -> u64 {
         let free_at = &mut self.channel_free_at[self.dies[index].channel as usize];
@@ -425,12 +426,12 @@ impl Dies {
         *free_at
     }
 
-    /// Lets `free_at_ns` be asked for, which has a price. Nothing must be queued yet.
+    /// Enables `free_at_ns`, which costs time. The queues must be empty.
     pub fn keep_load(&mut self) {
         self.keeps_load = true;
     }
 
-    /// An operation has joined the queue of a die.
+    /// An operation was added to the queue of a die.
     #[inline(always)]
     pub(super) fn note_queued<K: Kind>(&mut self, index: usize, operation: Operation) {
         if K::HAS_EXTRAS && self.keeps_load {
@@ -438,7 +439,7 @@ impl Dies {
         }
     }
 
-    /// An operation has left the queue of a die, to begin.
+    /// An operation leaves the queue of a die and begins.
     #[inline(always)]
     pub(super) fn note_begun<K: Kind>(&mut self, index: usize, operation: Operation) {
         if K::HAS_EXTRAS && self.keeps_load {
@@ -452,7 +453,7 @@ impl Dies {
         }
     }
 
-    /// When a die would have done what is queued, if it waited for no channel.
+    /// When a die would complete its queue, without waits for its channel.
     pub fn free_at_ns(&self, now: u64, index: usize) -> u64 {
         let die = &self.dies[index];
         let at_work_until_ns = match die.phase {
@@ -464,7 +465,7 @@ impl Dies {
         at_work_until_ns + self.at_work_ns(index) + die.queued_ns
     }
 
-    /// How long a die has been at the drive's own work until now.
+    /// How long a die has worked for the drive itself until now.
     #[inline(always)]
     pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
         if K::HAS_EXTRAS
@@ -478,17 +479,17 @@ impl Dies {
         }
         let is_at_work = die.phase != Phase::Idle;
         let is_of_host = die.current.is_of_host() & (die.phase != Phase::Quiet);
-        // The branch predictor cannot know what a die is doing.
+        // The branch predictor cannot know the state of a die.
         let ends_ns = select_unpredictable(is_of_host, self.host_from_ns::<K>(die), die.end_ns);
         let own_ns = now.min(ends_ns).wrapping_sub(die.started_ns);
         die.busy_ns - die.host_ns + select_unpredictable(is_at_work, own_ns, 0)
     }
 
-    /// When the host's operation that a die is at, or that has just ended, was started: the last of a chain, where
-    /// nobody can come between, or the only one.
+    /// When the host's operation that a die performs, or has just completed, started: the last of a chain if they are
+    /// fused, otherwise the only one.
     #[inline(always)]
     fn host_from_ns<K: Kind>(&self, die: &Die) -> u64 {
-        // What is left of one that was suspended is a chain of its own, from the end of the last read between.
+        // The remainder of a suspended operation is a separate chain, from the end of the last read in between.
         let is_fused = K::IS_FUSED.unwrap_or(self.is_fused);
         let is_one_of_chain = is_fused & (!K::HAS_EXTRAS | (die.started_ns != die.read_started_ns));
         if is_one_of_chain { die.end_ns.wrapping_sub(self.costs.duration_ns(die.current)) } else { die.started_ns }
@@ -511,7 +512,8 @@ impl Dies {
         Ended { operation: die.current, die: index, started_ns, own_work_then_ns: die.own_work_then_ns }
     }
 
-    /// How the time of the host's operation that ended now was spent. The die has come to no other end since.
+    /// How the time of the host's operation that ended now was spent. Must be called before the die ends another
+    /// operation.
     #[inline(always)]
     pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
         let array_ns = self.costs.array_ns(ended.operation);
@@ -520,7 +522,7 @@ impl Dies {
             None => die.busy_ns - die.host_ns,
             Some(pipelines) => pipelines.own_work_ns(now, ended.die),
         };
-        // What has been suspended has spent most of its time before; its suspensions are reads of others.
+        // A suspended operation spent most of its time before; its suspensions are reads of others.
         let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
         Service {
             queued_ns: queued.at_ns,
@@ -541,17 +543,17 @@ mod tests {
     use crate::specification::drive::{Drive, Nand};
     use proptest::prelude::*;
 
-    /// Recomputed from all that is queued.
+    /// Recomputed from all queued operations.
     fn queued_ns(dies: &Dies, index: usize) -> u64 {
         let die = &dies.dies[index];
         let duration_ns = |word| dies.costs.duration_ns(Operation::from_word(word));
-        // Each read has its reading behind it.
-        let reads = (0..die.reads.len()).step_by(2).map(|place| duration_ns(die.reads.get(place)));
-        let others = (die.chained..die.others.len()).map(|place| duration_ns(die.others.get(place)));
+        // Each read is followed by its duration.
+        let reads = (0..die.reads.len()).step_by(2).map(|slot| duration_ns(die.reads.get(slot)));
+        let others = (die.chained..die.others.len()).map(|slot| duration_ns(die.others.get(slot)));
         reads.chain(others).sum()
     }
 
-    /// Fused or not, with suspends or with cache registers.
+    /// Fused or not, with suspension or with cache registers.
     fn flash(variant: u8) -> Dies {
         let textbook = Drive::textbook().nand;
         let nand = Nand {

@@ -1,10 +1,10 @@
-//! Program groups: the units that one multi-plane program takes, the page of every plane of a die.
+//! Program groups: the units of one multi-plane program, which fills a page of every plane of a die.
 //!
-//! A group takes units until it is full; it can be programmed when all of them have arrived, the host's at once, those
-//! that are moved when they have been read.
+//! A group takes units until it is full; it can be programmed when all of them have arrived: the host's at once, moved
+//! ones when they have been read.
 //!
-//! Where several pages are programmed in one shot, those in SLC mode still are one at a time. A group of them is kept
-//! as one that took the units of the other pages long ago.
+//! Where several pages are programmed in one shot, those in SLC mode are still programmed singly. Such a group is
+//! recorded as one whose other pages were taken long ago.
 
 use super::in_memory::{InMemory, Numbering};
 use super::kind::{Any, Kind};
@@ -13,20 +13,21 @@ use crate::divisor::Divisor;
 use crate::units::Ppn;
 use std::ops::Range;
 
-/// The place of a group in its list; reused when the group is done.
+/// The index of a group in its list; reused when the group is done.
 pub type GroupId = u32;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// Its first place, in groups.
+    /// Its first slot, in groups.
     number: u32,
     issued: u32,
     arrived: u32,
-    /// Units whose slots wait for it.
+    /// Units whose slots of the host wait for the group.
     waiting: u32,
 }
 
-/// Groups are then numbered by pages (of all planes that are programmed together), those of several by their first.
+/// Groups are then numbered by pages (of all planes that are programmed together), those of several pages by their
+/// first.
 struct SlcGroups {
     units: Divisor,
     pages_per_program: Divisor,
@@ -35,23 +36,23 @@ struct SlcGroups {
 }
 
 pub struct Groups {
-    /// A group that is not in SLC mode.
+    /// A group outside SLC mode.
     units: Divisor,
-    /// Only of a drive whose groups in SLC mode are smaller.
+    /// Only of a drive with smaller groups in SLC mode.
     in_slc_mode: Option<SlcGroups>,
     groups: Vec<Group>,
-    /// The host's slots that wait, one entry a unit, `units` places for each group.
+    /// The waiting slots of the host, one entry a unit, `units` entries for each group.
     slots: Vec<u32>,
-    /// By group, only of those that are waited for.
+    /// By group, only for those that are waited for.
     queued: Vec<Queued>,
-    /// By group, how many erases that wait had been decided on when it was opened. Differences count: it may wrap.
+    /// By group: the number of waiting erases decided on when it was opened. Only differences matter: it may wrap.
     opened_after: Vec<u32>,
     erases_decided: u32,
     spare: Vec<GroupId>,
-    /// Numbers of the groups that still take units: one a stream, so few that looking through them is quickest.
+    /// Numbers of the groups that still take units: one a stream, so few that a linear search is fastest.
     open: Vec<(u32, GroupId)>,
     units_waiting: u64,
-    /// Those that are waited for, once somebody has asked for them.
+    /// Those that are waited for; only after the first request for them.
     in_memory: Option<InMemory>,
 }
 
@@ -72,14 +73,14 @@ impl Groups {
         }
     }
 
-    /// With groups in SLC mode that are so many times smaller.
+    /// Adds groups in SLC mode, smaller by this factor.
     pub fn with_slc_mode(self, pages_per_program: u32) -> Self {
         let units = Divisor::new(self.units() / pages_per_program);
         let pages_per_program = Divisor::new(pages_per_program);
         Self { in_slc_mode: Some(SlcGroups { units, pages_per_program, is_slc: Vec::new() }), ..self }
     }
 
-    /// Units a group that is not in SLC mode.
+    /// Units in a group outside SLC mode.
     pub fn units(&self) -> u32 {
         self.units.get()
     }
@@ -94,16 +95,16 @@ impl Groups {
         self.units_waiting
     }
 
-    /// The places of those groups.
+    /// The slots of those groups.
     pub fn waited_for(&self) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.groups[group as usize].waiting > 0);
-        open.map(|&(_, group)| self.places(group)).collect()
+        open.map(|&(_, group)| self.slots(group)).collect()
     }
 
-    /// The places of those among them that the slot waits for.
+    /// The slots of those groups that a slot of the host waits for.
     pub fn waited_for_by(&self, slot: u32) -> Vec<Range<u32>> {
         let open = self.open.iter().filter(|&&(_, group)| self.waiting(group).contains(&slot));
-        open.map(|&(_, group)| self.places(group)).collect()
+        open.map(|&(_, group)| self.slots(group)).collect()
     }
 
     /// The group of a unit that is about to be programmed; opened if it is the group's first.
@@ -124,12 +125,12 @@ impl Groups {
         {
             slc.is_slc[group as usize] = is_slc;
         }
-        // Places before the first were programmed before the clock was started.
+        // Slots before the first were programmed before the clock started.
         let (first, units) = self.first_and_units::<K>(number, is_slc);
         let before = ppn.0 - first + (self.units() - units);
         self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
         self.opened_after[group as usize] = self.erases_decided;
-        // A group of one unit is full as soon as it is opened.
+        // A group of one unit is full when it is opened.
         if self.units() > 1 {
             self.open.push((number, group));
         }
@@ -151,7 +152,7 @@ impl Groups {
         self.groups.len() as GroupId - 1
     }
 
-    /// Groups are numbered by their places.
+    /// Groups are numbered by their slots.
     #[inline(always)]
     pub(super) fn number_of<K: Kind>(&self, ppn: Ppn, is_slc: bool) -> u32 {
         match &self.in_slc_mode {
@@ -163,7 +164,7 @@ impl Groups {
         }
     }
 
-    /// Which one it is among groups that go over the dies in turn.
+    /// The group's index in the rotation over the dies.
     #[inline(always)]
     pub(super) fn turn_of<K: Kind>(&self, number: u32, is_slc: bool) -> u32 {
         match &self.in_slc_mode {
@@ -172,13 +173,13 @@ impl Groups {
         }
     }
 
-    /// Whether a group is in SLC mode, of a drive where that makes it smaller.
+    /// Whether a group is in SLC mode, on a drive where such groups are smaller.
     #[inline(always)]
     pub(super) fn is_slc<K: Kind>(&self, group: GroupId) -> bool {
         K::HAS_EXTRAS && self.in_slc_mode.as_ref().is_some_and(|slc| slc.is_slc[group as usize])
     }
 
-    /// The first place of a group, and how many they are.
+    /// The first slot of a group, and their number.
     #[inline(always)]
     pub(super) fn first_and_units<K: Kind>(&self, number: u32, is_slc: bool) -> (u32, u32) {
         match &self.in_slc_mode {
@@ -189,7 +190,7 @@ impl Groups {
         }
     }
 
-    fn places(&self, group: GroupId) -> Range<u32> {
+    fn slots(&self, group: GroupId) -> Range<u32> {
         let (first, units) = self.first_and_units::<Any>(self.number(group), self.is_slc::<Any>(group));
         first..first + units
     }
@@ -229,7 +230,7 @@ impl Groups {
         self.units() - self.groups[group as usize].issued
     }
 
-    /// Counts units that the group has taken; a full group takes no more.
+    /// Counts units taken by the group; a full group takes no more.
     #[inline(always)]
     pub fn issue(&mut self, group: GroupId, count: u32) {
         let units = self.units();
@@ -238,41 +239,41 @@ impl Groups {
         if issued_to.issued == units {
             self.units_waiting -= u64::from(issued_to.waiting);
             if units > 1 {
-                let place = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
-                self.open.swap_remove(place);
+                let slot = self.open.iter().position(|&(_, open)| open == group).expect("it was open");
+                self.open.swap_remove(slot);
             }
         }
     }
 
-    /// Whether it is full and all has arrived.
+    /// Whether it is full and all units have arrived.
     #[inline(always)]
     pub fn is_complete(&self, group: GroupId) -> bool {
         let Group { issued, arrived, .. } = self.groups[group as usize];
         issued == self.units() && arrived == issued
     }
 
-    /// Notes that an erase was decided on that waits for all groups that have begun and are not complete. Returns its
-    /// number, and how many groups they are.
+    /// Records that an erase was decided on that waits for all groups that have begun and are not complete. Returns its
+    /// number, and the number of these groups.
     pub fn note_erase(&mut self) -> (u32, u32) {
         self.erases_decided = self.erases_decided.wrapping_add(1);
         let incomplete = (0..self.groups.len() as GroupId).filter(|&group| !self.is_complete(group));
         (self.erases_decided, incomplete.count() as u32)
     }
 
-    /// The number of the last erase that was decided on before the group was opened.
+    /// The number of the last erase decided on before the group was opened.
     #[inline(always)]
     pub fn opened_after(&self, group: GroupId) -> u32 {
         self.opened_after[group as usize]
     }
 
-    /// The slots that wait for a group, one a unit.
+    /// The host's slots that wait for a group, one a unit.
     #[inline(always)]
     pub fn waiting(&self, group: GroupId) -> &[u32] {
         let first = group as usize * self.units() as usize;
         &self.slots[first..first + self.groups[group as usize].waiting as usize]
     }
 
-    /// Notes when a group that is waited for was ready to be programmed.
+    /// Records when a group that is waited for was ready to be programmed.
     #[inline(always)]
     pub fn note_queued(&mut self, group: GroupId, queued: Queued) {
         self.queued[group as usize] = queued;
@@ -283,8 +284,8 @@ impl Groups {
         self.queued[group as usize]
     }
 
-    /// Groups that are waited for, and so still in the controller's memory. They are kept from the first call on: most
-    /// runs that only write never ask.
+    /// Groups that are waited for, and so are still in the controller's memory. Recorded from the first call on: most
+    /// runs without reads never need it.
     #[inline]
     pub(super) fn in_memory(&mut self) -> &mut InMemory {
         if self.in_memory.is_none() {
@@ -335,7 +336,7 @@ impl Groups {
         self.forget(group);
     }
 
-    /// Frees the place of a group of which nothing more is to be known.
+    /// Frees the index of a group that is no longer needed.
     #[inline(always)]
     pub fn forget(&mut self, group: GroupId) {
         self.spare.push(group);

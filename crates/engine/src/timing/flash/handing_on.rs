@@ -1,8 +1,8 @@
-//! The firmware's time for each program: while it hands one on to the flash it takes no write of the host.
+//! The firmware's time for each program: while it passes a program to the flash it admits no write of the host.
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HandingOn {
-    /// 0: it takes no time.
+    /// 0: no time.
     each_ns: u64,
     until_ns: u64,
 }
@@ -16,7 +16,7 @@ impl HandingOn {
         self.each_ns > 0
     }
 
-    /// A program is handed on as soon as those before it are.
+    /// A program is passed on as soon as those before it are.
     #[inline(always)]
     pub fn hand_on(&mut self, now: u64) {
         self.until_ns = self.until_ns.max(now) + self.each_ns;

@@ -1,8 +1,8 @@
-//! Which places hold data of the host that are not yet in flash. The controller has them in its memory until then, so
-//! that a read of them takes no flash.
+//! Which slots hold host data that is not yet in flash. The controller has it in its memory until then, so that reading
+//! it needs no flash operation.
 //!
-//! They are known by their program groups. Such groups are few, and their numbers follow one another: the lowest bits
-//! of a number find its groups.
+//! Slots are found by their program groups. There are few such groups, with consecutive numbers: the lowest bits of a
+//! number index a hash table of groups.
 
 use super::groups::GroupId;
 use crate::divisor::Divisor;
@@ -10,11 +10,13 @@ use crate::units::Ppn;
 
 const NONE: GroupId = GroupId::MAX;
 
-/// How places become numbers of groups, where those in SLC mode may be smaller: all are numbered by the smaller ones,
-/// and a larger one by its first.
+/// The mapping of slots to numbers of groups, where those in SLC mode may be smaller: all are numbered in units of the
+/// smaller ones, a larger one by its first.
 #[derive(Clone, Debug)]
 pub struct Numbering {
+    /// Units of the smaller groups.
     pub units: Divisor,
+    /// Smaller groups in a larger one.
     pub smaller_per_group: Divisor,
 }
 
@@ -36,10 +38,11 @@ struct Known {
 
 const UNKNOWN: Known = Known { number: 0, is_large: true, is_begun: false, next: NONE };
 
+/// See the file's description.
 #[derive(Clone, Debug, Default)]
 pub struct InMemory {
     numbering: Numbering,
-    /// By the lowest bits of a number, one of its groups; a power of two of them.
+    /// By the lowest bits of a number: the first of its groups; a power of two of entries.
     first: Vec<GroupId>,
     groups: Vec<Known>,
     count: u32,
@@ -50,7 +53,7 @@ impl InMemory {
         Self { numbering, ..Self::default() }
     }
 
-    /// There is one more group.
+    /// Makes room for one more group.
     pub(super) fn grow(&mut self) {
         self.groups.push(UNKNOWN);
         if self.groups.len() <= self.first.len() {
@@ -69,7 +72,7 @@ impl InMemory {
         self.first.iter().flat_map(|&first| self.behind(first))
     }
 
-    /// A group and those that its lowest bits find after it.
+    /// A group and those after it in its chain.
     fn behind(&self, first: GroupId) -> impl Iterator<Item = (GroupId, Known)> {
         let known = |group: GroupId| (group != NONE).then_some(group);
         let next = move |&group: &GroupId| known(self.groups[group as usize].next);
@@ -77,49 +80,50 @@ impl InMemory {
     }
 
     #[inline(always)]
-    fn place(&self, number: u32) -> usize {
+    fn slot(&self, number: u32) -> usize {
         number as usize & (self.first.len() - 1)
     }
 
     #[cold]
     pub(super) fn add(&mut self, group: GroupId, number: u32, is_large: bool) {
-        let place = self.place(number);
-        self.groups[group as usize] = Known { number, is_large, is_begun: false, next: self.first[place] };
-        self.first[place] = group;
+        let slot = self.slot(number);
+        self.groups[group as usize] = Known { number, is_large, is_begun: false, next: self.first[slot] };
+        self.first[slot] = group;
         self.count += 1;
     }
 
     #[cold]
     pub(super) fn remove(&mut self, group: GroupId) {
         let Known { number, next, .. } = self.groups[group as usize];
-        let place = self.place(number);
+        let slot = self.slot(number);
         self.count -= 1;
-        if self.first[place] == group {
-            self.first[place] = next;
+        if self.first[slot] == group {
+            self.first[slot] = next;
             return;
         }
-        let before = self.behind(self.first[place]).find(|&(_, before)| before.next == group);
+        let before = self.behind(self.first[slot]).find(|&(_, before)| before.next == group);
         let (before, _) = before.expect("the group was added");
         self.groups[before as usize].next = next;
     }
 
-    /// The program of a group that was added has begun.
+    /// The program of a group has begun.
     #[cold]
     pub(super) fn begin(&mut self, group: GroupId) {
         self.groups[group as usize].is_begun = true;
     }
 
+    /// Whether no group is in memory.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a place lies in a group that was added and not removed.
+    /// Whether a slot is in a group that was added and not removed.
     pub fn holds(&self, ppn: Ppn) -> bool {
         self.group_of(ppn).is_some()
     }
 
-    /// Whether it does, and that group is not yet being programmed.
+    /// Whether it is, and that group is not yet being programmed.
     pub fn can_replace(&self, ppn: Ppn) -> bool {
         self.group_of(ppn).is_some_and(|group| !group.is_begun)
     }
@@ -135,7 +139,7 @@ impl InMemory {
     }
 
     fn known(&self, number: u32, is_large: bool) -> Option<Known> {
-        let mut known = self.behind(self.first[self.place(number)]).map(|(_, known)| known);
+        let mut known = self.behind(self.first[self.slot(number)]).map(|(_, known)| known);
         known.find(|other| other.number == number && other.is_large == is_large)
     }
 }
@@ -155,10 +159,10 @@ mod tests {
         memory.begin(0);
         let found = |memory: &InMemory, ppn| (memory.holds(Ppn(ppn)), memory.can_replace(Ppn(ppn)));
         for _ in 0..20 {
-            let places = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
+            let slots = [9, 10, 11, 12, 13, 14].map(|ppn| found(&memory, ppn));
             let [nothing, programming, waiting] = [(false, false), (true, false), (true, true)];
-            assert_eq!(places, [nothing, programming, programming, waiting, waiting, nothing]);
-            // Also when the table has grown.
+            assert_eq!(slots, [nothing, programming, programming, waiting, waiting, nothing]);
+            // After the table has grown, too.
             memory.grow();
         }
         memory.remove(0);
@@ -167,9 +171,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list that is searched through. Groups of two units, or of six.
+        /// Compared with a list that is searched. Groups of two units, or of six.
         #[test]
-        fn groups_are_found_by_their_places(
+        fn groups_are_found_by_their_slots(
             steps in proptest::collection::vec((0u32..3, 0u32..40, any::<bool>()), 1..200),
         ) {
             let numbering = Numbering { units: Divisor::new(2), smaller_per_group: Divisor::new(3) };
@@ -190,7 +194,7 @@ mod tests {
                     obvious[group] = None;
                 }
                 for ppn in 0..84 {
-                    let holds = obvious.iter().flatten().any(|places| places.contains(&ppn));
+                    let holds = obvious.iter().flatten().any(|slots| slots.contains(&ppn));
                     prop_assert_eq!(clever.holds(Ppn(ppn)), holds);
                 }
             }

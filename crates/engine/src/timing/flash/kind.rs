@@ -1,18 +1,17 @@
-//! What flash may do in addition to reading, programming and erasing, as types: code compiled for plain flash contains
-//! none of it.
+//! Optional features of flash, as types: code compiled for plain flash contains none of them.
 //!
-//! `Flash` looks up once a call which kind it is, and everything below is compiled for that kind.
+//! `Flash` determines its kind once a call, and everything below is compiled for that kind.
 
 pub(super) trait Kind {
-    /// Suspends, cache registers, blocks in SLC mode or erases that wait: which of them there are is looked up.
+    /// Whether suspension, cache registers, blocks in SLC mode or waiting erases are possible; tested at run time.
     const HAS_EXTRAS: bool;
-    /// Whether only the ends of chains have events; nothing: it is looked up.
+    /// Whether only the ends of chains have events; None: tested at run time.
     const IS_FUSED: Option<bool>;
 }
 
-/// Plain flash, each die of which has a channel to itself.
+/// Plain flash, each die of which has a private channel.
 pub(super) enum PlainFused {}
-/// Plain flash whose every operation has its event.
+/// Plain flash with an event for every operation.
 pub(super) enum PlainUnfused {}
 /// Any flash.
 pub(super) enum Any {}

@@ -1,27 +1,26 @@
-//! Which die a place of the flash lies on, and which page of a word line, for erase units of one block and of a
-//! superblock.
+//! The die of a slot, and its page of a word line, for erase units of one block and for superblocks.
 
 use crate::divisor::Divisor;
 use crate::specification::drive::{EraseUnitKind, Nand};
 
-/// Which die a place lies on.
+/// The die of a slot.
 #[derive(Clone, Debug)]
 pub(super) enum DieLayout {
-    /// Groups follow one another over the dies.
+    /// Consecutive groups are on consecutive dies.
     Superblock { dies: Divisor },
-    /// By erase unit, the die that it lies on.
+    /// By erase unit: its die.
     Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
 }
 
 impl DieLayout {
-    /// Groups are numbered by pages from now on, whatever the size of a group.
+    /// Groups are numbered by pages from now on, whatever their size.
     pub fn number_by_pages(&mut self, pages_per_block: u32) {
         if let Self::Block { groups_per_erase_unit, .. } = self {
             *groups_per_erase_unit = Divisor::new(pages_per_block);
         }
     }
 
-    /// Whether a victim lies on one die, so that its copies are read there one after another.
+    /// Whether a victim is on one die, so that its copies are read there one after another.
     #[inline(always)]
     pub fn keeps_copies_on_die(&self) -> bool {
         matches!(self, Self::Block { .. })
@@ -39,20 +38,20 @@ impl DieLayout {
     }
 }
 
-/// Which page of its word line a place lies on, of flash whose pages take times of their own.
+/// The page of a slot in its word line, for flash whose pages have different times.
 #[derive(Clone, Debug)]
 pub(super) struct WordLines {
     units_per_erase_unit: Divisor,
     /// Units on a page of all planes that are programmed together.
     units_per_row: Divisor,
     rows_per_program: Divisor,
-    /// On which programs follow one another.
+    /// Dies over which consecutive programs rotate.
     dies: Divisor,
     pages: Divisor,
 }
 
 impl WordLines {
-    /// Nothing where all pages take the same.
+    /// None if all pages have the same times.
     pub fn new(nand: &Nand, units_per_page: u32, erase_unit: EraseUnitKind) -> Option<Self> {
         let (planes, dies) = match erase_unit {
             EraseUnitKind::Superblock => (nand.planes_per_die, nand.channels * nand.dies_per_channel),

@@ -1,8 +1,8 @@
-//! The flash in time: what the translation layer decided becomes operations of the dies, and their ends are reported to
-//! the host.
+//! The timed flash: decisions of the translation layer become operations of the dies, whose ends are reported to the
+//! host.
 //!
-//! Reads of a page are queued together, copies in runs of one page and one program group (`groups`). `dies` says when
-//! each operation ends.
+//! Reads of a page are queued together, and copies in runs of one page and one program group (`groups`). `dies`
+//! computes when each operation ends.
 
 mod background;
 mod copy_turns;
@@ -42,11 +42,12 @@ use std::ops::Range;
 use suspension::Suspension;
 use waiting_erases::{Released, WaitingErases};
 
-/// No page.
+/// Not a page.
 const NONE: u32 = u32::MAX;
 
 /// An event that the host waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant's comment names its fields")]
 pub enum Finished {
     /// Some units of a read have been transferred out of the die.
     Read { slot: u32, units: u32 },
@@ -54,12 +55,12 @@ pub enum Finished {
     Written { slot: u32 },
 }
 
-/// A run of copies out of one page into one group, or one copy to a place that is a group of its own; not yet queued.
+/// A run of copies from one page into one group, or one copy into a slot that is a group by itself; not yet queued.
 #[derive(Clone, Copy, Debug)]
 struct CopyRun {
     page: u32,
     units: u32,
-    /// `CopyRead` with a group, or `Copy` with a place.
+    /// `CopyRead` with a group, or `Copy` with a slot.
     work: Work,
     target: u32,
 }
@@ -70,7 +71,7 @@ impl CopyRun {
     }
 }
 
-/// How many more units of a page are copied to the places from `to` on, one after another, `count_max` at most.
+/// The number of further units of a page that are copied to consecutive slots from `to` on, at most `count_max`.
 #[inline(always)]
 fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max: u32) -> u32 {
     let mut count = 0;
@@ -86,38 +87,40 @@ fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max:
     count
 }
 
+/// The flash of one device.
 pub struct Flash {
     mapping_unit_bytes: u64,
     units_per_page: Divisor,
     layout: DieLayout,
-    /// Only of flash whose pages take times of their own.
+    /// Only for flash whose pages have different times.
     word_lines: Option<Box<WordLines>>,
     dies: Dies,
     dies_count: u32,
     groups: Groups,
-    /// By die: the page that was queued last to be copied from.
+    /// By die: the page last queued to be copied from.
     last_copied_page: Vec<u32>,
     finished: Vec<Finished>,
-    /// What has brought all that is in `finished`.
+    /// The operation that produced the entries of `finished`.
     ended: Ended,
     now_ns: u64,
     units_per_erase_unit: Divisor,
-    /// By erase unit, whether it is in SLC mode; empty for a drive without an SLC cache.
+    /// By erase unit: whether it is in SLC mode; empty for a drive without an SLC cache.
     is_slc: Vec<bool>,
-    /// Whether the translation layer wants to know what is queued before it decides.
+    /// Whether the translation layer needs the queued work before it decides.
     is_asked_for_load: bool,
-    /// Only of a drive whose memory is lost with the power.
+    /// Only for a drive whose memory is lost with the power.
     waiting_erases: Option<Box<WaitingErases>>,
     has_plain_dies: bool,
     handing_on: HandingOn,
-    /// Units that somebody waits for and whose programs have begun; counted only where the dies tell of that.
+    /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
     programming_units: u64,
-    /// Whether the host's side hears of programs that begin, and whether one has since it last asked.
+    /// Whether the host's side is informed of programs that begin, and whether one has begun since it last asked.
     is_begin_heard: bool,
     has_begun: bool,
 }
 
 impl Flash {
+    /// Errors of the drive are found earlier: panics if the geometry is impossible.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Self {
         let dies = nand.channels * nand.dies_per_channel;
         let units_per_page = nand.page_bytes / mapping_unit_bytes;
@@ -173,10 +176,10 @@ impl Flash {
         }
     }
 
-    /// That knows which programs have begun: `programming_units`, and which units in memory can still be replaced.
-    /// Where the host's side hears of it, `run` ends with each.
+    /// Records which programs have begun: `programming_units`, and which units in memory can still be replaced. If
+    /// `is_begin_heard`, `run` returns after each.
     pub fn reporting_begun(mut self, is_begin_heard: bool) -> Self {
-        // From the start, so that no program begins unseen.
+        // From the start, so that no beginning is missed.
         self.groups.in_memory();
         Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }
     }
@@ -186,12 +189,12 @@ impl Flash {
         self.programming_units
     }
 
-    /// Whether a program has begun since this was last asked.
+    /// Whether a program has begun since the last call.
     pub fn take_begun(&mut self) -> bool {
         std::mem::take(&mut self.has_begun)
     }
 
-    /// Notes the programs that have begun. Returns whether there are any that the host's side is to hear of.
+    /// Records the programs that have begun. Returns whether there are any of which the host's side is informed.
     #[inline(always)]
     fn note_begun<K: Kind>(&mut self) -> bool {
         if !K::HAS_EXTRAS || !self.dies.reports_begun() {
@@ -204,29 +207,29 @@ impl Flash {
         self.has_begun
     }
 
-    /// Whose controller takes so many microseconds to hand on a program.
+    /// Sets the controller's time to pass on a program, in microseconds.
     pub fn with_program_handing(self, each_us: f64) -> Self {
         Self { handing_on: HandingOn::taking(each_us), ..self }
     }
 
-    /// Until when the controller hands on programs.
+    /// Until when the controller passes on programs.
     pub fn handing_on_until_ns(&self) -> u64 {
         self.handing_on.until_ns()
     }
 
-    /// Whether reads of the host suspend nothing for now.
+    /// Sets whether reads of the host suspend nothing for now.
     pub fn hold_suspends(&mut self, is_held: bool) {
         self.dies.hold_suspends(is_held);
     }
 
-    /// Whether the drive's memory survives a loss of power. Where it does not, erases wait for all that was decided
-    /// before them.
+    /// Sets whether the drive's memory survives a loss of power. If not, erases wait for everything decided before
+    /// them.
     pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
         self.waiting_erases = (!is_protected).then(Box::default);
         self
     }
 
-    /// The flash below a translation layer: with its layout of erase units, and with the counts that it asks for.
+    /// Configures the flash for a translation layer: its layout of erase units, and the load that it uses.
     pub fn below(mut self, drive: &dyn TimedDrive) -> Self {
         let known = drive.dies_of_erase_units();
         if let DieLayout::Block { die_of, .. } = &mut self.layout
@@ -241,20 +244,20 @@ impl Flash {
         self
     }
 
-    /// Whether `tell_load` is wanted.
+    /// Whether `tell_load` is needed.
     #[inline(always)]
     pub fn is_asked_for_load(&self) -> bool {
         self.is_asked_for_load
     }
 
-    /// By die: when it would have done what is queued, if it waited for no channel.
+    /// By die: when it would complete its queue, without waits for its channel.
     pub fn tell_load(&self, now: u64, free_at_ns: &mut [u64]) {
         for (die, free_at_ns) in free_at_ns.iter_mut().enumerate() {
             *free_at_ns = self.dies.free_at_ns(now, die);
         }
     }
 
-    /// With erase units that may be in SLC mode.
+    /// Adds erase units in SLC mode.
     pub fn with_slc_cache(mut self, nand: &Nand, cache: &SlcCache) -> Self {
         if cache.is_on() {
             if nand.pages_per_program > 1 {
@@ -270,26 +273,28 @@ impl Flash {
         self
     }
 
-    /// Whether a place is in SLC mode.
+    /// Whether a slot is in SLC mode.
     #[inline(always)]
     fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
         K::HAS_EXTRAS && !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
     }
 
-    /// Gives every operation its event, which makes it slower and changes no time.
+    /// Gives every operation an event, which is slower and changes no time.
     pub fn without_fusing(self) -> Self {
         Self { dies: self.dies.without_fusing(), ..self }
     }
 
+    /// The unit of the map.
     pub fn mapping_unit_bytes(&self) -> u64 {
         self.mapping_unit_bytes
     }
 
+    /// The program groups.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }
 
-    /// What the host waits for and is not yet in flash.
+    /// Data that the host waits for and that is not yet in flash.
     #[inline]
     pub fn in_memory(&mut self) -> &mut InMemory {
         self.groups.in_memory()
@@ -306,23 +311,24 @@ impl Flash {
         self.now_ns
     }
 
+    /// Events for the host's side, in order; the caller empties the list.
     #[inline]
     pub fn finished(&mut self) -> &mut Vec<Finished> {
         &mut self.finished
     }
 
-    /// When the dies end the work that no request waits for; operations with an event are not counted.
+    /// When the dies complete the work that no request waits for; operations with an event are not counted.
     pub fn rests_at_ns(&self) -> u64 {
         self.dies.rests_at_ns()
     }
 
-    /// The share of `elapsed_ns`, from the start until then, in which the dies were at work, on average.
+    /// The mean share of `elapsed_ns` in which the dies were busy.
     pub fn utilization(&self, elapsed_ns: u64) -> f64 {
         self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
-    /// Neither suspends nor caches registers, has no blocks in SLC mode, no times by page, nothing of its own for
-    /// copies and no work of its own, and nobody asks for its load.
+    /// Whether the flash has no suspension, cache registers, SLC mode, times by page, own times of copies or internal
+    /// operations, and its load is not used.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.has_plain_dies
@@ -333,7 +339,7 @@ impl Flash {
             & !self.dies.reports_begun()
     }
 
-    /// An operation on the page of a place, which says what it costs.
+    /// An operation on the page of a slot, with the attributes that determine its time.
     #[inline(always)]
     fn at<K: Kind>(&self, ppn: u32, operation: Operation) -> Operation {
         let operation = operation.in_mode(self.is_slc::<K>(ppn));
@@ -343,8 +349,8 @@ impl Flash {
         }
     }
 
-    /// Carries out events up to `events_max`, up to one at `until_ns` or later, or until the host has something to hear
-    /// of, which is then in `finished`. Returns how many it was.
+    /// Processes at most `events_max` events before `until_ns`, or until one concerns the host, which is then in
+    /// `finished`. Returns their number.
     #[inline]
     pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
         for_kind!(self.run_as(until_ns, events_max))
@@ -360,7 +366,7 @@ impl Flash {
             self.now_ns = now;
             events += 1;
             let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
-            // Copies are by far the most frequent, and the processor predicts a jump by a table badly.
+            // Copies are by far the most frequent, and the processor predicts a jump table badly.
             if operation.work() == Work::Copy {
                 events += self.end_copies::<K>(die, operation, until_ns, events_max - events);
                 continue;
@@ -436,14 +442,14 @@ impl Flash {
         self.dies.queue::<K>(now, die, operation);
     }
 
-    /// Whether a unit is a program group of its own, whose copy needs nobody to say when it is complete. An erase that
-    /// waits for what was decided before it asks the groups.
+    /// Whether each unit is a program group by itself, so that a copy's program needs no bookkeeping of completeness.
+    /// An erase that waits for earlier decisions uses the groups.
     #[inline(always)]
     fn copies_without_group(&self) -> bool {
         self.groups.units() == 1 && self.waiting_erases.is_none()
     }
 
-    /// Queues the program of a unit that was read to be copied to a place.
+    /// Queues the program of a copied unit that has been read.
     #[inline(always)]
     fn program_copy<K: Kind>(&mut self, now: u64, to: u32) {
         let die = self.layout.die_of_group(to, to);
@@ -454,6 +460,7 @@ impl Flash {
         self.dies.queue::<K>(now, die, program);
     }
 
+    /// The die of a page.
     pub fn die_of_page(&self, page: u32) -> usize {
         self.die_of::<Any>(page)
     }
@@ -470,8 +477,8 @@ impl Flash {
         self.layout.die_of_group(number, self.groups.turn_of::<K>(number, is_slc))
     }
 
-    /// Queues what the translation layer decided on at `now`, on behalf of the host's `slot`. Returns how many units of
-    /// the slot will be reported as finished.
+    /// Queues the translation layer's decisions at `now`, on behalf of the host's `slot`. Returns how many units of the
+    /// slot will be reported as finished.
     #[inline]
     pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
         for_kind!(self.carry_out_as(now, decisions, slot))
@@ -513,7 +520,7 @@ impl Flash {
                         }
                         continue;
                     }
-                    // Garbage collection moves many units, so those that share page and group are taken together.
+                    // Garbage collection moves many units; those with the same page and group are processed together.
                     if self.units_per_page.get() > 1
                         && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
                         && *cause != Cause::Host
@@ -563,7 +570,7 @@ impl Flash {
         units_of_slot
     }
 
-    /// Queues the run, and begins another one, unless it is one of this page and group.
+    /// Queues the run and starts another, unless it has this page and group.
     #[inline(always)]
     fn take_on_run<K: Kind>(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
         if run.page != page || run.target != group || run.work != Work::CopyRead {
@@ -586,14 +593,14 @@ impl Flash {
             return;
         }
         let die = self.die_of::<K>(page);
-        // Garbage collection moves a page's units one after another; the page is read from the array once.
+        // Garbage collection moves the units of a page in succession; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
     }
 
-    /// A unit that is read and does not fill a unit to be programmed: where data is reduced, several go into one.
+    /// A unit that is read and does not fill a unit to be programmed: with data reduction several are packed into one.
     #[inline(always)]
     fn queue_lone_read<K: Kind>(&mut self, now: u64, page: u32) {
         if page == NONE {
@@ -639,7 +646,7 @@ impl Flash {
         }
     }
 
-    /// Queues a program behind the erase of its erase unit, should that wait, and notes that the group is queued.
+    /// Queues a program after the erase of its erase unit, if that waits, and records that the group is queued.
     #[cold]
     fn queue_among_waiting_erases<K: Kind>(
         &mut self,
@@ -663,8 +670,8 @@ impl Flash {
         ready.into_iter().for_each(|number| self.queue_markers::<K>(now, number));
     }
 
-    /// How the time of the last operation that brought something into `finished` was spent.
-    /// To be asked before more is carried out.
+    /// How the time of the operation that produced the entries of `finished` was spent. Must be called before the next
+    /// event.
     #[inline(always)]
     pub fn service(&self) -> Service {
         let queued = if self.ended.operation.work() == Work::Program {

@@ -1,26 +1,26 @@
-//! An operation of a die, packed into one word, and what it costs in time.
+//! An operation of a die, packed into one word, and its duration.
 
 use crate::specification::drive::{Nand, PageTimes, SlcCache};
 
-/// What the end of an operation means; the operation's target is stored with it.
+/// The meaning of an operation's end; the operation's target is stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Work {
     /// Nobody waits for it.
     Quiet,
-    /// Brings units to a slot of the host.
+    /// Transfers units for a slot of the host.
     HostRead,
-    /// Brings units to a program group.
+    /// Transfers units for a program group.
     CopyRead,
-    /// Puts a program group into flash that somebody waits for.
+    /// Programs a group that somebody waits for.
     Program,
-    /// Brings the one unit of a program group that nobody waits for: its place is programmed next.
+    /// Transfers the single unit of a program group that nobody waits for; its slot is programmed next.
     Copy,
-    /// All that was queued before it is done.
+    /// Everything queued before it is done.
     Marker,
 }
 
-/// What the array does, which decides its time; the transfer is counted apart.
+/// The array operation, which determines the time; the transfer is separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Array {
@@ -31,8 +31,8 @@ pub enum Array {
     Erase,
 }
 
-/// From the lowest bit: 2 bits what the array does, 1 bit SLC mode, 4 bits the page of its word line, 1 bit for a copy,
-/// 4 bits the work, 4 bits of nothing, 16 bits units that cross the channel, 32 bits target.
+/// From the lowest bit: 2 bits array operation, 1 bit SLC mode, 4 bits page of the word line, 1 bit copy, 4 bits work,
+/// 4 bits unused, 16 bits transferred units, 32 bits target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -71,14 +71,14 @@ impl Operation {
         Self(self.0 | u64::from(is_slc) << 2)
     }
 
-    /// The same on a page of a word line whose pages take times of their own.
+    /// The same on a page of a word line with different times.
     #[inline(always)]
     pub fn on_page(self, page: u32) -> Self {
         debug_assert!((page as usize) < PageTimes::PAGES_MAX);
         Self(self.0 | u64::from(page) << 3)
     }
 
-    /// The same for a copy, whose reads may take a time of their own.
+    /// The same for a copy, whose reads may have a different time.
     #[inline(always)]
     pub fn for_copy(self) -> Self {
         Self(self.0 | FOR_COPY as u64)
@@ -106,7 +106,7 @@ impl Operation {
         self.0 & 0xf00 == 0
     }
 
-    /// Whether somebody else waits for it than the drive's own work.
+    /// Whether it is performed for the host rather than for the drive itself.
     #[inline(always)]
     pub fn is_of_host(self) -> bool {
         matches!(self.work(), Work::HostRead | Work::Program)
@@ -123,9 +123,9 @@ impl Operation {
     }
 }
 
-/// Above what the array does, the mode and the page of a word line.
+/// Above the array operation, the mode and the page of a word line.
 const FOR_COPY: usize = 8 * PageTimes::PAGES_MAX;
-/// All of these: the lowest bits of an operation.
+/// The number of combinations: the lowest bits of an operation.
 const KINDS: usize = 2 * FOR_COPY;
 
 #[derive(Clone, Debug)]
@@ -176,7 +176,7 @@ impl Costs {
         u64::from(operation.units()) * self.transfer_ns_per_unit
     }
 
-    /// From start to end where nobody can come between.
+    /// From start to end, if nothing can intervene.
     #[inline(always)]
     pub fn duration_ns(&self, operation: Operation) -> u64 {
         self.array_ns(operation) + self.transfer_ns(operation)

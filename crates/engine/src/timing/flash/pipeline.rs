@@ -1,11 +1,11 @@
-//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array time of the
-//! next.
+//! Dies with a cache register in addition to the page register: the transfer of one page overlaps the array operation
+//! of the next.
 //!
 //! Cache program: while a page is programmed, the data of the next crosses the channel. Cache read: while a page is
-//! transferred out, the next is read from the array. So a die takes the longer of the two a page instead of their sum.
-//! A program whose transfer has begun is under way: reads of the host wait for it, and pass those behind it.
+//! transferred out, the next is read from the array. So a die takes the longer of the two times a page instead of their
+//! sum. A program whose transfer has begun is in progress: reads of the host wait for it, and overtake those after it.
 //!
-//! Array and register have an event each, numbered by the die and by the die behind all dies. Nothing is fused.
+//! Array and register have an event each, numbered by the die and by the die plus the number of dies. Nothing is fused.
 
 use super::dies::Dies;
 use super::kind::Any;
@@ -14,13 +14,13 @@ use super::service::Ended;
 use super::winner_tree::WinnerTree;
 use crate::specification::drive::Nand;
 
-/// An operation in one of the stages, with what will be said of its time.
+/// An operation in one of the stages, with the record of its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Staged {
     operation: Operation,
-    /// Of a read of the host, how long the die had been at the drive's own work when it was queued.
+    /// For a read of the host: how long the die had worked for the drive itself when it was queued.
     own_work_then_ns: u64,
-    /// When it came to wait for its channel; after its transfer, how long that took from there.
+    /// When it began to wait for its channel; after its transfer, the duration since then.
     channel_ns: u64,
 }
 
@@ -39,15 +39,15 @@ enum Register {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pipeline {
     array: Option<Staged>,
-    /// What was read and waits for the cache register.
+    /// A page that was read and waits for the cache register.
     read: Option<Staged>,
     register: Register,
-    /// What came to its end last.
+    /// The last completed operation.
     ended: Staged,
-    /// How long it has been at the drive's own work, until it was looked at last.
+    /// How long it has worked for the drive itself, at the last update.
     own_work_ns: u64,
     noted_ns: u64,
-    /// Since when the die has been at work without a rest, and how long it was before.
+    /// Since when the die has been busy without a pause, and how long it was before.
     begun_ns: u64,
     busy_ns: u64,
 }
@@ -64,7 +64,7 @@ impl Pipeline {
         }
     }
 
-    /// How long it has been at the drive's own work. Where the stages differ the array decides, which is what others
+    /// How long it has worked for the drive itself. Where the stages differ the array operation counts, which others
     /// wait for longest.
     fn own_work_ns(&self, now: u64) -> u64 {
         let decides = self.array.or(self.in_register()).or(self.read);
@@ -72,7 +72,7 @@ impl Pipeline {
         self.own_work_ns + if is_own { now - self.noted_ns } else { 0 }
     }
 
-    /// To be called before any stage changes.
+    /// Must be called before any stage changes.
     fn note_work(&mut self, now: u64) {
         (self.own_work_ns, self.noted_ns) = (self.own_work_ns(now), now);
     }
@@ -86,7 +86,7 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Nothing for flash that has neither.
+    /// None for flash with neither feature.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         (nand.cache_program || nand.cache_read).then(|| {
             Box::new(Self {
@@ -102,7 +102,7 @@ impl Pipelines {
         let is_outgoing = matches!(register, Register::Outgoing(_));
         let is_programming = array.is_some_and(|array| array.operation.array() == Array::Program);
         match operation.array() {
-            // A marker is no read: all before it is done.
+            // A marker is not a read: everything before it is done.
             Array::Nothing if operation.units() == 0 => self.dies[die].is_idle(),
             Array::Nothing | Array::Read => {
                 let has_register = register == Register::Empty || (self.caches_reads && is_outgoing);
@@ -121,13 +121,13 @@ impl Pipelines {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// How long a die has been at the drive's own work.
+    /// How long a die has worked for the drive itself.
     #[cold]
     pub fn own_work_ns(&self, now: u64, die: usize) -> u64 {
         self.dies[die].own_work_ns(now)
     }
 
-    /// What is known of the host's operation that has just ended.
+    /// The record of the host's operation that has just ended.
     #[cold]
     pub fn end_of_host(&self, now: u64, die: usize, array_ns: u64) -> Ended {
         let Staged { operation, own_work_then_ns, channel_ns } = self.dies[die].ended;
@@ -148,7 +148,7 @@ impl Dies {
         &mut self.pipelines.as_mut().expect("dies with a cache register").dies[die]
     }
 
-    /// Begins whatever can begin.
+    /// Starts whatever can start.
     #[cold]
     pub(super) fn advance_pipeline(&mut self, now: u64, die: usize) {
         self.pipeline(die).note_work(now);
@@ -252,7 +252,7 @@ impl Dies {
         if index < self.dies.len() { index } else { index - self.dies.len() }
     }
 
-    /// What is under way in a pipeline, as if it began now.
+    /// The duration of the operations in a pipeline, as if they started now.
     pub(super) fn at_work_ns(&self, die: usize) -> u64 {
         let Some(pipelines) = &self.pipelines else { return 0 };
         let pipeline = &pipelines.dies[die];

@@ -1,8 +1,8 @@
-//! A queue of plain words in one piece of memory that grows and never shrinks: no allocation once a run has settled.
+//! A queue of words in one allocation that grows and never shrinks, so that a run soon allocates no more.
 
 #[derive(Clone, Debug)]
 pub struct Ring {
-    /// A power of two of them.
+    /// Their number is a power of two.
     words: Box<[u64]>,
     head: u32,
     len: u32,
@@ -31,11 +31,11 @@ impl Ring {
         self.len as usize == self.words.len()
     }
 
-    /// The word that is `place` behind the first.
+    /// The word `slot` positions after the first.
     #[inline(always)]
-    pub fn get(&self, place: u32) -> u64 {
-        debug_assert!(place < self.len);
-        self.words[self.head.wrapping_add(place) as usize & (self.words.len() - 1)]
+    pub fn get(&self, slot: u32) -> u64 {
+        debug_assert!(slot < self.len);
+        self.words[self.head.wrapping_add(slot) as usize & (self.words.len() - 1)]
     }
 
     #[inline(always)]
@@ -58,7 +58,7 @@ impl Ring {
         Some(word)
     }
 
-    /// Takes the first `count` words off.
+    /// Removes the first `count` words.
     #[inline(always)]
     pub fn forget(&mut self, count: u32) {
         debug_assert!(count <= self.len);
@@ -69,7 +69,7 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let words = (0..self.len).map(|place| self.get(place)).chain(std::iter::repeat_n(0, self.words.len()));
+        let words = (0..self.len).map(|slot| self.get(slot)).chain(std::iter::repeat_n(0, self.words.len()));
         self.words = words.collect();
         self.head = 0;
     }
@@ -101,8 +101,8 @@ mod tests {
                 }
                 prop_assert_eq!(ring.len() as usize, obvious.len());
                 prop_assert_eq!(ring.is_empty(), obvious.is_empty());
-                for (place, &word) in obvious.iter().enumerate() {
-                    prop_assert_eq!(ring.get(place as u32), word);
+                for (slot, &word) in obvious.iter().enumerate() {
+                    prop_assert_eq!(ring.get(slot as u32), word);
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! Suspending programs and erases for reads of the host, and what it costs.
+//! Suspension of programs and erases for reads of the host, and its cost.
 //!
-//! A read that finds its die programming or erasing suspends it, unless it would be done before the die could read.
-//! Then all reads that have come are served, and the operation goes on with its rest, and with `resume_ns` more. Data
-//! that is still on its way to the die is waited for. Only one operation a die is under way, so that it is the first of
-//! its queue.
+//! A read that arrives while its die programs or erases suspends the operation, unless the operation would end before
+//! the die could read. Then all waiting reads are served, and the operation continues with its remainder plus
+//! `resume_ns`. A transfer of data to the die is not interrupted. Only one operation of a die is in progress, which is
+//! the first of its queue.
 
 use super::dies::{Die, Dies, Phase};
 use super::kind::Any;
@@ -16,27 +16,27 @@ use crate::specification::drive::Nand;
 pub(super) struct Suspension {
     program_suspend_ns: u64,
     erase_suspend_ns: u64,
-    /// On top of both comes up to so much; 0: nothing.
+    /// The maximum additional time for both; 0: none.
     spread_ns: u64,
     random: Random,
     resume_ns: u64,
-    /// For now nothing is suspended.
+    /// Nothing is suspended for now.
     is_held: bool,
     /// 0: no limit.
     per_operation_max: u32,
     dies: Vec<OfDie>,
 }
 
-/// The operation of a die that was suspended before it was done.
+/// A die's suspended operation.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfDie {
-    /// What was left of its time in the array when it was suspended last.
+    /// The remaining time in the array at the last suspension.
     rest_ns: u64,
     suspends: u32,
 }
 
 impl Suspension {
-    /// Nothing for flash that does not suspend.
+    /// None for flash without suspension.
     pub fn new(nand: &Nand) -> Option<Box<Self>> {
         let nanoseconds = |microseconds: f64| (microseconds * 1000.0).round() as u64;
         nand.suspend.then(|| {
@@ -57,7 +57,7 @@ impl Suspension {
         if self.spread_ns == 0 { 0 } else { self.random.below(self.spread_ns + 1) }
     }
 
-    /// What is left of the operation that a die has suspended.
+    /// The remaining time of a die's suspended operation.
     pub fn rest_ns(&self, index: usize) -> u64 {
         self.resume_ns + self.dies[index].rest_ns
     }
@@ -68,7 +68,7 @@ impl Die {
         Operation::from_word(self.others.get(0)).is_of_host()
     }
 
-    /// How long a die that has suspended an operation, or goes on with it, has been at the drive's own work until now.
+    /// How long a die that has suspended or resumed an operation has worked for the drive itself until now.
     #[cold]
     pub(super) fn own_work_suspended_ns(&self, now: u64) -> u64 {
         let until_ns = match self.phase {
@@ -79,7 +79,7 @@ impl Die {
         self.busy_ns - self.host_ns + until_ns - self.started_ns
     }
 
-    /// Counts a read that has just ended between, and what the suspended operation has had before it.
+    /// Counts a read that has just ended during a suspension, and the suspended operation's time before it.
     #[cold]
     pub(super) fn end_of_read_between(&mut self, now: u64, index: usize) -> Ended {
         let host_from_ns = if self.is_suspended_of_host() { self.started_ns } else { self.read_started_ns };
@@ -103,7 +103,7 @@ impl Dies {
         }
     }
 
-    /// A read has come to a die: suspends what it is at, if that helps.
+    /// A read has arrived at a die: suspends its operation, if that helps.
     pub(super) fn suspend(&mut self, now: u64, index: usize) {
         let (Some(suspension), die) = (&mut self.suspension, &mut self.dies[index]) else { return };
         if suspension.is_held || die.chained != 1 || !matches!(die.phase, Phase::LastPart | Phase::Resumed) {
@@ -120,7 +120,7 @@ impl Dies {
             Array::Nothing | Array::Read => return,
         };
         let suspend_ns = least_ns + suspension.more_ns();
-        // Before the array begins, its data is on the way, or it is being resumed.
+        // Before the array operation begins, its data is in transfer, or it is being resumed.
         let from_ns = now.max(die.end_ns - array_ns);
         let is_worn = suspension.per_operation_max > 0 && of_die.suspends == suspension.per_operation_max;
         if is_worn || from_ns + suspend_ns >= die.end_ns {
@@ -131,7 +131,7 @@ impl Dies {
         self.events.set(index, from_ns + suspend_ns);
     }
 
-    /// `take_event` on a die that has suspended an operation, or resumed it.
+    /// `take_event` for a die that has suspended or resumed an operation.
     #[cold]
     pub(super) fn take_event_of_suspended(&mut self, now: u64, index: usize) -> Option<Operation> {
         match self.dies[index].phase {
@@ -157,7 +157,7 @@ impl Dies {
         }
     }
 
-    /// Starts the next read of a die that has suspended an operation, or goes on with that.
+    /// Starts the next read of a die with a suspended operation, or resumes the operation.
     #[cold]
     pub(super) fn read_or_resume(&mut self, now: u64, index: usize) {
         let die = &mut self.dies[index];

@@ -1,8 +1,8 @@
-//! Trains: copies that a die ends one after another while no other die comes to an event.
+//! Trains: copies that a die completes one after another while no other die has an event.
 //!
-//! The end of a copy queues a program that nobody waits for, which gives no die an event. So as long as the next copy
-//! of a die ends before the event of any other, it is the next event of all, and the tree of events is not asked. The
-//! operations of a train stay in the queue of their die until it ends.
+//! The end of a copy queues a program that nobody waits for, and so adds no event to any die. As long as the next copy
+//! of a die ends before the event of any other die, it is the next event of all, and the tree of events is not
+//! consulted. The operations of a train remain in the queue of their die until it ends.
 
 use super::Flash;
 use super::dies::Dies;
@@ -14,21 +14,21 @@ struct Train {
     die: usize,
     /// When its last copy so far ended.
     now_ns: u64,
-    /// So many operations of the die's queue are done.
+    /// The number of completed operations of the die's queue.
     done: u32,
-    /// Up to this key the events of the die are the next.
+    /// Up to this key the events of the die are the next ones.
     limit: u64,
 }
 
 impl Dies {
-    /// Whether a die may end copies without an event for each.
+    /// Whether a die may complete copies without an event for each.
     #[inline(always)]
     pub(super) fn copies_in_trains<K: Kind>(&self) -> bool {
         let has_extras = self.suspension.is_some() || self.pipelines.is_some() || self.keeps_load;
         K::IS_FUSED.unwrap_or(self.is_fused && !has_extras)
     }
 
-    /// Comes to the next copy of a train, if there is one. A read of the host ends it.
+    /// Advances to the next copy of a train, if there is one. A read of the host ends it.
     #[inline(always)]
     fn next_of(&mut self, train: &mut Train) -> Option<Operation> {
         let die = &self.dies[train.die];
@@ -52,8 +52,8 @@ impl Dies {
 }
 
 impl Flash {
-    /// A die has ended a copy, now. Carries out that and the next ones of its train, up to an event at `until_ns` or
-    /// later and at most so many. Returns how many more than the first it was.
+    /// A die has completed a copy now. Processes it and the next ones of its train, up to an event at `until_ns` or
+    /// later and at most `events_max`. Returns how many after the first.
     #[inline(always)]
     pub(super) fn end_copies<K: Kind>(&mut self, die: usize, first: Operation, until_ns: u64, events_max: u64) -> u64 {
         if self.layout.keeps_copies_on_die() && self.dies.copies_in_trains::<K>() {
@@ -73,7 +73,7 @@ impl Flash {
             let to = copy.target();
             let program = self.at::<K>(to, Operation::new(Array::Program, Work::Quiet, 1, 0));
             match self.layout.die_of_group(to, to) {
-                // It begins when the train has ended.
+                // It starts when the train has ended.
                 to_die if to_die == die => self.dies.dies[die].others.push(program.word()),
                 to_die => self.dies.queue::<K>(train.now_ns, to_die, program),
             }
@@ -102,7 +102,7 @@ mod tests {
     use crate::timing::recorder::Decision;
     use crate::units::Ppn;
 
-    /// How many copies end with the first of five, all from one die to another.
+    /// How many copies are completed with the first of five, all from one die to another.
     fn more_than_the_first(erase_unit: EraseUnitKind, is_fused: bool) -> u64 {
         let nand = Nand { channels: 2, dies_per_channel: 1, pages_per_block: 8, ..Drive::textbook().nand };
         let flash = Flash::new(&nand, nand.page_bytes, erase_unit);
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// No time says whether there are trains, only how much work the simulation is.
+    /// Trains change no times, only the work of the simulation.
     #[test]
     fn copies_end_in_trains_where_a_victim_lies_on_one_die() {
         assert_eq!(more_than_the_first(EraseUnitKind::Block, true), 4);

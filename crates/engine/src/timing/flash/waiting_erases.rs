@@ -1,25 +1,25 @@
-//! Erases that wait until everything decided before them is in flash, so that a loss of power finds the older copy of a
-//! unit or the newer one. Drives whose memory outlives a loss of power need none of it.
+//! Erases that wait until everything decided before them is in flash, so that after a loss of power either the older
+//! copy of a unit or the newer one exists. Drives whose memory survives a loss of power do not need this.
 //!
-//! First the program groups are waited for that had begun and were not full; when the last of them is queued, a marker
-//! follows in the queue of every die, and when the last marker has come, the erase is queued. What is to be programmed
-//! into the erase unit meanwhile is held back. Should it come while a group still waits to be filled, perhaps by this
-//! very write, the erase goes ahead: such a drive programs the group early, which the model does not.
+//! The erase first waits for the program groups that had begun and were not full; when the last of them is queued, a
+//! marker follows in the queue of every die, and when the last marker is reached, the erase is queued. Programs into
+//! the erase unit are held back in the meantime. If one arrives while a group still waits to be filled, perhaps by this
+//! very write, the erase proceeds at once: a real drive would program the group early, which the model does not.
 
 #[derive(Clone, Debug)]
 struct Waiting {
     number: u32,
     erase_unit: u32,
-    /// The erase, as it is queued at its dies.
+    /// The erase, as queued at its dies.
     operation: u64,
-    /// Groups opened before it that are not yet queued.
+    /// Earlier groups that are not yet queued.
     groups: u32,
     markers: u32,
-    /// Dies, and programs for them.
+    /// Dies, and programs held back for them.
     held: Vec<(usize, u64)>,
 }
 
-/// An erase that waits no longer, and what was held back for it.
+/// An erase that no longer waits, and the programs held back for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Released {
     pub erase_unit: u32,
@@ -29,7 +29,7 @@ pub struct Released {
 
 #[derive(Clone, Debug, Default)]
 pub struct WaitingErases {
-    /// In the order of their decision; few.
+    /// In the order of decision; few.
     waiting: Vec<Waiting>,
 }
 
@@ -39,14 +39,15 @@ impl WaitingErases {
         self.waiting.is_empty()
     }
 
-    /// An erase is decided on while so many groups have begun and are not queued. Returns whether markers can go out.
+    /// An erase is decided on while this many groups have begun and are not queued. Returns whether its markers can be
+    /// queued.
     pub fn add(&mut self, number: u32, erase_unit: u32, operation: u64, groups: u32, dies: u32) -> bool {
         self.waiting.push(Waiting { number, erase_unit, operation, groups, markers: dies, held: Vec::new() });
         groups == 0
     }
 
-    /// A group is queued that was opened after so many erases had been decided on. Calls `then` with the number of each
-    /// erase that waited for it last.
+    /// A group is queued that was opened after `opened_after` erases had been decided on. Calls `then` with the number
+    /// of each erase for which it was the last.
     pub fn group_is_queued(&mut self, opened_after: u32, mut then: impl FnMut(u32)) {
         for waiting in &mut self.waiting {
             // Numbers may wrap.
@@ -60,14 +61,14 @@ impl WaitingErases {
         }
     }
 
-    /// A marker of an erase has come; that of one that went ahead is of no matter.
+    /// A marker of an erase was reached; that of an erase that proceeded at once is ignored.
     pub fn marker_came(&mut self, number: u32) -> Option<Released> {
-        let place = self.waiting.iter().position(|waiting| waiting.number == number)?;
-        self.waiting[place].markers -= 1;
-        if self.waiting[place].markers == 0 { Some(self.release(place)) } else { None }
+        let slot = self.waiting.iter().position(|waiting| waiting.number == number)?;
+        self.waiting[slot].markers -= 1;
+        if self.waiting[slot].markers == 0 { Some(self.release(slot)) } else { None }
     }
 
-    /// Whether an erase waits with its markers out, so that a program into the erase unit is to be held back.
+    /// Whether an erase waits for its markers, so that a program into the erase unit is held back.
     pub fn hold(&mut self, erase_unit: u32, die: usize, program: u64) -> bool {
         let waiting = self.waiting.iter_mut().find(|waiting| waiting.erase_unit == erase_unit);
         match waiting.filter(|waiting| waiting.groups == 0) {
@@ -79,14 +80,14 @@ impl WaitingErases {
         }
     }
 
-    /// The erase of this erase unit goes ahead, if one waits.
+    /// Lets the erase of this erase unit proceed, if one waits.
     pub fn go_ahead(&mut self, erase_unit: u32) -> Option<Released> {
-        let place = self.waiting.iter().position(|waiting| waiting.erase_unit == erase_unit)?;
-        Some(self.release(place))
+        let slot = self.waiting.iter().position(|waiting| waiting.erase_unit == erase_unit)?;
+        Some(self.release(slot))
     }
 
-    fn release(&mut self, place: usize) -> Released {
-        let Waiting { erase_unit, operation, held, .. } = self.waiting.remove(place);
+    fn release(&mut self, slot: usize) -> Released {
+        let Waiting { erase_unit, operation, held, .. } = self.waiting.remove(slot);
         Released { erase_unit, operation, held }
     }
 }

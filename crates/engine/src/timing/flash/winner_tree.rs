@@ -1,4 +1,4 @@
-//! The earliest of a fixed number of pending events, one a die: a tournament whose winner is known without searching.
+//! The earliest of a fixed number of pending events, one a die: a tournament tree, whose root is the minimum.
 
 /// Times in nanoseconds, 2^48 of which are three days, packed above the number of the die, so that a comparison of
 /// keys is one of times with ties going to the lower number.
@@ -13,7 +13,7 @@ pub fn key(time_ns: u64, index: usize) -> u64 {
 }
 
 pub struct WinnerTree {
-    /// Leaves from `leaves` on, the winner of all at 1.
+    /// Leaves from index `leaves` on, the root at 1.
     keys: Vec<u64>,
     leaves: usize,
 }
@@ -35,7 +35,7 @@ impl WinnerTree {
         self.replace(index, NEVER);
     }
 
-    /// Sets or clears.
+    /// Sets or clears the event of a leaf.
     #[inline(always)]
     pub fn put(&mut self, index: usize, time_ns: Option<u64>) {
         self.replace(index, time_ns.map_or(NEVER, |time_ns| key(time_ns, index)));
@@ -48,7 +48,7 @@ impl WinnerTree {
         (key != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
     }
 
-    /// The key of the earliest event of all others; the greatest of keys when they have none.
+    /// The key of the earliest event of all others; the largest key if there is none.
     #[inline(always)]
     pub fn earliest_of_others(&self, index: usize) -> u64 {
         let mut node = self.leaves + index;
@@ -60,7 +60,7 @@ impl WinnerTree {
         winner
     }
 
-    /// Always up to the top: to stop where nothing changes would be a branch that the processor cannot predict.
+    /// Always up to the root: stopping early would be a branch that the processor cannot predict.
     #[inline(always)]
     fn replace(&mut self, index: usize, key: u64) {
         let mut node = self.leaves + index;

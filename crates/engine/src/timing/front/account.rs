@@ -1,16 +1,16 @@
-//! A request's time while it is under way: each stage of its way takes what has passed since the last one.
+//! The time of a request in progress: each stage is charged with the time since the previous one.
 
 use crate::timing::breakdown::{PARTS, Part, Parts};
 use crate::timing::service::Service;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
-    /// Up to here its time belongs to its parts. May lie ahead, where it is known what comes until then.
+    /// The time until when all time has been charged. May be in the future, where it is known what happens until then.
     settled_to_ns: u64,
     parts: Parts,
 }
 
-/// A share is so many of these parts of a whole.
+/// The fraction bits of a share.
 const SHARE_BITS: u32 = 16;
 
 impl Account {
@@ -23,7 +23,7 @@ impl Account {
         &self.parts
     }
 
-    /// What has passed, or will have, by `until_ns` was this part.
+    /// The time until `until_ns`, which may be in the future, was spent on this part.
     #[inline]
     pub fn spend(&mut self, part: Part, until_ns: u64) {
         if until_ns > self.settled_to_ns {
@@ -32,13 +32,13 @@ impl Account {
         }
     }
 
-    /// What has passed was an operation of the flash, from the time at which it was queued.
+    /// The time until now was spent on an operation of the flash, queued at a known time.
     #[inline(always)]
     pub fn spend_on_flash(&mut self, service: &Service) {
         let gathered = if service.is_held_by_copies { Part::Gc } else { Part::Controller };
         self.spend(gathered, service.queued_ns.min(service.ended_ns));
         let passed_ns = service.ended_ns.saturating_sub(self.settled_to_ns);
-        // Part of the operation may lie before what is left: then it was under way while something else was waited for.
+        // Part of the operation may precede the time to be charged, if something else was waited for then.
         let array_ns = service.array_ns.min(passed_ns);
         let channel_ns = service.channel_ns.min(passed_ns - array_ns);
         let waited_ns = passed_ns - array_ns - channel_ns;
@@ -50,8 +50,8 @@ impl Account {
         self.settled_to_ns += passed_ns;
     }
 
-    /// What has passed was waiting for room, which a program that has just ended made: of that wait as much was garbage
-    /// collection as of the program's own.
+    /// The time until now was spent waiting for space, freed by a program that has just ended: garbage collection's
+    /// share of the wait is that of the program's own wait.
     pub fn spend_on_room(&mut self, service: &Service) {
         let whole_ns = service.ended_ns - service.queued_ns;
         let share = (service.gc_ns << SHARE_BITS).checked_div(whole_ns).unwrap_or(0);

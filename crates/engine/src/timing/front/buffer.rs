@@ -1,44 +1,44 @@
 //! The drive's memory for writes that are not yet in flash, and what a flush of it waits for.
 //!
-//! What is buffered belongs to an epoch, which a flush ends; the flush is complete when nothing of that epoch or of one
-//! before it is left. Memory that outlives a loss of power has one epoch, and a flush waits for nothing.
+//! Buffered data belongs to an epoch, which a flush ends; the flush completes when nothing of that epoch or an earlier
+//! one is left. Memory that survives a loss of power has a single epoch, and a flush waits for nothing.
 
 use std::collections::VecDeque;
 
-/// Where a slot is named, this number and those after it stand for the buffer: no request waits for these units. The
-/// rest of the number is that of the epoch.
+/// As the slot of a unit, this number and those above it stand for the buffer: no request waits for these units. The
+/// rest of the number is the epoch.
 pub const BUFFERED_FIRST: u32 = 1 << 31;
-/// More than there are slots, and so more than there are flushes at a time.
+/// More than the number of slots, and so of simultaneous flushes.
 const EPOCHS: u64 = 1 << 30;
 
 #[derive(Clone, Debug)]
 pub struct Buffer {
     units_max: u64,
-    /// A write that would fill it further closes it.
+    /// A write that would fill it beyond this closes it.
     close_units: u64,
-    /// Once closed it takes nothing until it holds no more than this.
+    /// Once closed it admits nothing until it holds no more than this.
     resume_units: u64,
     is_closed: bool,
-    /// Between two writes that it takes while it is closed; 0: it takes none.
+    /// The interval between writes admitted while it is closed; 0: none.
     closed_interval_ns: u64,
-    /// When it took the last of them, or will take the next.
+    /// When it last admitted such a write, or will admit the next.
     trickled_ns: u64,
     trickle_is_due: bool,
     units: u64,
-    /// Those of them that somebody waits for to be in flash.
+    /// Those of the units whose request completes only when they are in flash.
     through_units: u64,
     is_volatile: bool,
-    /// Slots whose writes found it full, in order.
+    /// Slots of writes that wait for space, in order.
     pub waiting: VecDeque<u32>,
-    /// The number of the oldest epoch that holds anything or that a flush waits for, and units by epoch from there.
+    /// The number of the oldest epoch with data or a waiting flush, and the units of each epoch from there.
     first_epoch: u64,
     epochs: VecDeque<u64>,
-    /// Slots of the flushes that ended an epoch, all but the last, in order.
+    /// Slots of the flushes that ended each epoch but the last, in order.
     flushes: VecDeque<u32>,
 }
 
 impl Buffer {
-    /// A buffer of 0 units is none.
+    /// A buffer with 0 units stands for none.
     pub fn new(units_max: u64, is_volatile: bool) -> Self {
         Self {
             units_max,
@@ -58,22 +58,22 @@ impl Buffer {
         }
     }
 
-    /// Closed, once a write has found it full, until it holds no more than so many units; 0: never closed.
+    /// After a write found it full it remains closed until it holds no more than this many units; 0: never closed.
     pub fn resuming_at(self, units: u64) -> Self {
         Self { resume_units: if units > 0 { units.min(self.units_max) } else { self.units_max }, ..self }
     }
 
-    /// Closed by a write that would fill it further than this; 0: only by one that finds no room.
+    /// Closed by a write that would fill it beyond this; 0: only by one that finds no space.
     pub fn closing_at(self, units: u64) -> Self {
         Self { close_units: if units > 0 { units.min(self.units_max) } else { self.units_max }, ..self }
     }
 
-    /// Takes so many writes a second while it is closed; 0: none.
+    /// Admits this many writes a second while it is closed; 0: none.
     pub fn trickling(self, per_second: u64) -> Self {
         Self { closed_interval_ns: 1_000_000_000u64.checked_div(per_second).unwrap_or(0), ..self }
     }
 
-    /// When it takes the next write although it is closed, unless that was already reported.
+    /// When it admits the next write although it is closed, unless that was already reported.
     pub fn next_trickle_ns(&mut self, now: u64, freed_units: u64) -> Option<u64> {
         let is_full = self.units - freed_units >= self.units_max;
         if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || is_full {
@@ -84,7 +84,7 @@ impl Buffer {
         Some(self.trickled_ns)
     }
 
-    /// That time has come. Whether a write of so many units is taken.
+    /// Called at that time. Whether a write of this many units is admitted.
     pub fn trickle(&mut self, units: u64, freed_units: u64) -> bool {
         self.trickle_is_due = false;
         self.units - freed_units + units <= self.units_max
@@ -94,7 +94,7 @@ impl Buffer {
         self.units_max > 0
     }
 
-    /// Whether what it holds is lost with the power.
+    /// Whether its contents are lost with the power.
     pub fn is_volatile(&self) -> bool {
         self.is_volatile
     }
@@ -103,8 +103,8 @@ impl Buffer {
         self.units
     }
 
-    /// Whether a write of so many units is taken now; if not, it waits. One larger than the whole buffer is taken when
-    /// the buffer is empty. Of the units in it, so many have given back their room already.
+    /// Whether a write of this many units is admitted now; otherwise it waits. One larger than the whole buffer is
+    /// admitted when the buffer is empty. `freed_units` of its units have already released their space.
     #[inline]
     pub fn takes(&mut self, units: u64, freed_units: u64) -> bool {
         let held_units = self.units - freed_units;
@@ -114,7 +114,7 @@ impl Buffer {
         has_room && !self.is_closed
     }
 
-    /// Keeps room for units that are on their way to it.
+    /// Reserves space for units in transfer.
     pub fn reserve(&mut self, units: u64) {
         self.units += units;
     }
@@ -123,20 +123,20 @@ impl Buffer {
         self.units -= units;
     }
 
-    /// What stands for it where a slot is named.
+    /// The tag that stands for the buffer as a slot.
     #[inline]
     pub fn tag(&self) -> u32 {
         BUFFERED_FIRST | ((self.first_epoch + self.epochs.len() as u64 - 1) % EPOCHS) as u32
     }
 
-    /// Takes units that were handed on under the tag.
+    /// Adds units with the current tag.
     #[inline]
     pub fn take(&mut self, units: u64) {
         self.units += units;
         *self.epochs.back_mut().expect("one epoch is open") += units;
     }
 
-    /// Takes units of a write that is complete only when they are in flash.
+    /// Adds units of a write that completes only when they are in flash.
     pub fn take_through(&mut self, units: u64) {
         self.units += units;
         self.through_units += units;
@@ -149,7 +149,7 @@ impl Buffer {
         self.through_units -= 1;
     }
 
-    /// A unit that it held under the tag is in flash.
+    /// A unit with this tag is in flash.
     #[inline]
     pub fn finish(&mut self, tag: u32) {
         self.units -= 1;
@@ -157,7 +157,7 @@ impl Buffer {
         self.epochs[epoch as usize] -= 1;
     }
 
-    /// Begins a flush of all that it holds. Returns whether there is nothing to wait for.
+    /// Starts a flush of its contents. Returns whether there is nothing to wait for.
     pub fn flush(&mut self, slot: u32) -> bool {
         if !self.is_volatile || self.epochs.iter().all(|&units| units == 0) {
             return true;
@@ -167,13 +167,13 @@ impl Buffer {
         false
     }
 
-    /// Whether a flush waits, or a write past it.
+    /// Whether a flush, or a write that must reach flash, waits.
     #[inline]
     pub fn is_awaited(&self) -> bool {
         !self.flushes.is_empty() || self.through_units > 0
     }
 
-    /// The next flush that is complete.
+    /// The next completed flush.
     #[inline]
     pub fn next_flushed(&mut self) -> Option<u32> {
         if self.flushes.is_empty() || self.epochs[0] > 0 {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_closed_buffer_takes_so_many_writes_a_second_while_it_has_room() {
-        // Closed at 6 of 8, open again at 2; one write a millisecond meanwhile.
+        // Closes at 6 of 8, opens again at 2; one write a millisecond in between.
         let mut buffer = Buffer::new(8, false).closing_at(6).resuming_at(2).trickling(1000);
         assert_eq!(buffer.next_trickle_ns(5, 0), None, "it is open");
         buffer.take(6);

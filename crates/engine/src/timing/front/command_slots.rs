@@ -1,6 +1,6 @@
-//! The commands that a controller is at together, reads and writes alike: who finds none of its slots free waits for
-//! one in the order of coming. A host that keeps more outstanding than there are slots waits outside, its reads behind
-//! its writes.
+//! The commands that a controller processes at the same time, reads and writes together: a command that finds no free
+//! slot waits for one in the order of arrival. With more outstanding commands than slots, the rest waits outside, reads
+//! behind writes.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ impl CommandSlots {
         (count > 0).then(|| Self { free: count, waiting: VecDeque::new() })
     }
 
-    /// Whether the request in this slot of the front goes in; if not, `leave` names it when it may.
+    /// Whether the request in this slot of the front enters; otherwise `leave` returns it when it may.
     pub fn enter(&mut self, slot: u32) -> bool {
         if self.free == 0 {
             self.waiting.push_back(slot);
@@ -26,7 +26,7 @@ impl CommandSlots {
         true
     }
 
-    /// A command is done. Returns the one that takes its place.
+    /// A command is done. Returns the one that enters in its stead.
     pub fn leave(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();
         self.free += u32::from(next.is_none());

@@ -1,22 +1,21 @@
-//! What the host's side of a front has to do and when: a queue for each kind of event, and the earliest of all.
+//! Future events on the host's side of a front: a queue for each kind of event, and the earliest of all.
 //!
-//! Events of a kind happen in the order in which they were begun, so that a queue is enough for each.
+//! Events of one kind occur in the order in which they were scheduled, so a queue for each kind is sufficient.
 
 use std::collections::VecDeque;
 
-/// What happens to the request of a slot, to a chain of map pages or to a stream; those that happen at one time do so
-/// in this order.
+/// An event of a request's slot, a chain of map pages or a stream; simultaneous events occur in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The firmware has worked through a map page that the chain waited for.
+    /// The firmware has processed a map page that the chain waited for.
     MapPage,
-    /// It is let into the controller.
+    /// The request is admitted by the controller.
     Admitted,
-    /// A buffer that is closed takes the next of those that wait.
+    /// A closed buffer admits the next waiting write.
     Trickled,
-    /// It has crossed the link to the drive.
+    /// The request has crossed the link to the drive.
     Arrived,
-    /// What it reads has crossed the link to the host.
+    /// The data of the read has crossed the link to the host.
     Sent,
     /// A piece of a stream has crossed the link to the host.
     Delivered,
@@ -26,7 +25,7 @@ const STEPS: [Step; 6] = [Step::MapPage, Step::Admitted, Step::Trickled, Step::A
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A request that waited for no flash has been carried out.
+    /// A request that waited for no flash has been executed.
     Answered(u32),
     Step(Step, u32),
 }
@@ -35,7 +34,7 @@ pub enum Event {
 pub struct EventQueue {
     next_ns: u64,
     answers: VecDeque<(u64, u32)>,
-    /// The earliest of all but the answers; most drives have no steps.
+    /// The earliest of all except the answers; most drives have no steps.
     next_step_ns: u64,
     steps: [VecDeque<(u64, u32)>; STEPS.len()],
     steps_pending: u32,
@@ -52,13 +51,13 @@ impl EventQueue {
         }
     }
 
-    /// When the earliest event happens; the end of time when there is none.
+    /// The time of the earliest event; the end of time if there is none.
     #[inline]
     pub fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Whether a request is on its way that no more writes are needed for.
+    /// Whether a request is in progress that can complete without further writes.
     #[inline]
     pub fn is_serving(&self) -> bool {
         !self.answers.is_empty() || self.steps_pending > 0
@@ -77,7 +76,7 @@ impl EventQueue {
         self.next_ns = self.next_ns.min(at_ns);
     }
 
-    /// The earliest event: of those at one time answers, then steps.
+    /// The earliest event; of simultaneous ones answers first, then steps.
     #[inline]
     pub fn take(&mut self) -> Option<(u64, Event)> {
         let at_ns = self.next_ns;
@@ -109,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched through for the earliest.
+        /// Compared with a list that is searched for the earliest.
         #[test]
         fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..8), 0..60)) {
             let mut event_queue = EventQueue::new();

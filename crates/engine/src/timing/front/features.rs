@@ -1,10 +1,10 @@
-//! What a request passes between host and flash, as types: the code for a drive that has nothing there is without it.
+//! The stages between host and flash, as types: a drive without a stage runs code without it.
 
 pub(super) trait Features {
-    /// No link, no limit of commands, no buffer, no map pages or streams to wait for, and no decision that depends on
-    /// the load.
+    /// No link, no limit of commands, no buffer, no waits for map pages or streams, and no decision that depends on the
+    /// load.
     const IS_DIRECT: bool;
-    /// Whether the breakdown of latencies is recorded; `None`: it is looked up.
+    /// Whether the breakdown of latencies is recorded; None: decided at run time.
     const TELLS_PARTS: Option<bool>;
 }
 
@@ -27,7 +27,7 @@ impl Features for AnyFeatures {
     const TELLS_PARTS: Option<bool> = None;
 }
 
-/// Which of them a front has.
+/// The features of a front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FeatureSet {
     Direct,

@@ -1,5 +1,5 @@
-//! The way between host and controller: one transfer at a time in each direction, or in both together, first come,
-//! first served; and how many commands the controller takes a second.
+//! The link between host and controller: one transfer at a time in each direction, or in both together, first come,
+//! first served; and the maximum rate of commands.
 
 use crate::specification::drive::Rate;
 
@@ -15,7 +15,7 @@ pub struct Link {
     /// Nanoseconds for a byte, in units of 2^-20.
     nanoseconds_per_byte: u64,
     command_ns: u64,
-    /// Each direction has its own, or both the first.
+    /// For each direction, or the first for both.
     free_at_ns: [u64; 2],
     is_half_duplex: bool,
 }
@@ -32,12 +32,12 @@ impl Link {
         }
     }
 
-    /// Carries a command and its data when those who asked before are done. Returns when the transfer ends.
+    /// Transfers a command and its data after all earlier ones. Returns when the transfer ends.
     pub fn carry(&mut self, now: u64, direction: Direction, bytes: u32) -> u64 {
         self.carry_piece(now, direction, bytes, true)
     }
 
-    /// The same for a part of a command's data; the command itself goes with the last one.
+    /// The same for a part of a command's data; the command itself is transferred with the last part.
     pub fn carry_piece(&mut self, now: u64, direction: Direction, bytes: u32, ends_command: bool) -> u64 {
         let half = if self.is_half_duplex { 0 } else { direction as usize };
         let free_at_ns = &mut self.free_at_ns[half];
@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-/// Commands are let in no faster than so. One that comes alone waits for nothing.
+/// The minimum interval between commands. A command after a longer pause does not wait.
 #[derive(Clone, Debug)]
 pub struct CommandLimit {
     gap_ns: f64,
@@ -59,7 +59,7 @@ impl CommandLimit {
         (commands_per_second_max > 0).then(|| Self { gap_ns: 1e9 / commands_per_second_max as f64, free_at_ns: 0.0 })
     }
 
-    /// When a command that comes now is let in.
+    /// When a command that arrives now is admitted.
     pub fn admit(&mut self, now: u64) -> u64 {
         let at_ns = self.free_at_ns.max(now as f64);
         self.free_at_ns = at_ns + self.gap_ns;

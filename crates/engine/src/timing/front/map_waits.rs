@@ -1,12 +1,12 @@
-//! What waits for map pages. A request whose map pages are not in memory reads them one after another, as firmware that
-//! translates a command from its beginning to its end does; the host's units behind a map page are read when it is
-//! there. Programs wait for nothing: their data are in the controller's memory, and only the request's end waits.
+//! Waiting for map pages. A request whose map pages are not in memory reads them one after another, as firmware does
+//! that translates a command from start to end; the host's units of a map page are read when it has arrived. Programs
+//! do not wait: their data is in the controller's memory, and only the end of the request waits.
 
 use crate::ledger::Cause;
 use crate::timing::recorder::Decision;
 use crate::units::Ppn;
 
-/// The place of a chain in its list; reused when the chain is done.
+/// The index of a chain in its list; reused when the chain is done.
 pub type ChainId = u32;
 
 #[derive(Clone, Debug, Default)]
@@ -17,10 +17,10 @@ struct Chain {
     at: usize,
 }
 
-/// What goes on when a map page has come.
+/// The next step after a map page has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The next map page of the chain.
+    /// Read the next map page of the chain.
     MapPage(Ppn),
     /// The chain is done.
     Done,
@@ -33,8 +33,8 @@ pub struct MapWaits {
 }
 
 impl MapWaits {
-    /// Takes what waits for a map page out of the decisions on behalf of `slot`. Returns the chain, its first map page
-    /// and how many units and map pages the slot waits for; nothing where no map page has to be read.
+    /// Removes from the decisions on behalf of `slot` what waits for a map page. Returns the chain, its first map page,
+    /// and how many units and map pages the slot waits for; None if no map page must be read.
     pub fn hold_back(&mut self, decisions: &mut Vec<Decision>, slot: u32) -> Option<(ChainId, Ppn, u32)> {
         let is_map_page = |decision: &Decision| matches!(decision, Decision::Read(_, Cause::Metadata));
         let first = decisions.iter().position(is_map_page)?;
@@ -45,7 +45,7 @@ impl MapWaits {
         let chain = &mut self.chains[id as usize];
         chain.slot = slot;
         chain.held.clear();
-        // What garbage collection and the write-back of map pages do on the way goes ahead, in its order.
+        // Operations of garbage collection and write-backs of map pages in between do not wait, and remain in order.
         let mut index = 0;
         decisions.retain(|decision| {
             let waits = index >= first && matches!(decision, Decision::Read(_, Cause::Host | Cause::Metadata));
@@ -65,7 +65,7 @@ impl MapWaits {
         self.chains[chain as usize].slot
     }
 
-    /// The map page that the chain waited for has come: puts the reads that can go out now into `released`.
+    /// The map page that the chain waited for has arrived: moves the reads that can start now to `released`.
     pub fn arrived(&mut self, id: ChainId, released: &mut Vec<Decision>) -> Next {
         released.clear();
         let chain = &mut self.chains[id as usize];

@@ -1,13 +1,13 @@
 //! The front end of a timed drive: everything between the caller that submits requests and the flash.
 //!
 //! A request passes the controller's limit of commands. Written data crosses the link and enters the buffer, or goes to
-//! flash; read data comes from flash and crosses the link. A front draws no requests: its caller (a run, a mount, a
-//! network block device) submits them, advances time, and is called back when one is complete.
+//! flash; read data comes from flash and crosses the link. A front generates no requests: its caller (a run, a mount, a
+//! network block device) submits them, advances time, and is called back when one completes.
 //!
-//! With a write buffer a write is complete when the buffer has taken it, and waits while the buffer is full. Without
-//! one it is complete when it is in flash; and since such a drive cannot wait for more when all requests in hand are
-//! waiting for it, a half-filled program group is then filled up with padding. So is one that a flush or a write past a
-//! volatile buffer waits for.
+//! With a write buffer a write completes when the buffer has admitted it, and waits while the buffer is full. Without
+//! one it completes when it is in flash; since such a drive cannot wait for further writes when all outstanding
+//! requests wait for it, it then fills a partly filled program group with padding. It does the same for a group that a
+//! flush or a write past a volatile buffer waits for.
 
 mod account;
 mod buffer;
@@ -44,49 +44,57 @@ use slots::Slots;
 use std::ops::Range;
 pub use striped::{Devices, StripedFront};
 
-/// A request as it is pushed into a front.
+/// A request as submitted to a front.
 #[derive(Clone, Copy, Debug)]
 pub struct Submission {
+    /// The request.
     pub request: Request,
-    /// Now, or before: it waited for its turn since then, which counts as its latency.
+    /// Now, or earlier: the time since then counts as latency.
     pub issued_ns: u64,
-    /// The caller's name for it: a job, or an index into a list.
+    /// The caller's identifier: a job, or an index into a list.
     pub tag: u32,
-    /// Whether a write is complete only where it outlives a loss of power.
+    /// Whether a write completes only when its data would survive a loss of power.
     pub is_through: bool,
 }
 
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// As it was submitted.
+    /// The tag of its submission.
     pub tag: u32,
+    /// Its operation.
     pub operation: Operation,
+    /// Its length.
     pub length_bytes: u32,
+    /// Its start.
     pub offset_bytes: u64,
+    /// When it was issued.
     pub issued_ns: u64,
+    /// When it completed.
     pub completed_ns: u64,
 }
 
-/// What those who push requests need of a front, be it of one drive or of several.
+/// The interface of a front, for one drive or several, to the submitters of requests.
 pub trait Intake {
     /// The translation layer below it, or those of several devices.
     type Drives<'d>: ?Sized;
 
+    /// The current time.
     fn now_ns(&self) -> u64;
-    /// When its own side of the link has something to do next; the end of time when it has nothing.
+    /// The time of the next event on the host's side; the end of time if there is none.
     fn next_ns(&self) -> u64;
-    /// Requests in hand.
+    /// The number of outstanding requests.
     fn outstanding(&self) -> u32;
-    /// Time has come to a moment before which nothing happens.
+    /// Advances time to a moment before which nothing happens.
     fn come_to(&mut self, now_ns: u64);
-    /// Begins with a request; it may be complete only later.
+    /// Starts a request; it may complete only later.
     fn submit<R: Requester<Self>>(
         &mut self,
         submission: Submission,
         drives: &mut Self::Drives<'_>,
         requester: &mut R,
     ) -> Result<(), ReadOnly>;
-    /// Sees to what was submitted since the last step; called when that is all for now.
+    /// Processes what was submitted since the last step; called after the last submission of a moment.
     fn settle<R: Requester<Self>>(
         &mut self,
         _drives: &mut Self::Drives<'_>,
@@ -94,8 +102,8 @@ pub trait Intake {
     ) -> Result<(), ReadOnly> {
         Ok(())
     }
-    /// Lets what happens next happen, unless it lies at `until_ns` or later; of the host's side, what happens then
-    /// still does. The flash may carry out several events, at most so many.
+    /// Processes the next event, if it is before `until_ns`; an event of the host's side also at `until_ns`. The flash
+    /// may process several events, at most `events_max`.
     fn step<R: Requester<Self>>(
         &mut self,
         until_ns: u64,
@@ -103,21 +111,22 @@ pub trait Intake {
         drives: &mut Self::Drives<'_>,
         requester: &mut R,
     ) -> Result<Stepped, ReadOnly>;
-    /// Prefetches what the request will read first, and, once that is in the cache, what it points at.
+    /// Prefetches what the request will access first, and, once that is cached, what it points to.
     fn prefetch(&self, request: &Request, drives: &Self::Drives<'_>);
+    /// Prefetches the old copies of the request's units, after `prefetch`.
     fn prefetch_old(&self, request: &Request, drives: &Self::Drives<'_>);
-    /// What has been counted.
+    /// The drive's counters.
     fn ledger<'a>(&'a self, drives: &'a Self::Drives<'_>) -> &'a Ledger;
-    /// Requests are about to be pushed into it, after others may have changed what the drives count.
+    /// Called before requests are submitted, after other users may have changed the drives' counters.
     fn begin_stage(&mut self, drives: &Self::Drives<'_>);
 }
 
 /// The caller that submits requests to a front and is called back.
 pub trait Requester<F: Intake + ?Sized> {
-    /// The drive has decided on a request and counted it in its ledger; its end in time comes later.
+    /// The drive has decided on a request and counted it in its ledger; it completes later.
     fn executed(&mut self, _tag: u32, _ledger: &Ledger) {}
-    /// A request is complete; the next may be submitted at once. The parts of its time add up to it; nothing is said of
-    /// a flush.
+    /// A request has completed; the next may be submitted at once. The parts of its time add up to it; a flush has no
+    /// parts.
     fn completed(
         &mut self,
         completion: Completion,
@@ -127,41 +136,41 @@ pub trait Requester<F: Intake + ?Sized> {
     ) -> Result<(), ReadOnly>;
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stepped {
-    /// So many events.
+    /// The number of events processed.
     Events(u64),
-    /// So many, and nothing more happens before the time that was given.
+    /// The number of events, and no other event before the given time.
     ToTheEnd(u64),
 }
 
-/// What stands between host and flash.
+/// Parameters of the stages between host and flash.
 #[derive(Clone, Debug, Default)]
 pub struct FrontEnd {
-    /// What a request costs that waits for no flash: a buffered write, a trim, a read of what was never written.
+    /// The time of a request that waits for no flash: a buffered write, a trim, a read of unwritten addresses.
     pub command_ns: u64,
     /// 0: no limit.
     pub commands_per_second_max: u64,
     /// 0: no limit.
     pub command_slots: u32,
-    /// Nothing: it takes no time.
+    /// None: transfers take no time.
     pub link: Option<Rate>,
     /// 0: no buffer.
     pub buffer_units: u64,
-    /// Where a buffer that was full opens again; 0: as soon as there is room.
+    /// The fill at which a buffer that was full opens again; 0: as soon as there is space.
     pub buffer_resume_units: u64,
-    /// What it may hold before it closes; 0: what it has room for.
+    /// The fill beyond which it closes; 0: its size.
     pub buffer_close_units: u64,
-    /// What it takes all the same while it is closed.
+    /// Writes a second admitted while it is closed.
     pub closed_per_second: u64,
-    /// Whether reads suspend nothing while writes wait for room in the buffer.
+    /// Whether reads suspend nothing while writes wait for space in the buffer.
     pub holds_suspends: bool,
     /// Whether a write replaces units that wait in the buffer for their program.
     pub coalesces: bool,
-    /// Whether units give back their room when their program begins.
+    /// Whether units release their space when their program begins.
     pub frees_at_program: bool,
-    /// Whether what is buffered is lost with the power.
+    /// Whether buffered data is lost with the power.
     pub is_volatile: bool,
 }
 
@@ -203,13 +212,14 @@ pub struct Front {
     features: FeatureSet,
     tells_parts: bool,
     now_ns: u64,
-    /// When the last request was complete.
+    /// When the last request completed.
     idle_since_ns: u64,
     decisions: Vec<Decision>,
     finished: Vec<Finished>,
 }
 
 impl Front {
+    /// A front above a flash.
     pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
         let has_buffer = front_end.buffer_units > 0;
         let [coalesces, frees_at_program] =
@@ -240,7 +250,7 @@ impl Front {
         front.with_its_features()
     }
 
-    /// The front of a drive as it is specified. Errors name the key, its value and what is allowed.
+    /// The front of a drive. Errors name the key, its value and what is allowed.
     pub fn of(drive: &Drive, layer: &dyn TimedDrive) -> Result<Self, SpecificationError> {
         let flash = Flash::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)
             .with_slc_cache(&drive.nand, &drive.slc_cache)
@@ -250,7 +260,7 @@ impl Front {
         Ok(Self::new(flash, &FrontEnd::of(drive)?).with_reading(Reading::new(drive)?))
     }
 
-    /// With map pages to wait for and streams to read ahead of.
+    /// Adds waits for map pages and streams to read ahead.
     pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
         Self { reading, ..self }.with_its_features()
     }
@@ -260,7 +270,7 @@ impl Front {
         Self { tells_parts: false, ..self }.with_its_features()
     }
 
-    /// Begins at a time of its own, as after a loss of power.
+    /// Starts at a given time, as after a loss of power.
     pub fn since(self, now_ns: u64) -> Self {
         Self { now_ns, idle_since_ns: now_ns, ..self }
     }
@@ -277,11 +287,12 @@ impl Front {
         Self { features, ..self }
     }
 
+    /// The flash below it.
     pub fn flash(&self) -> &Flash {
         &self.flash
     }
 
-    /// Units that the host has written and that wait in the buffer, or, without one, for their program group to fill.
+    /// Units of the host that wait in the buffer or, without one, for their program group to fill.
     pub fn units_in_memory(&self) -> u64 {
         if self.buffer.exists() { self.buffer.units() } else { self.flash.groups().units_waiting() }
     }
@@ -292,7 +303,7 @@ impl Front {
         event_queue_ns.into_iter().chain(self.flash.next_event_ns()).min()
     }
 
-    /// What the drive decided on by itself, for which no request waits.
+    /// Performs operations that the drive decided on by itself, for which no request waits.
     pub fn carry_out(&mut self, decisions: &[Decision]) {
         self.flash.carry_out(self.now_ns, decisions, BUFFERED_FIRST);
     }
@@ -325,7 +336,8 @@ impl Front {
         Ok(Stepped::Events(events + 1))
     }
 
-    /// Programs half-filled groups where no outstanding request can complete otherwise. Returns whether there were any.
+    /// Programs partly filled groups where no outstanding request can complete otherwise. Returns whether there were
+    /// any.
     #[inline]
     fn pad_if_stuck<W: Features>(&mut self, now_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
         if self.slots.outstanding() == 0 || !self.all_waits_for_more_writes::<W>() {
@@ -337,8 +349,8 @@ impl Front {
         Ok(true)
     }
 
-    /// Carries out events of the flash before `until_ns`, at most so many, up to the first that the host's side hears
-    /// of. Returns how many it was, and whether it did.
+    /// Processes events of the flash before `until_ns`, at most `events_max`, up to the first that concerns the host's
+    /// side. Returns how many, and whether one did.
     #[inline(always)]
     fn run_flash<W: Features, R: Requester<Self>>(
         &mut self,
@@ -376,8 +388,8 @@ impl Front {
         }
     }
 
-    /// Nothing is outstanding: lets the drive do a piece of what can wait, if the flash comes to rest before anything
-    /// else is due.
+    /// Nothing is outstanding: lets the drive perform one batch of background work, if the flash becomes idle before
+    /// anything else is due.
     fn run_background(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
         let until_ns = until_ns.min(self.event_queue.next_ns());
         let rests_at_ns = self.flash.rests_at_ns().max(self.now_ns);
@@ -399,7 +411,7 @@ impl Front {
         }
     }
 
-    /// Fills program groups up, so that what waits in them is programmed.
+    /// Pads program groups, so that their waiting data is programmed.
     fn pad(&mut self, groups: &[Range<u32>], drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         drive.pad(groups)?;
         drive.take_decisions(&mut self.decisions);
@@ -407,7 +419,7 @@ impl Front {
         Ok(())
     }
 
-    /// Whether no outstanding request can complete unless more is written.
+    /// Whether no outstanding request can complete without further writes.
     fn all_waits_for_more_writes<W: Features>(&self) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
         if W::IS_DIRECT {
@@ -417,7 +429,7 @@ impl Front {
         }
         let buffer_is_stuck = !self.buffer.waiting.is_empty() && self.buffer.units() == in_open_groups;
         let slots_are_stuck = self.slots.units_outstanding > 0 && self.slots.units_outstanding == in_open_groups;
-        // A unit that a flush or a write past the buffer waits for may have come to its group late, after a map page.
+        // A unit that a flush or a write past the buffer waits for may have reached its group late, after a map page.
         let is_awaited = in_open_groups > 0 && self.buffer.is_awaited();
         let flush_is_stuck = is_awaited && self.buffer.units() == in_open_groups;
         !self.event_queue.is_serving()
@@ -429,7 +441,8 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        // Found out before an answer lets more be carried out. Programs that only began say nothing of it.
+        // Determined before an answer causes further operations. Programs that have only begun carry no information on
+        // it.
         let has_service = self.tells_parts::<W>() && !self.flash.finished().is_empty();
         let service = has_service.then(|| self.flash.service());
         let mut finished = std::mem::take(&mut self.finished);
@@ -468,7 +481,7 @@ impl Front {
         }
     }
 
-    /// The request has been carried out but for what the controller takes for any command.
+    /// The request has been executed except for the controller's processing time.
     #[inline]
     fn answer_after_command(&mut self, slot: u32) {
         let at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
@@ -476,9 +489,8 @@ impl Front {
         self.event_queue.answer(at_ns, slot);
     }
 
-    /// Answers the flushes that waited for what is now in flash, and gives the room to those that found none. It is a
-    /// program that made room by its end, whose service is given, or something of another part: its beginning, a map
-    /// page.
+    /// Completes the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The
+    /// space was freed by the end of a program, whose service is given, or by another event: its beginning, a map page.
     fn take_waiting_into_buffer<W: Features, R: Requester<Self>>(
         &mut self,
         service: Option<&Service>,
@@ -506,7 +518,7 @@ impl Front {
         Ok(())
     }
 
-    /// Writes wait for room in the buffer, or none does any more.
+    /// Updates whether writes wait for space in the buffer.
     #[inline]
     pub(super) fn note_waiting(&mut self) {
         let is_waited_for = !self.buffer.waiting.is_empty();
@@ -519,7 +531,7 @@ impl Front {
         }
     }
 
-    /// A buffer that is closed takes one of the writes that wait.
+    /// A closed buffer admits one of the waiting writes.
     fn trickle<W: Features, R: Requester<Self>>(
         &mut self,
         drive: &mut dyn TimedDrive,
@@ -547,7 +559,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
         let (completion, parts) = self.slots.complete(slot, self.now_ns);
-        // The next has its slot before the host can ask for more.
+        // The next enters its slot before the host can submit more.
         if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.admit::<AnyFeatures, R>(next, drive, requester)?;

@@ -1,5 +1,5 @@
-//! The way of a request through the drive: past the controller's limit, over the link, into the buffer or the flash,
-//! and back.
+//! The path of a request through the drive: through the controller's limit, over the link, into the buffer or the
+//! flash, and back.
 
 use super::account::Account;
 use super::event_queue::Step;
@@ -36,7 +36,7 @@ impl Front {
         self.enter::<W, R>(slot, drive, requester)
     }
 
-    /// Past the limit of commands a second: takes one of the controller's slots, or waits for one.
+    /// After the limit of commands a second: takes one of the controller's slots, or waits for one.
     #[inline]
     pub(super) fn enter<W: Features, R: Requester<Self>>(
         &mut self,
@@ -53,7 +53,7 @@ impl Front {
         self.admit::<W, R>(slot, drive, requester)
     }
 
-    /// The controller has taken the command.
+    /// The controller has admitted the command.
     #[inline]
     pub(super) fn admit<W: Features, R: Requester<Self>>(
         &mut self,
@@ -68,7 +68,7 @@ impl Front {
         match request.operation {
             Operation::Read => self.execute::<W, R>(slot, drive, requester),
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
-                // First come, first served: nobody passes those who wait.
+                // First come, first served: a write does not overtake waiting ones.
                 let units = self.units_of(&request);
                 if self.buffer.waiting.is_empty() && self.buffer_takes(units) {
                     return self.bring_to_buffer::<W, R>(slot, drive, requester);
@@ -82,7 +82,7 @@ impl Front {
         }
     }
 
-    /// Keeps room in the buffer while the data is on its way to it.
+    /// Reserves space in the buffer while the data is in transfer.
     pub(super) fn bring_to_buffer<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -113,7 +113,7 @@ impl Front {
         Ok(())
     }
 
-    /// What is written has crossed the link, or the command of a trim or a flush.
+    /// The data of a write has crossed the link, or the command of a trim or a flush.
     pub(super) fn arrive<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -157,7 +157,7 @@ impl Front {
         Ok(())
     }
 
-    /// A write that is complete only when it is in flash, though there is a buffer.
+    /// A write that completes only when it is in flash, although there is a buffer.
     fn write_through(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         let units = self.carry_out_for(slot);
         self.buffer.take_through(u64::from(units));
@@ -194,13 +194,13 @@ impl Front {
         Ok(())
     }
 
-    /// Lets the drive decide on a request, with what it has to know.
+    /// Lets the drive decide on a request, with the information it needs.
     #[inline]
     fn decide<W: Features>(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT && self.flash.is_asked_for_load() {
             self.flash.tell_load(self.now_ns, drive.load_by_die());
         }
-        // The unit is a power of two; what is written in part is read first.
+        // The unit is a power of two; a partial write reads first.
         let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
         let may_read = request.operation == Operation::Read || in_part > 0 || (!W::IS_DIRECT && self.reading.is_some());
         if may_read {
@@ -212,7 +212,7 @@ impl Front {
         Ok(())
     }
 
-    /// Lends the drive what is known of the controller's memory while it decides on reads.
+    /// Lends the drive the record of the controller's memory while it decides on reads.
     #[inline]
     pub(super) fn with_memory<T>(
         &mut self,
@@ -228,7 +228,7 @@ impl Front {
         decided
     }
 
-    /// So many units will be reported for the slot; where there are none, the command alone takes its time.
+    /// The slot waits for this many units; for none, only the command's processing time passes.
     #[inline]
     fn wait_for(&mut self, slot: u32, units: u32) {
         self.slots.wait_for(slot, units);
@@ -237,7 +237,7 @@ impl Front {
         }
     }
 
-    /// The request has been carried out; what was read is yet to be sent.
+    /// The request has been executed; data read is yet to be transferred.
     #[inline]
     pub(super) fn answer<W: Features, R: Requester<Self>>(
         &mut self,
@@ -259,15 +259,15 @@ impl Front {
         self.complete(slot, drive, requester)
     }
 
-    /// Whether the buffer takes so many units now; where they give back their room when their program begins, those
-    /// that are being programmed do not count.
+    /// Whether the buffer admits this many units now; where units release their space when their program begins, those
+    /// being programmed do not count.
     #[inline]
     pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
         self.buffer.takes(units, freed_units)
     }
 
-    /// An upper bound: a unit that is written in part counts whole.
+    /// An upper bound: a partly written unit counts as a whole.
     pub(super) fn units_of(&self, request: &Request) -> u64 {
         let unit_bytes = self.flash.mapping_unit_bytes();
         (request.offset_bytes + u64::from(request.length_bytes)).div_ceil(unit_bytes)

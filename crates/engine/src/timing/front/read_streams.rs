@@ -1,24 +1,24 @@
-//! Sequential reads, and reading ahead of them.
+//! Sequential reads, and read-ahead.
 //!
-//! A read that begins where one before it ended makes a stream. The controller serves a stream segment by segment, in
-//! order, and keeps at most a window of it in flight or in its read buffer; what the host has taken makes room for what
-//! lies ahead, asked for or not. So a long read is not spread over all dies at once, and the next one finds its
-//! beginning already there. What this file knows is which bytes are where; the front carries it out (`reading`).
+//! A read that begins at the end of an earlier one forms a stream. The controller serves a stream segment by segment,
+//! in order, with at most a window of it in flight or in its read buffer; data transferred to the host frees the window
+//! for what follows, requested or not. So a long read is not spread over all dies at once, and the next one finds its
+//! beginning in the buffer. This file records which bytes are where; the front performs the operations (`reading`).
 
 use crate::specification::drive::ReadAhead;
 use std::collections::VecDeque;
 
-/// Streams that are followed at a time.
+/// Streams tracked at a time.
 const STREAMS: usize = 8;
 
 pub type SegmentId = u32;
 
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// Nothing for one whose data nobody wants any more.
+    /// None if its data is no longer needed.
     stream: Option<usize>,
     end: u64,
-    /// Units that are still to come from flash, and whether more may follow.
+    /// Units still to arrive from flash, and whether more may be added.
     units_left: u32,
     is_translating: bool,
 }
@@ -29,7 +29,7 @@ impl Segment {
     }
 }
 
-/// Data of a request that go to the host together.
+/// Data of a request transferred to the host together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub slot: u32,
@@ -39,18 +39,18 @@ pub struct Piece {
 
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// Where the next request of the stream begins.
+    /// The start of the stream's next request.
     next_offset: u64,
-    /// A single request is no stream yet.
+    /// False for the first request, which does not form a stream.
     is_sequential: bool,
     issued_to: u64,
-    /// Data that go, and have gone, to the host.
+    /// The end of the data transferred to the host, or in transfer.
     sent_to: u64,
     delivered_to: u64,
     segments: VecDeque<SegmentId>,
-    /// Bytes of the pieces that are on their way to the host.
+    /// Bytes of the pieces in transfer to the host.
     pieces: VecDeque<u32>,
-    /// Slots and ends of the requests that wait, in order.
+    /// Slots and ends of waiting requests, in order.
     waiting: VecDeque<(u32, u64)>,
     used_at: u64,
 }
@@ -67,7 +67,7 @@ pub struct ReadStreams {
 }
 
 impl ReadStreams {
-    /// Nothing for a drive that does not read ahead.
+    /// None for a drive without read-ahead.
     pub fn new(keys: &ReadAhead, user_bytes: u64) -> Option<Self> {
         (keys.window_bytes > 0).then(|| Self {
             window_bytes: keys.window_bytes,
@@ -80,8 +80,7 @@ impl ReadStreams {
         })
     }
 
-    /// The stream that a read belongs to. A read that follows no other is noted as the beginning of one, and belongs to
-    /// none.
+    /// The stream of a read. A read that continues no other is recorded as a possible beginning, and has no stream.
     pub fn stream_of(&mut self, offset: u64, length: u32) -> Option<usize> {
         self.uses += 1;
         let found = self.streams.iter().position(|stream| stream.used_at > 0 && stream.next_offset == offset);
@@ -109,8 +108,8 @@ impl ReadStreams {
         self.streams[stream].waiting.push_back((slot, end));
     }
 
-    /// The next segment to fetch, as its number, offset and length, if the window has room and the one before is
-    /// translated. The caller says what it waits for with `fetches`.
+    /// The next segment to fetch, as its number, offset and length, if the window has space and the previous one is
+    /// translated. The caller reports its units with `fetches`.
     pub fn next_segment(&mut self, index: usize) -> Option<(SegmentId, u64, u32)> {
         let stream = &mut self.streams[index];
         let is_translating = stream.segments.back().is_some_and(|&last| self.segments[last as usize].is_translating);
@@ -139,18 +138,18 @@ impl ReadStreams {
         Some((id, offset, (end - offset) as u32))
     }
 
-    /// The segment waits for so many units more from flash.
+    /// The segment waits for this many more units from flash.
     pub fn fetches(&mut self, segment: SegmentId, units: u32) {
         self.segments[segment as usize].units_left += units;
     }
 
-    /// All map pages of the segment are known. Returns its stream, which can go on with the next one.
+    /// All map pages of the segment have arrived. Returns its stream, which can continue with the next one.
     pub fn translated(&mut self, id: SegmentId) -> Option<usize> {
         self.segments[id as usize].is_translating = false;
         self.stream_or_spare(id)
     }
 
-    /// Units of the segment have come. Returns its stream when it is all here.
+    /// Units of the segment have arrived. Returns its stream when all have.
     pub fn arrived(&mut self, id: SegmentId, units: u32) -> Option<usize> {
         self.segments[id as usize].units_left -= units;
         self.stream_or_spare(id).filter(|_| self.segments[id as usize].is_here())
@@ -164,7 +163,7 @@ impl ReadStreams {
         segment.stream
     }
 
-    /// The next piece that can go to the host: what is here of the first request that waits.
+    /// The next piece to transfer: what has arrived of the first waiting request.
     pub fn next_piece(&mut self, index: usize) -> Option<Piece> {
         let stream = &mut self.streams[index];
         let sent_to = stream.sent_to;
@@ -180,7 +179,7 @@ impl ReadStreams {
         Some(Piece { slot, bytes, ends_request: stream.sent_to == request_end })
     }
 
-    /// The host has the first piece of those on their way. Returns the slot of the request that is complete with it.
+    /// The first piece in transfer has arrived at the host. Returns the slot of the request that it completes.
     pub fn delivered(&mut self, index: usize) -> Option<u32> {
         let stream = &mut self.streams[index];
         stream.delivered_to += u64::from(stream.pieces.pop_front().expect("a piece is on its way"));
@@ -198,7 +197,7 @@ impl ReadStreams {
         Some(slot)
     }
 
-    /// Data of this range change: what was read ahead of them is out of date.
+    /// Data in this range changes: data read ahead from it is outdated.
     pub fn changed(&mut self, offset: u64, length: u32) {
         let end = offset + u64::from(length);
         for index in 0..STREAMS {
@@ -237,7 +236,7 @@ mod tests {
         streams.wait(stream, 3, 40);
         let (first, offset, length) = streams.next_segment(stream).unwrap();
         assert_eq!((offset, length), (20, 10));
-        // One after another: the next is not translated before this one is.
+        // One after another: the next is not translated before this one.
         streams.fetches(first, 2);
         assert_eq!(streams.next_segment(stream), None);
         assert_eq!(streams.translated(first), Some(stream));
@@ -249,7 +248,7 @@ mod tests {
                 id
             })
             .collect();
-        // 20 to 50 is the window.
+        // The window is 20 to 50.
         assert_eq!(streams.next_segment(stream), None);
         // In order: the second segment waits for the first.
         assert_eq!(streams.arrived(ids[0], 1), Some(stream));

@@ -1,5 +1,5 @@
-//! Reads that wait for more than their own pages: for map pages that are not in memory (`map_waits`), and for what is
-//! read ahead of a sequential stream (`read_streams`). A drive that does neither has none of this.
+//! Reads that wait for more than their own pages: for map pages that are not in memory (`map_waits`), and for
+//! read-ahead of a sequential stream (`read_streams`). Only for drives with one of the two.
 
 use super::buffer::BUFFERED_FIRST;
 use super::event_queue::Step;
@@ -17,12 +17,13 @@ use crate::timing::breakdown::Part;
 use crate::timing::recorder::Decision;
 use crate::units::Ppn;
 
-/// Slots from here on stand for reads of the controller's own: chains of map pages, or segments that are read ahead.
+/// Slots from this number on stand for the controller's own reads: chains of map pages, or segments read ahead.
 pub(super) const OWN: u32 = 1 << 31;
 const SEGMENT: u32 = OWN | 1 << 30;
-/// No slot at all.
+/// Not a slot.
 const NONE: u32 = u32::MAX;
 
+/// See the file's description.
 pub struct Reading {
     map_waits: MapWaits,
     miss_ns: u64,
@@ -32,7 +33,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Nothing for a drive that holds its whole map in memory and does not read ahead. Errors name the key.
+    /// None for a drive with its whole map in memory and without read-ahead. Errors name the key.
     pub fn new(drive: &Drive) -> Result<Option<Box<Self>>, SpecificationError> {
         let (cache, ahead) = (&drive.map_cache, &drive.read_ahead);
         if !(cache.miss_us >= 0.0 && cache.miss_us <= 1e9) {
@@ -63,8 +64,8 @@ impl Reading {
 }
 
 impl Front {
-    /// Gives what the drive decided on to the flash, on behalf of `slot`. Returns how many units, and map pages, the
-    /// slot waits for.
+    /// Passes the drive's decisions to the flash, on behalf of `slot`. Returns how many units, and map pages, the slot
+    /// waits for.
     #[inline]
     pub(super) fn carry_out_for(&mut self, slot: u32) -> u32 {
         if self.reading.is_some() {
@@ -73,7 +74,7 @@ impl Front {
         self.flash.carry_out(self.now_ns, &self.decisions, slot)
     }
 
-    /// Also whether anything waits for a map page.
+    /// Also returns whether anything waits for a map page.
     fn carry_out_what_waits_for_nothing(&mut self, slot: u32) -> (u32, bool) {
         let reading = self.reading.as_mut().expect("only drives with map pages or streams come here");
         let held = reading.map_waits.hold_back(&mut self.decisions, slot);
@@ -87,7 +88,7 @@ impl Front {
         self.flash.carry_out(self.now_ns, &[Decision::Read(ppn, Cause::Host)], OWN | chain);
     }
 
-    /// Units that a read of the controller's own waited for have come.
+    /// Units of the controller's own read have arrived.
     pub(super) fn own_read_came<R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -108,7 +109,7 @@ impl Front {
         }
     }
 
-    /// The firmware has a map page: what waited for it is read, up to the next map page.
+    /// The firmware has a map page: reads what waited for it, up to the next map page.
     pub(super) fn map_page_came<R: Requester<Self>>(
         &mut self,
         chain: ChainId,
@@ -163,7 +164,7 @@ impl Front {
         }
     }
 
-    /// Whether the request belongs to a stream, which then serves it. Others go their usual way.
+    /// Whether the request belongs to a stream, which then serves it. Others take the usual path.
     pub(super) fn submit_to_stream<R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -181,7 +182,7 @@ impl Front {
         }
         let Some(stream) = streams.stream_of(offset_bytes, length_bytes) else { return Ok(false) };
         streams.wait(stream, slot, offset_bytes + u64::from(length_bytes));
-        // Stands for all of its units, so that nobody believes that it waits for more writes.
+        // Stands for all of its units, so that it does not count as waiting for further writes.
         self.slots.wait_for(slot, 1);
         drive.count_read(&request);
         requester.executed(tag, drive.ledger());
@@ -199,9 +200,9 @@ impl Front {
         self.serve_new(stream, NONE, waited_for, drive, requester)
     }
 
-    /// Fetches what the window has room for, and gives the host what is here, until neither goes on. `new` is a slot
-    /// that has only now asked: what it finds here costs it a command. What the others waited for is `waited_for`,
-    /// where it is not the operation of the flash that has just ended.
+    /// Fetches while the window has space, and transfers what has arrived. `new` is a slot that has only just
+    /// requested: data found in the buffer costs it a command. `waited_for` is what the others waited for, if not the
+    /// flash operation that has just ended.
     fn serve_new<R: Requester<Self>>(
         &mut self,
         stream: usize,
@@ -268,19 +269,19 @@ impl Front {
         counter.end_segment(map_pages);
     }
 
-    /// What `take_read_counts` would take.
+    /// The counts that `take_read_counts` would return.
     pub fn read_counts(&self) -> Option<ReadCounts> {
         let reading = self.reading.as_ref().filter(|reading| reading.streams.is_some())?;
         Some(reading.counter.counts)
     }
 
-    /// What was read ahead since the last call; nothing for a drive that does not read ahead.
+    /// The read-ahead since the last call; None for a drive without.
     pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
         let reading = self.reading.as_mut().filter(|reading| reading.streams.is_some())?;
         Some(std::mem::take(&mut reading.counter.counts))
     }
 
-    /// A piece has crossed the link: it makes room in the window, and may complete its request.
+    /// A piece has crossed the link: it frees space in the window, and may complete its request.
     pub(super) fn piece_delivered<R: Requester<Self>>(
         &mut self,
         stream: usize,
@@ -303,8 +304,8 @@ impl Front {
     }
 }
 
-/// A page read brings all units of the page: reads of the same page become neighbours, which the flash reads at once.
-/// Only between map pages, which come in their order.
+/// A page read transfers all units of the page: reads of one page become neighbours, which the flash performs as one.
+/// Only between map pages, which remain in order.
 fn gather_pages(decisions: &mut [Decision]) {
     let is_host_read = |decision: &Decision| matches!(decision, Decision::Read(_, Cause::Host));
     for reads in decisions.chunk_by_mut(|one, next| is_host_read(one) && is_host_read(next)) {

@@ -1,4 +1,4 @@
-//! The requests that a front has in hand, each in a slot of its own.
+//! The outstanding requests of a front, each in a slot.
 
 use super::account::Account;
 use super::{Completion, Submission};
@@ -8,22 +8,22 @@ use crate::timing::breakdown::Parts;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub submission: Submission,
-    /// Units, and map pages, that it waits for.
+    /// Units, and map pages, that the request waits for.
     pub units_left: u32,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
-    /// Of each slot.
+    /// By slot.
     accounts: Vec<Account>,
     spare: Vec<u32>,
-    /// Units of requests in hand that are still to be finished.
+    /// Unfinished units of outstanding requests.
     pub units_outstanding: u64,
 }
 
 impl Slots {
-    /// The slot that is taken next.
+    /// The slot to be used next.
     pub fn next(&self) -> u32 {
         self.spare.last().copied().unwrap_or(self.slots.len() as u32)
     }
@@ -64,14 +64,14 @@ impl Slots {
         &mut self.accounts[slot as usize]
     }
 
-    /// It waits for so many units.
+    /// The request waits for this many units.
     #[inline]
     pub fn wait_for(&mut self, slot: u32, units: u32) {
         self.slots[slot as usize].units_left = units;
         self.units_outstanding += u64::from(units);
     }
 
-    /// Returns whether they are the last that the slot waited for.
+    /// Returns whether these are the last units that the slot waited for.
     #[inline]
     pub fn units_came(&mut self, slot: u32, units: u32) -> bool {
         self.units_outstanding -= u64::from(units);
@@ -80,7 +80,7 @@ impl Slots {
         *left == 0
     }
 
-    /// The request is complete, and its slot free.
+    /// The request has completed, and its slot is free.
     #[inline]
     pub fn complete(&mut self, slot: u32, completed_ns: u64) -> (Completion, Parts) {
         let Submission { request, issued_ns, tag, .. } = self.submission(slot);

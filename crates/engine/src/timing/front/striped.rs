@@ -1,11 +1,11 @@
-//! Several devices behind one front, under one clock.
+//! Several devices behind one front, with one clock.
 //!
-//! Requests are dealt out in parts (`crate::chunks`). Each device has a whole front of its own, with its link, its
-//! buffer and its flash. A request is complete when the last of its parts is, whose time is then the request's.
+//! Requests are split into parts (`crate::chunks`). Each device has a complete front, with its link, its buffer and its
+//! flash. A request completes with the last of its parts, whose breakdown is the request's.
 //!
-//! Events of all devices happen in the order of their times; of those at one time the host's side comes before the
-//! flash, and the first device before the second. A device knows of its own requests only: without a write buffer it
-//! fills its half-filled program groups up when all that it was asked for waits for them, whatever the others are at.
+//! Events of all devices occur in the order of their times; of simultaneous ones the host's side comes before the
+//! flash, and the first device before the second. A device knows only its own requests: without a write buffer it pads
+//! its partly filled program groups when all of its requests wait for them, whatever the other devices do.
 
 use super::features::AnyFeatures;
 use super::read_counts::ReadCounts;
@@ -21,24 +21,27 @@ use std::collections::VecDeque;
 
 /// The translation layers of the devices.
 pub trait Devices {
+    /// The translation layer of a device.
     fn device(&self, index: usize) -> &dyn TimedDrive;
+    /// The translation layer of a device, to be changed.
     fn device_mut(&mut self, index: usize) -> &mut dyn TimedDrive;
 }
 
+/// The front of a striped drive.
 pub struct StripedFront {
     devices: Vec<Front>,
     chunks: Chunks,
-    /// What a slot waits for are the parts of its request.
+    /// A slot waits for the parts of its request.
     slots: Slots,
-    /// Slots whose requests are to be dealt out, in order.
+    /// Slots whose requests are to be split, in order.
     to_deal: VecDeque<u32>,
-    /// Slots of which a part is complete, with where its time went.
+    /// Slots with a completed part, and its breakdown.
     completed: VecDeque<(u32, Parts)>,
     ledgers: Ledgers,
     now_ns: u64,
 }
 
-/// What all devices have counted, and each when it was last looked at.
+/// The sum of all devices' counters, and each device's at its last update.
 struct Ledgers {
     whole: Ledger,
     of_device: Vec<Ledger>,
@@ -51,17 +54,17 @@ impl Ledgers {
     }
 }
 
-/// Whose turn it is among events of one time: the order in which the front of one drive has them.
+/// The order of simultaneous events, the same as in the front of a single drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     EventQueue,
-    /// Whoever pushes requests does something.
+    /// A submission by the caller.
     Requester,
     Flash,
 }
 
 impl Front {
-    /// When its next event happens, and of what rank it is.
+    /// The time and rank of its next event.
     #[inline]
     fn next_of_device(&self) -> (u64, Rank) {
         let event_queue_ns = self.event_queue.next_ns();
@@ -73,6 +76,7 @@ impl Front {
 }
 
 impl StripedFront {
+    /// A front above those of the devices.
     pub fn new(devices: Vec<Front>, chunks: Chunks) -> Self {
         let ledgers = Ledgers { whole: Ledger::default(), of_device: vec![Ledger::default(); devices.len()] };
         Self {
@@ -86,7 +90,7 @@ impl StripedFront {
         }
     }
 
-    /// Begins at a time of its own, as after a loss of power.
+    /// Starts at a given time, as after a loss of power.
     pub fn since(self, now_ns: u64) -> Self {
         let devices = self.devices.into_iter().map(|device| device.since(now_ns)).collect();
         Self { devices, now_ns, ..self }
@@ -97,36 +101,39 @@ impl StripedFront {
         self.devices.iter().filter_map(Front::next_event_ns).min()
     }
 
-    /// The tag under which the devices will know their parts of the request that is submitted next.
+    /// The tag under which the devices receive their parts of the next request.
     pub fn next_tag_of_parts(&self) -> u32 {
         self.slots.next()
     }
 
-    /// What a device decided on by itself, for which no request waits.
+    /// Performs operations that a device decided on by itself, for which no request waits.
     pub fn carry_out(&mut self, device: usize, decisions: &[Decision]) {
         self.devices[device].come_to(self.now_ns);
         self.devices[device].carry_out(decisions);
     }
 
-    /// The share of `elapsed_ns` in which the dies were at work, on average; all devices have as many.
+    /// The mean share of `elapsed_ns` in which the dies were busy; all devices have the same number of dies.
     pub fn utilization(&self, elapsed_ns: u64) -> f64 {
         let sum: f64 = self.devices.iter().map(|device| device.flash.utilization(elapsed_ns)).sum();
         sum / self.devices.len() as f64
     }
 
+    /// See `Front::units_in_memory`.
     pub fn units_in_memory(&self) -> u64 {
         self.devices.iter().map(Front::units_in_memory).sum()
     }
 
+    /// See `Front::read_counts`.
     pub fn read_counts(&self) -> Option<ReadCounts> {
         self.devices.iter().map(Front::read_counts).reduce(sum)?
     }
 
+    /// See `Front::take_read_counts`.
     pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
         self.devices.iter_mut().map(Front::take_read_counts).reduce(sum)?
     }
 
-    /// Carries out the earliest event of all, and those of its device's flash that nothing else comes before.
+    /// Processes the earliest event of all, and those of its device's flash that precede any other.
     fn take_events<R: Requester<Self>>(
         &mut self,
         until_ns: u64,
@@ -148,7 +155,7 @@ impl StripedFront {
             device.take_event::<AnyFeatures, _>(drive, &mut above)?;
             1
         } else {
-            // What happens at the time of the earliest comes before the others of that time.
+            // An event at the time of the earliest precedes the others of that time.
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
             device.run_flash::<AnyFeatures, _>(until_ns, events_max, drive, &mut above)?.0
         };
@@ -163,7 +170,7 @@ impl StripedFront {
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
         let submission = self.slots.submission(slot);
-        // A part may be complete before the next is dealt out.
+        // A part may complete before the next is submitted.
         let parts = (0..self.devices.len()).filter(|&index| self.chunks.part(&submission.request, index).is_some());
         self.slots.wait_for(slot, parts.count() as u32);
         let Self { devices, chunks, slots, completed, ledgers, .. } = self;
@@ -198,7 +205,7 @@ impl Intake for StripedFront {
         self.now_ns = self.now_ns.max(now_ns);
     }
 
-    /// It is dealt out when the front settles.
+    /// It is split when the front settles.
     fn submit<R: Requester<Self>>(
         &mut self,
         submission: Submission,
@@ -210,7 +217,7 @@ impl Intake for StripedFront {
         Ok(())
     }
 
-    /// Completes the requests whose last parts are complete, and deals out what is submitted, until there is neither.
+    /// Completes requests whose last parts have completed, and splits submitted ones, until neither is left.
     fn settle<R: Requester<Self>>(
         &mut self,
         drives: &mut (dyn Devices + '_),
@@ -275,7 +282,7 @@ impl StripedFront {
     }
 }
 
-/// Who pushes parts into the front of a device. A part's tag is the slot of its request.
+/// The submitter of parts to the front of a device. A part's tag is the slot of its request.
 struct Above<'a, R> {
     index: usize,
     slots: &'a Slots,

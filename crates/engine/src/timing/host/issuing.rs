@@ -1,4 +1,4 @@
-//! Whose turn it is: jobs begin, draw their requests, push them into the front when they are due, and end.
+//! Scheduling of jobs: they begin, draw their requests, submit them to the front when they are due, and end.
 
 use super::Client;
 use super::job::{Job, State};
@@ -11,12 +11,12 @@ use crate::timing::front::{Completion, Intake, Requester, Submission};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Requests drawn at a time. Their map entries are prefetched together, and the old copies that these point at a part
-/// of them at a time: the processor looks up many addresses at once in hardly more time than one.
+/// Requests drawn at a time. Their map entries are prefetched together, and then the old copies that these point to,
+/// some at a time: the processor overlaps many cache misses.
 const DRAWN_AT_ONCE: usize = 64;
 const PREFETCHED_AT_ONCE: usize = 16;
 
-/// The jobs of a stage, and when they are woken.
+/// The jobs of a stage, and when each is woken.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     jobs: Vec<Job>,
@@ -46,7 +46,7 @@ impl Schedule {
         self.jobs.get_mut(number as usize)
     }
 
-    /// When a job is woken next; the end of time when none is.
+    /// When the next job is woken; the end of time if there is none.
     #[inline]
     pub fn next_ns(&self) -> u64 {
         self.wakings.peek().map_or(u64::MAX, |&Reverse((at_ns, _))| at_ns)
@@ -61,7 +61,7 @@ impl Schedule {
     }
 }
 
-/// The jobs at work: they push requests into the front and hear of their end.
+/// The running jobs, which submit requests to the front and are informed of their completion.
 pub(super) struct Issuing<'a> {
     pub schedule: &'a mut Schedule,
     pub client: &'a mut dyn Client,
@@ -93,7 +93,7 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
             self.schedule.wake_at(goes_on_ns, number);
         }
         self.issue(number, front, drives)?;
-        // What a flush or a trim held back goes on, and what a depth did that has grown.
+        // Continues what a flush or a trim held back, or what a larger depth allows.
         let frees_others = operation == Operation::Flush || trim_ends || self.job(number).seeks_depth;
         if frees_others { self.wake(number, front, drives) } else { Ok(()) }
     }
@@ -123,7 +123,7 @@ impl Issuing<'_> {
         self.wake(number, front, drives)
     }
 
-    /// The next waking has come; one that is out of date changes nothing but the time.
+    /// The next wake-up is due; an outdated one only advances the time.
     pub fn wake_next<F: Intake>(&mut self, front: &mut F, drives: &mut F::Drives<'_>) -> Result<(), ReadOnly> {
         let next = self.schedule.wakings.pop();
         let Reverse((at_ns, number)) = next.expect("what is outstanding has an event, or waits in an open group");
@@ -135,7 +135,7 @@ impl Issuing<'_> {
         self.wake(number, front, drives)
     }
 
-    /// Lets the job issue as long as anything is due.
+    /// Lets the job issue requests while any is due.
     fn wake<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<(), ReadOnly> {
         let now_ns = front.now_ns();
         let job = self.job(number);
@@ -156,7 +156,7 @@ impl Issuing<'_> {
         Ok(())
     }
 
-    /// Issues the next request of a job, if there is one and it is due; else one place of its depth is parked.
+    /// Issues the next request of a job, if there is one and it is due; otherwise parks one place of its depth.
     #[inline]
     fn issue<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<bool, ReadOnly> {
         let now_ns = front.now_ns();
@@ -198,7 +198,7 @@ impl Issuing<'_> {
         Ok(true)
     }
 
-    /// Whether a job may issue; `issued_ns` becomes the time at which its next request arrived.
+    /// Whether a job may issue; `issued_ns` is set to the arrival time of its next request.
     #[inline]
     fn turn_of<F: Intake>(&mut self, number: u32, issued_ns: &mut u64, front: &F, drives: &F::Drives<'_>) -> Turn {
         let now_ns = *issued_ns;
@@ -214,13 +214,13 @@ impl Issuing<'_> {
         if job.pacing.is_some() { self.turn_by_pacing(number, front, drives) } else { Turn::Now }
     }
 
-    /// Now, too, where the job has no more requests and nothing holds it back from its end.
+    /// Now, also if the job has no further requests and nothing delays its end.
     fn turn_by_pacing<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Turn {
         let now_ns = front.now_ns();
         if let Some(pacing) = &mut self.job(number).pacing
             && let Some(direction) = pacing.direction(now_ns)
         {
-            // A request that is drawn is issued: the direction may be another one when the job is woken.
+            // A drawn request will be issued: the direction may be another one when the job is woken.
             match pacing.turn(direction, now_ns) {
                 Turn::Now => self.draw_one(number, direction, front, drives),
                 turn => return turn,
@@ -234,7 +234,7 @@ impl Issuing<'_> {
         }
     }
 
-    /// Draws the next request of a job whose pacing decides what it does.
+    /// Draws the next request of a job whose pacing chooses the direction.
     fn draw_one<F: Intake>(&mut self, number: u32, direction: Operation, front: &F, drives: &F::Drives<'_>) {
         let upcoming = &mut self.schedule.jobs[number as usize].upcoming;
         if upcoming.next == upcoming.requests.len() {
@@ -253,8 +253,7 @@ impl Issuing<'_> {
         arrival_ns.map_or(front.now_ns(), |arrival_ns| job.begins_ns + arrival_ns)
     }
 
-    /// One place of the job's depth has nothing more to do; the last one ends the job, and those that waited for it
-    /// begin.
+    /// One place of the job's depth is finished; the last one ends the job, and jobs that waited for it begin.
     fn end_if_complete<F: Intake>(
         &mut self,
         number: u32,
@@ -265,7 +264,7 @@ impl Issuing<'_> {
         if job.outstanding > 0 || std::mem::replace(&mut job.state, State::Ended) == State::Ended {
             return Ok(false);
         }
-        // What came after its last request, such as padding, is its own.
+        // What follows its last request, such as padding, belongs to the job.
         self.client.executed(number, front.ledger(drives));
         self.client.ended(number, front.now_ns());
         for other in 0..self.schedule.jobs.len() as u32 {
@@ -279,7 +278,7 @@ impl Issuing<'_> {
         Ok(false)
     }
 
-    /// The job's next request, which is not yet taken.
+    /// The job's next request, which is not consumed.
     #[inline]
     fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<Request> {
         let Job { upcoming, has_arrivals, .. } = &mut self.schedule.jobs[number as usize];

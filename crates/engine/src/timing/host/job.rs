@@ -1,14 +1,13 @@
-//! One job of the stage that is running: what it has drawn, how many of its requests are outstanding, what it waits
-//! for.
+//! A job of the current stage: its drawn requests, the number outstanding, and what it waits for.
 
 use super::pacing::{Pacing, Plan};
 use crate::request::Request;
 
-/// Requests that are drawn and not yet issued.
+/// Requests drawn and not yet issued.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Upcoming {
     pub requests: Vec<Request>,
-    /// Since the job began; none for requests that are sent as soon as they may be.
+    /// Since the job began; empty for requests that are issued as soon as possible.
     pub arrivals_ns: Vec<u64>,
     pub next: usize,
 }
@@ -18,7 +17,7 @@ impl Upcoming {
         (self.requests.len() - self.next) as u64
     }
 
-    /// As `Host::keep_upcoming`.
+    /// See `Host::keep_upcoming`.
     pub fn keep(&mut self, count_max: u64) -> (u64, u64) {
         let count = self.count();
         let kept = count.min(count_max);
@@ -39,21 +38,21 @@ pub(super) enum State {
 pub(super) struct Job {
     pub upcoming: Upcoming,
     pub outstanding: u32,
-    /// How many more it may have outstanding that have nothing to do now: the job has not begun, or is held back.
+    /// Unused places of its depth: the job has not begun, or is held back.
     pub parked: u32,
     pub state: State,
     pub pacing: Option<Pacing>,
-    /// It begins at this time, if all that it waits for have ended.
+    /// When it begins, if all jobs that it waits for have ended.
     pub begins_ns: u64,
     pub waits_for: Vec<u32>,
-    /// When it is woken next, if it is; another waking is out of date.
+    /// When it is woken next, if at all; any other wake-up is outdated.
     pub wakes_at_ns: Option<u64>,
-    /// Whether its writes go past a volatile buffer.
+    /// Whether its writes bypass a volatile buffer.
     pub has_sync_writes: bool,
     pub has_arrivals: bool,
     pub seeks_depth: bool,
     pub has_trims_alone: bool,
-    /// Only of such a job.
+    /// Only for such a job.
     pub is_trimming: bool,
 }
 

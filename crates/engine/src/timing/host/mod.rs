@@ -1,5 +1,5 @@
-//! The host in time: jobs that draw requests and submit them to the front of a drive, each when its last one is
-//! complete, or when its pacing allows.
+//! The timed host: jobs that draw requests and submit them to the front of a drive, each when its last one completes,
+//! or when its pacing allows.
 
 mod contract;
 mod issuing;
@@ -13,13 +13,14 @@ pub use contract::Client;
 use issuing::{Issuing, Schedule};
 pub use pacing::{Pacing, Plan};
 
+/// The host of a drive.
 pub struct Host<F: Intake> {
     front: F,
     schedule: Schedule,
 }
 
 impl Host<Front> {
-    /// In front of a drive without link and limit. A buffer of 0 units is none.
+    /// For a drive without link and limit. A buffer of 0 units stands for none.
     pub fn new(flash: Flash, command_ns: u64, buffer_units: u32) -> Self {
         let front_end = FrontEnd { command_ns, buffer_units: u64::from(buffer_units), ..FrontEnd::default() };
         Self::before(Front::new(flash, &front_end))
@@ -27,23 +28,27 @@ impl Host<Front> {
 }
 
 impl<F: Intake> Host<F> {
+    /// In front of a drive.
     pub fn before(front: F) -> Self {
         Self { front, schedule: Schedule::default() }
     }
 
+    /// The current time.
     pub fn now_ns(&self) -> u64 {
         self.front.now_ns()
     }
 
+    /// The front of the drive.
     pub fn front(&self) -> &F {
         &self.front
     }
 
+    /// The front of the drive, to be changed.
     pub fn front_mut(&mut self) -> &mut F {
         &mut self.front
     }
 
-    /// Lets a job keep `depth` requests outstanding.
+    /// Starts a job with `depth` outstanding requests.
     pub fn start(
         &mut self,
         job: u32,
@@ -54,7 +59,7 @@ impl<F: Intake> Host<F> {
         self.start_all(job, vec![Plan { depth, ..Plan::default() }], drives, client)
     }
 
-    /// Starts the jobs of a stage, of which `first` is the client's number for the first.
+    /// Starts the jobs of a stage; `first` is the client's number of the first.
     pub fn start_all(
         &mut self,
         first: u32,
@@ -72,13 +77,13 @@ impl<F: Intake> Host<F> {
         self.front.settle(drives, &mut issuing)
     }
 
-    /// Forgets the jobs of a stage whose requests are all complete.
+    /// Removes the jobs of a stage whose requests have all completed.
     pub fn end_stage(&mut self) {
         assert_eq!(self.front.outstanding(), 0, "a stage ends when nothing is outstanding");
         self.schedule.clear();
     }
 
-    /// Carries out about `events` events. Returns false when nothing is outstanding any more and nothing will be.
+    /// Processes about `events` events. Returns false when nothing is outstanding and nothing will be.
     pub fn advance(
         &mut self,
         events: u64,
@@ -113,8 +118,8 @@ impl<F: Intake> Host<F> {
         self.schedule.job(job).map_or(0, |job| job.upcoming.count())
     }
 
-    /// Of the requests that a job has drawn and not yet issued, keeps the first so many at most. Returns how many are
-    /// kept, and how many there were.
+    /// Discards all but the first `count_max` of a job's drawn requests. Returns how many remain, and how many there
+    /// were.
     pub fn keep_upcoming(&mut self, job: u32, count_max: u64) -> (u64, u64) {
         self.schedule.job_mut(job).map_or((0, 0), |job| job.upcoming.keep(count_max))
     }

@@ -1,5 +1,5 @@
-//! When a job may issue its next request: at once, as most do, or when its rate, its pauses, its flushes or the arrival
-//! times of its recording let it.
+//! When a job may issue its next request: at once, as most do, or according to its rate, its pauses, its flushes or the
+//! arrival times of its recording.
 
 use crate::random::Random;
 use crate::random::power::log2;
@@ -7,38 +7,38 @@ use crate::request::{Operation, Request};
 use crate::specification::job::{Direction, Job, PerDirection, RateProcess};
 use std::f64::consts::LN_2;
 
-/// How a job is started and how it goes on.
+/// How a job starts and continues.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Requests outstanding at a time.
     pub depth: u32,
+    /// The delay after the start of the stage.
     pub start_delay_ns: u64,
-    /// Jobs of the same stage that must be done before.
+    /// Jobs of the same stage that must end first.
     pub waits_for: Vec<u32>,
-    /// Whether its writes are complete only where they outlive a loss of power.
+    /// Whether its writes complete only when their data would survive a loss of power.
     pub has_sync_writes: bool,
-    /// Whether its requests arrive at times of their own; one that finds no slot free waits, and that counts as its
-    /// latency.
+    /// Whether its requests have arrival times; one that finds no free slot waits, which counts as latency.
     pub has_arrivals: bool,
-    /// Whether the client says how many may be outstanding, up to the depth.
+    /// Whether the client limits the number of outstanding requests, up to the depth.
     pub seeks_depth: bool,
-    /// Whether a trim waits for all that the job has outstanding, and what comes after it for the trim: a zone is reset
+    /// Whether a trim waits for all outstanding requests of the job, and later requests for the trim: a zone is reset
     /// between its last write and its next.
     pub has_trims_alone: bool,
-    /// Nothing for a job that issues as soon as it has a slot.
+    /// None for a job that issues as soon as it has a free slot.
     pub pacing: Option<Pacing>,
 }
 
-/// What holds a job back. Times are those of the host.
+/// What delays a job. Times are those of the host.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     think: Option<Think>,
     /// By direction: read, write, trim.
     rates: [Option<Rate>; 3],
-    /// A flush follows so many writes; 0: none does.
+    /// A flush follows after this many writes; 0: never.
     flush_every_writes: u32,
     writes_since_flush: u32,
-    /// The job's time is over at this time, so that nobody waits for what comes later.
+    /// When the job's time ends, so that later delays are not waited for.
     runtime_ns: Option<u64>,
     ends_ns: u64,
     hold: Hold,
@@ -46,14 +46,14 @@ pub struct Pacing {
     mix: Option<Mix>,
 }
 
-/// Of a job that reads and writes at rates: the direction that is behind its rate goes first, whatever the mix says, as
-/// in fio, whose function for it is `rate_ddir`.
+/// For a job that reads and writes at rates: the direction that is behind its rate goes first, whatever the mix, as in
+/// fio's function `rate_ddir`.
 #[derive(Clone, Debug)]
 struct Mix {
-    /// A read is drawn when 64 random bits are below this.
+    /// A read is drawn if 64 random bits are below this.
     reads_below: u64,
     random: Random,
-    /// What the mix says of the next request.
+    /// The direction drawn from the mix for the next request.
     drawn: Option<Operation>,
 }
 
@@ -63,7 +63,7 @@ struct Think {
     blocks: u32,
     counts_issued: bool,
     counted: u32,
-    /// Work of so long is a reason to think as well; 0: it is none.
+    /// A pause also follows after this much working time; 0: it does not.
     after_ns: u64,
     works_since_ns: u64,
     rates_leave_it: bool,
@@ -79,7 +79,7 @@ impl Think {
     }
 }
 
-/// Of a job that lets its queue run down before it fills it up again.
+/// For a job that lets its queue drain before it refills it.
 #[derive(Clone, Debug)]
 struct Refill {
     depth: u32,
@@ -106,9 +106,9 @@ enum Process {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     None,
-    /// Until the flush is complete.
+    /// Until the flush has completed.
     Flush,
-    /// Until what is outstanding is complete; then the job thinks.
+    /// Until the outstanding requests have completed; then the job pauses.
     Quiesce,
     Until(u64),
 }
@@ -117,19 +117,19 @@ enum Hold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Now,
-    /// A flush goes before it.
+    /// A flush must come first.
     FlushFirst,
     /// Not before this time.
     At(u64),
-    /// Not before something that is outstanding is complete.
+    /// Not before an outstanding request has completed.
     AfterCompletion,
 }
 
 impl Pacing {
-    /// Nothing for a job that is never held back.
+    /// None for a job that is never delayed.
     pub fn of(job: &Job) -> Option<Self> {
         let think = (job.think_time_ns.max(job.think_time_spin_ns) > 0).then(|| Think {
-            // The spin is a part of the think time, as in fio, or all of it where it is longer.
+            // The spin is a part of the think time, as in fio, or all of it if it is longer.
             time_ns: job.think_time_ns.max(job.think_time_spin_ns),
             blocks: job.think_time_blocks,
             counts_issued: job.think_time_counts_issued,
@@ -160,6 +160,7 @@ impl Pacing {
         })
     }
 
+    /// The job starts now.
     pub fn start(&mut self, now: u64) {
         self.ends_ns = self.runtime_ns.map_or(u64::MAX, |runtime_ns| now + runtime_ns);
         if let Some(think) = &mut self.think {
@@ -173,8 +174,8 @@ impl Pacing {
         }
     }
 
-    /// What the next request of a job does that reads and writes at rates, if it is issued now; nothing where its
-    /// requests say so themselves. A direction without a rate is always behind it.
+    /// The direction of the next request of a job that reads and writes at rates, if it is issued now; None where the
+    /// requests have their own. A direction without a rate is always behind it.
     pub fn direction(&mut self, now: u64) -> Option<Operation> {
         let mix = self.mix.as_mut()?;
         let random = &mut mix.random;
@@ -186,7 +187,7 @@ impl Pacing {
         Some(if goes_first { drawn } else { other })
     }
 
-    /// Whether the job may issue its next request, which does this.
+    /// Whether the job may issue its next request, with this operation.
     pub fn turn(&mut self, operation: Operation, now: u64) -> Turn {
         if self.refill.as_ref().is_some_and(|refill| refill.runs_down) {
             return Turn::AfterCompletion;
@@ -205,7 +206,7 @@ impl Pacing {
         if due_ns <= now { Turn::Now } else { Turn::At(self.at_last(due_ns, now)) }
     }
 
-    /// When a job without another request may end: it thinks after its last one too, as in fio.
+    /// When a job without further requests may end: it pauses after its last one too, as in fio.
     pub fn turn_to_end(&self, now: u64) -> Turn {
         match self.hold {
             Hold::Quiesce => Turn::AfterCompletion,
@@ -214,11 +215,12 @@ impl Pacing {
         }
     }
 
-    /// Nobody waits for what is due when the job's time is over.
+    /// Nothing is waited for beyond the end of the job's time.
     fn at_last(&self, due_ns: u64, now: u64) -> u64 {
         due_ns.min(self.ends_ns.max(now + 1))
     }
 
+    /// The job has issued a request.
     pub fn issued(&mut self, request: &Request) {
         match request.operation {
             Operation::Flush => (self.hold, self.writes_since_flush) = (Hold::Flush, 0),
@@ -243,7 +245,7 @@ impl Pacing {
         }
     }
 
-    /// Returns when the job goes on, if it now pauses, or has run its queue down.
+    /// Returns when the job continues, if it now pauses, or has drained its queue.
     pub fn completed(&mut self, operation: Operation, now: u64, outstanding: u32) -> Option<u64> {
         if operation == Operation::Flush && self.hold == Hold::Flush {
             self.hold = Hold::None;
@@ -289,7 +291,7 @@ impl Mix {
 }
 
 impl Rate {
-    /// What was not asked for in a pause is not made up for.
+    /// What was not issued during a pause is not caught up.
     fn leave_out(&mut self, pause_ns: u64) {
         self.due_ns += pause_ns;
         if let Process::Linear { start_ns, .. } = &mut self.process {
@@ -311,8 +313,8 @@ impl Rate {
     }
 }
 
-/// As fio does: a number of requests a second stands for so many of the least size of the direction, and bytes a second
-/// go before it; the requests of a Poisson process are taken to be of that size.
+/// As in fio: a rate in requests stands for that many of the smallest size of the direction, and a rate in bytes takes
+/// precedence; the requests of a Poisson process are assumed to have that size.
 fn rates_of(job: &Job) -> [Option<Rate>; 3] {
     fn by_direction<T: Copy>(given: Option<&PerDirection<Option<T>>>) -> [Option<T>; 3] {
         given.map_or([None; 3], |given| [given.read, given.write, given.trim])
@@ -327,7 +329,7 @@ fn rates_of(job: &Job) -> [Option<Rate>; 3] {
             RateProcess::Linear => Process::Linear { start_ns: 0, issued_bytes: 0 },
             RateProcess::Poisson => Process::Poisson {
                 gap_ns: size_bytes as f64 * 1e9 / bytes_per_second as f64,
-                // Another stream of numbers than the one that the requests are drawn from.
+                // Another random stream than that of the requests.
                 random: Random::new(job.seed ^ (0x7061_6365 + direction as u64)),
             },
         };

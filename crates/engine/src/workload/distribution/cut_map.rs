@@ -1,13 +1,13 @@
-//! fio's random map with several sizes: every block of the smallest size once, in random order, each visit as long as
-//! its size asks for, or up to the next block that has been visited before.
+//! fio's random map with several sizes: visits every block of the smallest size once, in random order, each request as
+//! long as its size, or up to the next visited block.
 
 use crate::random::Random;
 use crate::workload::place::{Extent, Place};
 use crate::workload::sizes::Sizes;
 use crate::workload::visits::Visits;
 
-/// A request starts at a random block, or at the next one that is left: fio's way, which makes fewer and longer
-/// requests than a random choice among the blocks left would. A bit of memory for each block and a little more.
+/// A request starts at a random block, or at the next one not visited: fio's method, which makes fewer and longer
+/// requests than a random choice among the remaining blocks. Needs little more than a bit of memory for each block.
 #[derive(Clone, Debug)]
 pub struct CutMap {
     start_bytes: u64,
@@ -17,7 +17,7 @@ pub struct CutMap {
 }
 
 impl CutMap {
-    /// A part of whole blocks, one at least; what is left over at its end is never visited.
+    /// Covers whole blocks, at least one; a remainder at the end is never visited.
     pub fn new(start_bytes: u64, end_bytes: u64, block_bytes: u64) -> CutMap {
         let count = (end_bytes - start_bytes) / block_bytes;
         CutMap { start_bytes, block_bytes, count, visits: Visits::new(count) }
@@ -34,7 +34,7 @@ impl Place for CutMap {
         let room_bytes = (self.count - first) * self.block_bytes;
         let mut length_bytes = u64::from(sizes.draw(job_class, random));
         if length_bytes > room_bytes {
-            // Where the smallest length is longer than a block nothing may fit, and the end cuts it.
+            // Where the smallest length exceeds a block nothing may fit, and the end cuts it.
             length_bytes = match u64::from(sizes.least(job_class)) <= room_bytes {
                 true => u64::from(sizes.draw_within(job_class, room_bytes, random)),
                 false => room_bytes,

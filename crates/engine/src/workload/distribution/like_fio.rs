@@ -1,23 +1,24 @@
 //! fio 3.33's own skewed offsets, bit by bit: its 32-bit generator, its rounding and its scatter, for comparisons.
 //!
-//! It differs from `zipf.rs`, `pareto.rs` and `normal.rs` in two ways. Its generator has 32 bits, so that of many ranks
-//! in the tail of a large drive only some can come up; and ranks are multiplied by a constant and taken modulo the
-//! blocks, so that unless their number is a power of two several ranks meet in one block and others have none (fio's
-//! issue 1991). Blocks that are never written act as spare area and flatter the drive.
+//! It differs from `zipf.rs`, `pareto.rs` and `normal.rs` in two ways. Its generator has 32 bits, so that only some of
+//! the many ranks in the tail of a large drive can occur; and ranks are multiplied by a constant and taken modulo the
+//! blocks, so that unless their number is a power of two several ranks share a block and other blocks have none (fio's
+//! issue 1991). Blocks that are never written act as spare area and favour the drive.
 //!
-//! The one place where the platform's `powf` is used, because fio uses it: a rank may differ by one between machines
-//! whose mathematics libraries differ in the last bit.
+//! The only use of the platform's `powf`, because fio uses it: a rank may differ by one between machines whose
+//! mathematics libraries differ in the last bit.
 
 use crate::random::Random;
 use crate::specification::job::FioLaw;
 use crate::workload::place::Blocks;
 
-/// fio sums no more terms of the zeta function than this.
+/// The most terms of the zeta function that fio sums.
 const ZETA_TERMS_MAX: u64 = 10_000_000;
 const NORMAL_SUMMANDS: u64 = 12;
-/// 2^64 x (1 - 1 / golden ratio): what fio multiplies ranks by, modulo 2^64.
+/// 2^64 x (1 - 1 / golden ratio): the factor of fio's ranks, modulo 2^64.
 const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct LikeFio {
     count: u64,
@@ -34,7 +35,7 @@ enum Law {
 }
 
 impl LikeFio {
-    /// Of so many blocks, one at least. `seed` is fio's: the hash of the file's name times the number of the thread.
+    /// For this many blocks, at least one. `seed` is fio's: the hash of the file's name times the number of the thread.
     pub fn new(law: FioLaw, center: Option<f64>, count: u64, seed: u32) -> LikeFio {
         let mut random = Tausworthe::new(seed);
         let n = count as f64;
@@ -48,7 +49,7 @@ impl LikeFio {
         };
         let turn = match (center, &law) {
             (None, _) => turn,
-            // Wraps below the middle as an unsigned number does in fio, on a machine of 64 bits.
+            // Wraps as an unsigned number does in fio, on a machine of 64 bits.
             (Some(center), Law::Normal { .. }) => (n * (center - 0.5)) as i64 as u64,
             (Some(center), _) => (n * center) as u64,
         };
@@ -96,9 +97,9 @@ impl Blocks for LikeFio {
 }
 
 /// The method of Gray and others 1994, "Quickly Generating Billion-Record Synthetic Databases": the first two ranks are
-/// exact, the others those of a continuous law close by.
+/// exact, the others those of a continuous approximation.
 fn zipf(theta: f64, count: u64) -> Law {
-    // One after the other and from the largest on: another order of these sums has other last bits.
+    // In order from the largest: another order of these sums has other last bits.
     let zeta =
         (0..count.min(ZETA_TERMS_MAX)).map(|i| (1.0 / (i + 1) as f64).powf(theta)).fold(0.0, |sum, term| sum + term);
     let second = 1.0 + 0.5f64.powf(theta);
@@ -117,7 +118,7 @@ impl Tausworthe {
     fn new(seed: u32) -> Tausworthe {
         let mut parts = [0; 3];
         #[expect(clippy::decimal_bitwise_operands)]
-        // Where fio's source means powers of two it writes C's exclusive or: 2^31, 2^17 and 2^7.
+        // fio's source has C's exclusive or where powers of two are meant: 2^31, 2^17 and 2^7.
         let mut before: u32 = (2 ^ 31) + (2 ^ 17) + (2 ^ 7);
         for (part, least) in parts.iter_mut().zip([1, 7, 15]) {
             let drawn = before.wrapping_mul(69069) ^ seed;
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_power_of_two_is_reached_everywhere_and_another_number_is_not() {
-        // theta 0.2 is so flat that a million draws come to every rank.
+        // theta 0.2 is so flat that a million draws reach every rank.
         let reached = |count: u64| {
             let mut blocks = blocks(FioLaw::Zipf { theta: 0.2 }, None, count, 7, 1_000_000);
             blocks.sort_unstable();
@@ -165,7 +166,7 @@ mod tests {
             blocks.len() as u64
         };
         assert_eq!(reached(1 << 14), 1 << 14);
-        // Counted apart, over every rank: the share has no pattern, 30.8 % of 1000 blocks and 87.8 % of 10,007.
+        // Counted separately, over every rank: the share has no pattern, 30.8 % of 1000 blocks and 87.8 % of 10,007.
         assert_eq!(reached(1000), 308);
         assert_eq!(reached(10_007), 8782);
     }

@@ -1,5 +1,5 @@
-//! Where requests fall, one distribution a file. A scattered one draws blocks (`Blocks`), a sequential one goes through
-//! bytes (`Place`); `Places` is the choice among them, made once when a stream is built.
+//! Positions of requests, one distribution a file. A scattered one draws blocks (`Blocks`), a sequential one advances
+//! through bytes (`Place`); `Places` is the choice among them, made once when a stream is built.
 
 pub mod cut_map;
 pub mod like_fio;
@@ -18,25 +18,40 @@ use super::sizes::Sizes;
 use super::zones::Zones;
 use crate::random::Random;
 
+/// The positions of a stream's requests.
 #[derive(Clone, Debug)]
 pub enum Places {
+    /// See `sequential`.
     Sequential(sequential::Sequential),
+    /// See `strided`.
     Strided(strided::Strided),
+    /// See `uniform`.
     Uniform(Scattered<uniform::Uniform>),
+    /// See `random_map`.
     RandomMap(Scattered<random_map::RandomMap>),
+    /// See `cut_map`.
     CutMap(cut_map::CutMap),
+    /// See `zipf`.
     Zipf(Scattered<zipf::Zipf>),
+    /// See `zipf`.
     CoarseZipf(Scattered<zipf::CoarseZipf>),
+    /// See `pareto`.
     Pareto(Scattered<pareto::Pareto>),
+    /// See `normal`.
     Normal(Scattered<normal::Normal>),
+    /// See `zoned`.
     Zoned(Scattered<zoned::Zoned>),
+    /// See `zoned`.
     ScatteredZones(Scattered<zoned::ScatteredZones>),
+    /// See `like_fio`.
     LikeFio(Scattered<like_fio::LikeFio>),
+    /// See [`Composed`].
     Composed(Box<Composed>),
+    /// See [`Zones`].
     Zones(Box<Zones>),
 }
 
-/// Does the same for whichever it is.
+/// Applies the same to each variant.
 macro_rules! each {
     ($places:expr, $inner:ident => $does:expr) => {
         match $places {
@@ -60,7 +75,7 @@ macro_rules! each {
 pub(super) use each;
 
 impl Place for Places {
-    /// For places within places, with a branch a request; a stream finds the way once for a batch.
+    /// For nested positions, with a branch a request; a stream chooses once for a batch.
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         each!(self, places => places.next(job_class, sizes, random))
     }

@@ -1,8 +1,9 @@
-//! fio's normal: a rank is the mean of twelve uniform ones, so near a normal number around the middle, plus a uniform
-//! deviation that is halved until the rank exists. fio scatters these ranks like those of zipf, and so does this.
+//! fio's normal: a rank is the mean of twelve uniform ones, and so approximately normal around the middle, plus a
+//! uniform deviation that is halved until the rank exists. fio scatters these ranks like those of zipf, and so does
+//! this.
 //!
-//! The mean alone has a standard deviation of a twelfth of the blocks (Irwin 1927, Hall 1927); the number that the job
-//! gives is the width of the uniform part, not a standard deviation.
+//! The mean alone has a standard deviation of a twelfth of the blocks (Irwin 1927, Hall 1927); the number in the job is
+//! the width of the uniform part, not a standard deviation.
 
 use crate::random::{Random, scale};
 use crate::workload::place::{Blocks, JOB_CLASSES};
@@ -10,6 +11,7 @@ use crate::workload::scatter::Scatter;
 
 const SUMMANDS: u64 = 12;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Normal {
     job_classes: [(Ranks, Scatter); JOB_CLASSES],
@@ -23,7 +25,7 @@ struct Ranks {
 }
 
 impl Normal {
-    /// The deviation is a share of the blocks; more than a half counts as a half.
+    /// The deviation is a share of the blocks; more than half counts as half.
     pub fn new(deviation: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Normal {
         let job_class = |count| (Ranks::new(deviation, count), Scatter::new(count, seed, count / 2, center));
         Normal { job_classes: counts.map(job_class) }
@@ -64,7 +66,7 @@ mod tests {
     use super::*;
     use crate::workload::statistics::assert_shares;
 
-    /// The law by convolution: the shares of every rank, exactly but for rounding.
+    /// The distribution by convolution: the probability of every rank, exact except for rounding.
     fn shares(count: usize, deviation: f64) -> Vec<f64> {
         let mut sums = vec![1.0];
         for _ in 0..SUMMANDS {

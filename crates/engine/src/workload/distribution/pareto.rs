@@ -6,6 +6,7 @@ use crate::random::power::{exp2, log2};
 use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Pareto {
     power: f64,

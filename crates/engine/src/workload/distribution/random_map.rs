@@ -1,11 +1,12 @@
-//! Every block once in random order, then every block once in another order: fio's random map, without the map.
+//! Every block once in random order, then every block once in another order: fio's random map, without storing a map.
 //!
-//! One order serves both job classes, so it is only for job classes of the same grid.
+//! One order serves both job classes, so it is only for job classes with the same grid.
 
 use crate::random::Random;
 use crate::workload::permutation::Permutation;
 use crate::workload::place::Blocks;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct RandomMap {
     count: u64,
@@ -14,6 +15,7 @@ pub struct RandomMap {
 }
 
 impl RandomMap {
+    /// An order of `count` blocks.
     pub fn new(count: u64, random: &mut Random) -> RandomMap {
         RandomMap { count, visited: 0, order: Permutation::new(count, random.bits()) }
     }

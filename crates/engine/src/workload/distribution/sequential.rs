@@ -1,13 +1,13 @@
-//! From the start of the job's part to its end, then from the start again.
+//! From the start of the job's part to its end, repeatedly.
 
 use crate::random::Random;
 use crate::workload::place::{Extent, JOB_CLASSES, Place};
 use crate::workload::sizes::Sizes;
 
-/// Reads and writes of a mixed job have each their own position, as in fio.
+/// Reads and writes of a mixed job have separate positions, as in fio.
 ///
 /// The last request of a pass is cut at the end of the part, so that every pass covers every byte once. (fio leaves a
-/// rest that is smaller than a block untouched; a drive filled that way would never be full.)
+/// remainder smaller than a block untouched; a drive filled that way would never be full.)
 #[derive(Clone, Debug)]
 pub struct Sequential {
     start_bytes: u64,
@@ -16,6 +16,7 @@ pub struct Sequential {
 }
 
 impl Sequential {
+    /// For a range of the drive.
     pub fn new(start_bytes: u64, end_bytes: u64) -> Sequential {
         assert!(start_bytes < end_bytes);
         Sequential { start_bytes, end_bytes, position_bytes: [start_bytes; JOB_CLASSES] }

@@ -1,18 +1,18 @@
-//! In sequence with holes, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
+//! Sequential with gaps, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
 
 use crate::random::Random;
 use crate::workload::place::{Extent, JOB_CLASSES, Place};
 use crate::workload::sizes::Sizes;
 
-/// Each request starts `skip_bytes` after the end of the job class's last one, so 4 KiB requests with -8 KiB go
-/// backwards one by one. The first stands at the start. A request that would not fit goes to the start, or backwards to
-/// the end.
+/// Each request starts `skip_bytes` after the end of the job class's last one, so 4 KiB requests with -8 KiB move
+/// backwards one by one. The first is at the start. A request that would not fit goes to the start, or backwards to the
+/// end.
 #[derive(Clone, Debug)]
 pub struct Strided {
     start_bytes: u64,
     size_bytes: u64,
     skip_bytes: i64,
-    /// From the start; the end of the last request with the skip added, so it may lie outside.
+    /// Relative to the start: the end of the last request plus the skip, so it may be outside.
     next_bytes: [i64; JOB_CLASSES],
     is_over: [bool; JOB_CLASSES],
 }
@@ -35,7 +35,7 @@ impl Place for Strided {
         let mut at = self.next_bytes[job_class];
         if !fits(at) {
             at = if self.skip_bytes < 0 { size_bytes + self.skip_bytes } else { 0 };
-            // A skip longer than the part leads nowhere.
+            // With a skip longer than the part, the request goes to the start.
             at = if fits(at) { at } else { 0 };
         }
         self.next_bytes[job_class] = at + length_bytes + self.skip_bytes;

@@ -1,14 +1,16 @@
-//! Every block equally likely, each draw independent of the ones before (fio with `norandommap`).
+//! Every block with equal probability, independently (fio with `norandommap`).
 
 use crate::random::Random;
 use crate::workload::place::{Blocks, JOB_CLASSES};
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Uniform {
     counts: [u64; JOB_CLASSES],
 }
 
 impl Uniform {
+    /// `counts` are the blocks of each job class.
     pub fn new(counts: [u64; JOB_CLASSES]) -> Uniform {
         Uniform { counts }
     }

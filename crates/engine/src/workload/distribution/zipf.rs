@@ -1,8 +1,8 @@
-//! Zipf: the block of rank r is drawn in proportion to r^-theta, exactly, for any theta above 0, in constant memory.
+//! Zipf: the block of rank r is drawn with a probability proportional to r^-theta, exactly, for any theta above 0, in
+//! constant memory.
 //!
-//! Ranks are scattered by a permutation of exactly the job's blocks. fio hashes them instead and takes the remainder,
-//! which leaves many blocks unreached; blocks that are never written act as spare area and flatter the drive
-//! (`like_fio.rs`).
+//! Ranks are scattered by a permutation of exactly the job's blocks. fio hashes them and takes the remainder, so that
+//! many blocks are never reached; blocks that are never written act as spare area and favour the drive (`like_fio.rs`).
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
@@ -10,12 +10,14 @@ use crate::workload::place::{Blocks, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 use std::f64::consts::LN_2;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Zipf {
     job_classes: [(Ranks, Scatter); JOB_CLASSES],
 }
 
 impl Zipf {
+    /// `counts` are the blocks of each job class.
     pub fn new(theta: f64, center: Option<f64>, counts: [u64; JOB_CLASSES], seed: u64) -> Zipf {
         Zipf { job_classes: counts.map(|count| (Ranks::new(count, theta), Scatter::new(count, seed, 0, center))) }
     }
@@ -29,8 +31,8 @@ impl Blocks for Zipf {
     }
 }
 
-/// The same law where several ranks in a row fall on one block. A range made smaller by that number keeps the share of
-/// the requests that its hottest part has in the whole range; at theta 1 and above fewer ranks would have another skew.
+/// The same distribution with several consecutive ranks a block. A range smaller by that factor receives the same share
+/// of the requests in its hottest part; at theta 1 and above fewer ranks would have another skew.
 #[derive(Clone, Debug)]
 pub struct CoarseZipf {
     ranks_per_block: u64,
@@ -38,7 +40,7 @@ pub struct CoarseZipf {
 }
 
 impl CoarseZipf {
-    /// The ranks of each job class, `ranks_per_block` times its count, are 2^62 at most.
+    /// The ranks of each job class, `ranks_per_block` times its count, are at most 2^62.
     pub fn new(
         theta: f64,
         center: Option<f64>,
@@ -62,8 +64,7 @@ impl Blocks for CoarseZipf {
 
 /// Ranks by rejection-inversion (Hormann and Derflinger 1996, "Rejection-Inversion to Generate Variates from Monotone
 /// Discrete Distributions"): x is drawn from the continuous density x^-theta by inverting its integral, rounded to the
-/// nearest whole k, and accepted so often that each k keeps just its k^-theta. About one draw in fifty is tested at
-/// all.
+/// nearest integer k, and accepted with the probability that gives k^-theta. About one draw in fifty needs the test.
 #[derive(Clone, Debug)]
 struct Ranks {
     /// The exponent of the integral, and its inverse; zero when theta is one and the integral is a logarithm.
@@ -80,7 +81,7 @@ struct Ranks {
 impl Ranks {
     fn new(count: u64, theta: f64) -> Ranks {
         let mut power = 1.0 - theta;
-        // So near to one the power form loses digits, while the logarithm is right to one part in a million.
+        // So close to one the power form loses digits, while the logarithm is accurate to one part in a million.
         if power.abs() < 1e-7 {
             power = 0.0;
         }
@@ -133,7 +134,7 @@ impl Ranks {
         if self.power == 0.0 {
             exp2(area * (1.0 / LN_2))
         } else {
-            // Rounding may take the base below zero at the far end of a heavy-headed distribution.
+            // Rounding may make the base negative at the far end of a distribution with large theta.
             let base = (1.0 + area * self.power).max(f64::MIN_POSITIVE);
             exp2(self.power_inverse * log2(base))
         }
@@ -199,7 +200,7 @@ mod tests {
         let mut random = Random::new(12);
         for theta in [0.6, 0.99, 1.2] {
             let ranks = Ranks::new(count, theta);
-            // Cells by powers of two; a tail sum by Euler and Maclaurin's formula stands in for 2^30 terms.
+            // Cells by powers of two; Euler and Maclaurin's formula replaces a tail sum of 2^30 terms.
             let sum_below = |n: f64| {
                 let head: f64 = (1..100).map(|k| f64::from(k).powf(-theta)).sum();
                 let f = |x: f64| x.powf(-theta);

@@ -1,5 +1,5 @@
-//! fio's zones: so many percent of the accesses to so many percent of the blocks, or to so many bytes, in order;
-//! uniform within a zone.
+//! fio's zones: a percentage of the accesses for a percentage of the blocks, or a number of bytes, in order; uniform
+//! within a zone.
 
 use crate::random::{Random, scale};
 use crate::specification::job::{AbsoluteZone, Zone};
@@ -7,6 +7,7 @@ use crate::workload::chances::Chances;
 use crate::workload::place::{Blocks, Grid, JOB_CLASSES};
 use crate::workload::scatter::Scatter;
 
+/// See the file's description.
 #[derive(Clone, Debug)]
 pub struct Zoned {
     job_classes: [Chances<Span>; JOB_CLASSES],
@@ -19,7 +20,7 @@ struct Span {
 }
 
 impl Zoned {
-    /// Percentages of accesses and spans each add up to 100 in each job class, and one zone at least is accessed.
+    /// Percentages of accesses and of blocks each add up to 100 in each job class, and at least one zone is accessed.
     pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES]) -> Zoned {
         let job_class = |zones: &[Zone], count| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
@@ -28,7 +29,7 @@ impl Zoned {
         Zoned { job_classes: [job_class(zones[0], counts[0]), job_class(zones[1], counts[1])] }
     }
 
-    /// Percentages of accesses add up to 100 in each job class, and the zones' bytes to no more than the part has.
+    /// Percentages of accesses add up to 100 in each job class, and the zones' bytes to at most the job's part.
     pub fn absolute(zones: [&[AbsoluteZone]; JOB_CLASSES], grids: [Grid; JOB_CLASSES]) -> Zoned {
         let job_class = |zones: &[AbsoluteZone], grid: Grid| {
             let accesses = zones.iter().map(|zone| zone.access_percent);
@@ -38,7 +39,7 @@ impl Zoned {
     }
 }
 
-/// Cuts the blocks at the zones' summed bytes, rounded down, as fio does; a zone within one block is that block.
+/// Divides the blocks at the zones' summed bytes, rounded down, as fio does; a zone within one block is that block.
 fn absolute_spans(zones: &[AbsoluteZone], grid: Grid) -> Vec<Span> {
     let mut bytes = 0;
     let span = |zone: &AbsoluteZone| {
@@ -50,16 +51,16 @@ fn absolute_spans(zones: &[AbsoluteZone], grid: Grid) -> Vec<Span> {
     zones.iter().map(span).collect()
 }
 
-/// Cuts the blocks at the zones' summed percentages, rounded down; the last zone takes what is left.
+/// Divides the blocks at the zones' summed percentages, rounded down; the last zone takes the rest.
 ///
-/// On a part so small that a zone comes to no block at all it shares the first block of the next one.
+/// On a part so small that a zone has no block it shares the first block of the next one.
 fn spans(zones: &[Zone], count: u64) -> Vec<Span> {
     let mut percent = 0.0;
     let mut first = 0;
     let last = zones.len() - 1;
     let span = |(index, zone): (usize, &Zone)| {
         percent += zone.span_percent;
-        // The nudge keeps sums such as 0.1 + 0.2 percent from falling short of a whole block.
+        // The factor prevents sums such as 0.1 + 0.2 percent from falling short of a whole block.
         let cut = (count as f64 * percent / 100.0 * (1.0 + 1e-12)) as u64;
         let end = if index == last { count } else { cut.clamp(first, count) };
         let span = Span { first: first.min(count - 1), blocks: (end - first).max(1) };
@@ -77,7 +78,7 @@ impl Blocks for Zoned {
     }
 }
 
-/// The same, where the blocks of a zone lie scattered over the whole range.
+/// The same, with the blocks of a zone scattered over the whole range.
 #[derive(Clone, Debug)]
 pub struct ScatteredZones {
     zoned: Zoned,
@@ -85,6 +86,7 @@ pub struct ScatteredZones {
 }
 
 impl ScatteredZones {
+    /// As `Zoned::new`; the seed determines the order of the blocks.
     pub fn new(zones: [&[Zone]; JOB_CLASSES], counts: [u64; JOB_CLASSES], seed: u64) -> ScatteredZones {
         ScatteredZones {
             zoned: Zoned::new(zones, counts),
@@ -183,7 +185,7 @@ mod tests {
         assert_eq!(cut(&[8191, 16385], 4096, 100), [(0, 1), (1, 5)]);
         assert_eq!(cut(&[1024, 1024, 4096], 4096, 100), [(0, 1), (0, 1), (0, 1)]);
         assert_eq!(cut(&[4096, 4096], 4096, 2), [(0, 1), (1, 1)]);
-        // The last places of a grid are left out where a longer request would not fit, so a zone may end beyond it.
+        // The last positions of a grid are excluded where a longer request would not fit, so a zone may end beyond it.
         assert_eq!(cut(&[40_960], 512, 73), [(0, 73)]);
     }
 }

@@ -1,5 +1,5 @@
-//! The forms of fio's job language beyond plain jobs: runs, shares of random requests, files, holes. Sequences named as
-//! fio's were logged by fio 3.33's `write_iolog` for the same options.
+//! Forms of fio's job language beyond plain jobs: runs, shares of random requests, files, gaps. Sequences named after
+//! fio were logged by fio 3.33's `write_iolog` for the same options.
 
 use super::*;
 use crate::specification::job::{FileRange, FileService, Files, Runs, Sequencer};
@@ -31,7 +31,7 @@ fn a_run_may_stay_where_it_is() {
 
 #[test]
 fn directions_of_a_mixed_run_keep_their_own_places() {
-    // fio 3.33 for rw=randrw:4: the count of the run is common, the place where to go on is the direction's own.
+    // fio 3.33 for rw=randrw:4: the count of the run is common, the position to continue from belongs to the direction.
     let all = requests(&Job { direction: Direction::ReadWrite, ..with_runs(4, Sequencer::Sequential) });
     let mut last = [None; 2];
     for (index, request) in all.iter().enumerate() {
@@ -100,7 +100,7 @@ fn weights_say_how_often_a_file_is_taken() {
 
 #[test]
 fn a_run_goes_on_in_each_file_by_itself() {
-    // fio 3.33 for rw=randread:4, nrfiles=3: one new place for four requests, which go round the files.
+    // fio 3.33 for rw=randread:4, nrfiles=3: one new position for four requests, which rotate over the files.
     let runs = Some(Runs { ios: 4, then: Sequencer::Sequential });
     let all = blocks(&Job { sequential: false, runs, ..two_files(FileService::RoundRobin { ios: 1 }) });
     assert_eq!(all.iter().map(|block| block / 10).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);

@@ -1,4 +1,4 @@
-//! Whole streams: totals, shares and starting over, on hand-made jobs.
+//! Whole streams: totals, shares and restarts, on hand-made jobs.
 
 mod forms;
 mod random_jobs;
@@ -329,7 +329,7 @@ fn wrong_values_are_named() {
 
 #[test]
 fn the_requests_are_the_same_on_every_machine() {
-    // The fingerprint changes only with the meaning of a seed; a result of the past cannot be run again after that.
+    // The fingerprint changes only if the meaning of a seed changes; earlier results can then not be reproduced.
     let distributions = [
         Distribution::Random,
         Distribution::Zipf { theta: 0.99, center: None, ranks_per_block: 1 },

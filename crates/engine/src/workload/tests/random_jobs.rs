@@ -1,4 +1,4 @@
-//! What holds for the stream of any job, over random ones.
+//! Properties of the stream of any job, tested on random jobs.
 
 use super::{job, requests};
 use crate::request::{Operation, Request};
@@ -71,7 +71,7 @@ fn any_service() -> impl Strategy<Value = FileService> {
     ]
 }
 
-/// Some files, one behind the other with gaps, each with room for the longest request.
+/// Some files with gaps in between, each with space for the longest request.
 fn files(bytes_max: u64, start_bytes: u64, extra: &[u64], service: FileService) -> Files {
     let mut offset_bytes = start_bytes;
     let range = |extra_bytes: &u64| {
@@ -134,7 +134,7 @@ prop_compose! {
     }
 }
 
-/// The amount by plain counting, request by request: where a loop ends, and how many requests there are.
+/// Computes the amount by counting, request by request: where a loop ends, and how many requests there are.
 fn assert_amount(job: &Job, all: &[Request]) {
     let counted = all.iter().filter(|r| job.direction != Direction::TrimWrite || r.operation == Operation::Trim);
     let (mut loops, mut bytes, mut ios) = (0, 0, 0);
@@ -174,7 +174,7 @@ proptest! {
             }
             let plain = job.files.is_none() && job.runs.is_none() && job.random_percent.is_none();
             if job.random_map || !plain {
-                // Cut at visited blocks, or standing where another request ended.
+                // Cut at visited blocks, or at a position where another request ended.
                 continue;
             }
             let (list, align_bytes) = match request.operation {

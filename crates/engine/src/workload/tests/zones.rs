@@ -1,5 +1,5 @@
-//! Jobs over zones, and lengths that go by whether a request is random. Sequences named as fio's were logged by fio
-//! 3.33's `write_iolog` for the same options.
+//! Jobs over zones, and lengths that depend on whether a request is random. Sequences named after fio were logged by
+//! fio 3.33's `write_iolog` for the same options.
 
 use super::*;
 use crate::specification::job::{Runs, Sequencer, StridedZones};
@@ -26,10 +26,10 @@ fn offsets(job: &Job) -> Vec<u64> {
 fn a_sequence_takes_its_share_of_each_zone() {
     // fio for bs=4k, zonesize=16k, zonerange=64k, zoneskip=192k.
     assert_eq!(offsets(&zoned(16, 64, 192, 800))[..12], [0, 4, 8, 12, 256, 260, 264, 268, 512, 516, 520, 524]);
-    // fio for zonesize=64k, zonerange=16k: the zone is gone through four times.
+    // fio for zonesize=64k, zonerange=16k: each zone is traversed four times.
     let often = offsets(&zoned(64, 16, 192, 800));
     assert!(often[..16].iter().copied().eq([0, 4, 8, 12].repeat(4)) && often[16..20] == [208, 212, 216, 220]);
-    // fio for bs=12k, zonesize=16k: a zone takes what passes its share.
+    // fio for bs=12k, zonesize=16k: a zone accepts a request that exceeds its share.
     let long = Job { block_sizes: same(sizes(&[(12 << 10, 100.0)])), ..zoned(16, 32, 68, 800) };
     assert_eq!(offsets(&long)[..6], [0, 12, 100, 112, 200, 212]);
 }
@@ -37,7 +37,7 @@ fn a_sequence_takes_its_share_of_each_zone() {
 #[test]
 fn after_the_last_zone_comes_the_first() {
     assert_eq!(offsets(&zoned(8, 8, 92, 208))[..8], [0, 4, 100, 104, 200, 204, 0, 4]);
-    // The third zone has room for one request, and takes it twice.
+    // The third zone has space for one request, which is issued twice.
     assert_eq!(offsets(&zoned(8, 8, 92, 204))[..8], [0, 4, 100, 104, 200, 200, 0, 4]);
     assert_eq!(offsets(&zoned(8, 8, 92, 203))[..6], [0, 4, 100, 104, 0, 4]);
     // One zone that is larger than the part is the part.

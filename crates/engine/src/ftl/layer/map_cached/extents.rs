@@ -1,35 +1,36 @@
-//! A map of extents: which segments, of as many units as a map page has entries, are one run of units written in order.
+//! A map of extents: for each segment of as many units as a map page has entries, whether it is one run of units
+//! written in order.
 //!
-//! A run needs one entry, which is always in memory. A segment breaks when a unit of it is written out of order, and is
-//! whole again when all of its units have been written in order once more, by one request or by many. A short run at
-//! the beginning of a segment that holds nothing else is a run as well.
+//! A run needs one entry, which is always in memory. A segment breaks when one of its units is written out of order,
+//! and is whole again when all of its units have been written in order, by one request or by many. A short run at the
+//! start of a segment without other data is also a run.
 
 use super::Page;
 use serde::{Deserialize, Serialize};
 
 const BROKEN: u16 = 1 << 15;
 
-/// What a write has made of its segment.
+/// The effect of a write on its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It was and is one run.
     Whole,
     /// It was one run, and is no longer.
     Breaks,
-    /// It was broken, and is.
+    /// It was broken, and still is.
     Broken,
     /// It was broken, and is one run again.
     Mended,
 }
 
-/// By segment: the length of the run from its beginning that was written last, and whether it is broken.
+/// By segment: the length of the run from its start that was written last, and whether it is broken.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Extents {
     state: Vec<u16>,
 }
 
 impl Extents {
-    /// The most units a segment whose run can be counted.
+    /// The most units of a segment for which the length of the run can be stored.
     pub const UNITS_MAX: u32 = BROKEN as u32 - 1;
 
     pub fn new(pages: u32) -> Self {
@@ -44,7 +45,7 @@ impl Extents {
         self.state[page as usize] & BROKEN != 0
     }
 
-    /// The host writes the units `first..first + units` of a segment that has `segment_units`.
+    /// The host writes the units `first..first + units` of a segment with `segment_units` units.
     pub fn write(&mut self, page: Page, first: u32, units: u32, segment_units: u32) -> Change {
         let was_broken = self.is_broken(page);
         let run = u32::from(self.state[page as usize] & !BROKEN);
@@ -65,12 +66,12 @@ impl Extents {
         }
     }
 
-    /// A segment is one run of so many units from its beginning, or none.
+    /// Sets a segment to one run of this many units from its start, or to broken.
     pub fn take_up(&mut self, page: Page, run: Option<u32>) {
         self.state[page as usize] = run.map_or(BROKEN, |run| run as u16);
     }
 
-    /// Nothing is left of the segment.
+    /// Nothing in the segment is mapped any longer.
     pub fn forget(&mut self, page: Page) {
         self.state[page as usize] = 0;
     }
@@ -91,7 +92,7 @@ mod tests {
         // Rewritten in order, in pieces.
         assert_eq!(extents.write(0, 0, 4, 8), Change::Broken);
         assert_eq!(extents.write(0, 4, 4, 8), Change::Mended);
-        // And all at once.
+        // And in one write.
         assert_eq!(extents.write(0, 0, 8, 8), Change::Whole);
         assert_eq!(extents.write(0, 0, 1, 8), Change::Breaks);
         extents.forget(0);

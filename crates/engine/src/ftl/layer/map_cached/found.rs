@@ -1,8 +1,8 @@
-//! What a drive knows of its map after a loss of power: a scan has found the units, and the newest copies of map pages.
+//! The map cache after a loss of power: a scan has found the units, and the newest copies of map pages.
 //!
-//! The cache is empty, and changes that it held are in no map page. Which map pages in flash lack some is seen only
-//! when they are fetched, so all that name anything count as behind: dirty once they are fetched. Those that had never
-//! been written are known from the scan alone. A segment of a map of extents is one run if its units were written in
+//! The cache is empty, and the changes that it held are in no map page. Which map pages in flash lack changes is known
+//! only when they are fetched, so every non-empty one counts as outdated: it becomes dirty when it is fetched. Those
+//! never written are known from the scan alone. A segment of a map of extents is one run if its units were written in
 //! order.
 
 use super::{MapCached, Page};
@@ -10,7 +10,7 @@ use crate::ftl::recovery::FoundUnit;
 use crate::units::Lpn;
 
 impl MapCached {
-    /// Takes up the host's units that were found, in the order of their numbers. Only for a new cache.
+    /// Restores the host's units found by the scan, in the order of their numbers. Only for a new cache.
     pub fn take_up_units(&mut self, units: &[FoundUnit]) {
         let entries = self.entries_per_page;
         for units in units.chunk_by(|one, next| one.lpn.0 / entries == next.lpn.0 / entries) {
@@ -28,7 +28,7 @@ impl MapCached {
         }
     }
 
-    /// Takes up a copy of a map page that was found in flash. False when nothing needs it any more.
+    /// Restores a copy of a map page found in flash. False if it is no longer needed.
     pub fn take_up_page(&mut self, lpn: Lpn) -> bool {
         let is_needed = self.is_behind[(lpn.0 - self.user_units) as usize];
         self.pages_in_flash += u64::from(is_needed);

@@ -1,11 +1,11 @@
-//! The map pages that a drive keeps in memory when it has no room for its whole map (DFTL: Gupta, Kim and Urgaonkar
-//! 2009). The map itself is complete in the simulator's memory; what is decided here is what the drive would have to
-//! fetch and to write back.
+//! The cache of map pages of a drive whose memory holds only a part of the map (DFTL: Gupta, Kim and Urgaonkar 2009).
+//! The simulator's own map is complete; this cache determines which map pages the drive would fetch and write back.
 //!
-//! Map pages lie in flash as mapping units behind the host's, and are cleaned like them. What garbage collection moves
-//! is noted in the summary of the erase unit it goes to, as in LazyFTL (Ma, Feng and Li 2011): a map page in memory is
-//! changed at once, one in flash is behind, and is merged and dirty when it is next fetched. So garbage collection
-//! fetches no map pages. The same goes for what a scan finds after a loss of power (`found`).
+//! Map pages are stored in flash as mapping units after the host's, and garbage collection moves them like those. Units
+//! moved by garbage collection are recorded in the summary of their new erase unit, as in LazyFTL (Ma, Feng and Li
+//! 2011): a map page in memory is changed at once, one in flash is outdated, and is merged and dirty when it is next
+//! fetched. So garbage collection fetches no map pages. The same applies to what a scan finds after a loss of power
+//! (`found`).
 
 mod extents;
 mod found;
@@ -19,7 +19,7 @@ use extents::Extents;
 use recency::Recency;
 use serde::{Deserialize, Serialize};
 
-/// Number of a map page: the logical numbers `page * entries..` of the host.
+/// The number of a map page, which has the entries of the host's units `page * entries..`.
 pub type Page = u32;
 
 const NOWHERE: u32 = u32::MAX;
@@ -30,23 +30,24 @@ struct Cached {
     is_dirty: bool,
 }
 
+/// The layer of drives with a cache of map pages.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct MapCached {
     user_units: u32,
     entries_per_page: u32,
-    /// By map page: its place in the cache.
-    place_of: Vec<u32>,
+    /// By map page: its slot in the cache.
+    slot_of: Vec<u32>,
     cached: Vec<Cached>,
-    spare_places: Vec<u32>,
+    spare_slots: Vec<u32>,
     recency: Recency,
     /// By map page: whether garbage collection has moved units of it since it was last written back, or a scan has
     /// found them.
     is_behind: Vec<bool>,
     /// Only for a map of extents.
     extents: Option<Extents>,
-    /// Map pages that have a copy in flash.
+    /// Map pages with a copy in flash.
     pages_in_flash: u64,
-    /// Those that the last request has written back, in their order.
+    /// Map pages written back by the last request, in order.
     #[serde(skip)]
     written_back: Vec<Lpn>,
 }
@@ -71,14 +72,14 @@ impl MapCached {
             return Err(SpecificationError::new("map_cache.bytes", keys.bytes, allowed));
         }
         let pages = user_units.div_ceil(keys.entries_per_map_page);
-        let places = (keys.bytes / page_bytes).min(u64::from(pages)) as u32;
+        let slots = (keys.bytes / page_bytes).min(u64::from(pages)) as u32;
         Ok(Self {
             user_units,
             entries_per_page: keys.entries_per_map_page,
-            place_of: vec![NOWHERE; pages as usize],
-            cached: vec![Cached { page: 0, is_dirty: false }; places as usize],
-            spare_places: (0..places).rev().collect(),
-            recency: Recency::new(keys.eviction, places),
+            slot_of: vec![NOWHERE; pages as usize],
+            cached: vec![Cached { page: 0, is_dirty: false }; slots as usize],
+            spare_slots: (0..slots).rev().collect(),
+            recency: Recency::new(keys.eviction, slots),
             is_behind: vec![false; pages as usize],
             extents: (keys.form == MapForm::Extent).then(|| Extents::new(pages)),
             pages_in_flash: 0,
@@ -86,16 +87,16 @@ impl MapCached {
         })
     }
 
-    /// Takes up what another of the same drive has become. False when it is not one of the same drive.
+    /// Restores the saved cache of the same drive. False if it is of another drive.
     fn restore(&mut self, saved: Self) -> bool {
         let sizes = |cache: &Self| {
-            (cache.user_units, cache.entries_per_page, cache.place_of.len(), cache.cached.len(), cache.is_behind.len())
+            (cache.user_units, cache.entries_per_page, cache.slot_of.len(), cache.cached.len(), cache.is_behind.len())
         };
-        let places = self.cached.len() as u32;
+        let slots = self.cached.len() as u32;
         let fits = sizes(self) == sizes(&saved)
-            && saved.place_of.iter().all(|&place| place == NOWHERE || place < places)
-            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.place_of.len())
-            && saved.spare_places.iter().all(|&place| place < places)
+            && saved.slot_of.iter().all(|&slot| slot == NOWHERE || slot < slots)
+            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.slot_of.len())
+            && saved.spare_slots.iter().all(|&slot| slot < slots)
             && saved.recency.is_like(&self.recency)
             && saved.extents.as_ref().map(Extents::pages) == self.extents.as_ref().map(Extents::pages);
         if fits {
@@ -104,77 +105,77 @@ impl MapCached {
         fits
     }
 
-    /// Map pages of the whole drive.
+    /// The number of map pages of the drive.
     fn pages(&self) -> u32 {
-        self.place_of.len() as u32
+        self.slot_of.len() as u32
     }
 
-    /// The mapping unit that a map page is, behind those of the host.
+    /// The mapping unit of a map page, after those of the host.
     fn lpn_of(&self, page: Page) -> Lpn {
         Lpn(self.user_units + page)
     }
 
     fn is_cached(&self, page: Page) -> bool {
-        self.place_of[page as usize] != NOWHERE
+        self.slot_of[page as usize] != NOWHERE
     }
 
-    /// Whether more is known of a map page than what lies in flash.
+    /// Whether memory has changes to a map page that flash lacks.
     fn is_known_in_memory(&self, page: Page) -> bool {
         self.is_cached(page) || self.is_behind[page as usize]
     }
 
-    /// Uses a map page that may be in the cache. Returns whether it is.
+    /// Accesses a map page that may be in the cache. Returns whether it is.
     fn hit(&mut self, page: Page, changes: bool) -> bool {
-        let place = self.place_of[page as usize];
-        if place == NOWHERE {
+        let slot = self.slot_of[page as usize];
+        if slot == NOWHERE {
             return false;
         }
-        self.cached[place as usize].is_dirty |= changes;
-        self.recency.used(place);
+        self.cached[slot as usize].is_dirty |= changes;
+        self.recency.used(slot);
         true
     }
 
-    /// Puts a map page that is not there into the cache. Returns the one that must be written back for it, if any.
+    /// Inserts a map page that is not in the cache. Returns the one that must be written back for it, if any.
     fn insert(&mut self, page: Page, is_dirty: bool) -> Option<Page> {
         debug_assert!(!self.is_cached(page));
         let mut written_back = None;
-        let place = self.spare_places.pop().unwrap_or_else(|| {
-            let place = self.recency.evict();
-            let out = self.cached[place as usize];
-            self.place_of[out.page as usize] = NOWHERE;
+        let slot = self.spare_slots.pop().unwrap_or_else(|| {
+            let slot = self.recency.evict();
+            let out = self.cached[slot as usize];
+            self.slot_of[out.page as usize] = NOWHERE;
             written_back = out.is_dirty.then_some(out.page);
-            place
+            slot
         });
-        self.cached[place as usize] = Cached { page, is_dirty };
-        self.place_of[page as usize] = place;
-        self.recency.inserted(place);
+        self.cached[slot as usize] = Cached { page, is_dirty };
+        self.slot_of[page as usize] = slot;
+        self.recency.inserted(slot);
         written_back
     }
 
-    /// Forgets a map page that says nothing any more.
+    /// Removes a map page without mapped entries.
     fn remove(&mut self, page: Page) {
         self.is_behind[page as usize] = false;
-        let place = std::mem::replace(&mut self.place_of[page as usize], NOWHERE);
-        if place != NOWHERE {
-            self.recency.removed(place);
-            self.spare_places.push(place);
+        let slot = std::mem::replace(&mut self.slot_of[page as usize], NOWHERE);
+        if slot != NOWHERE {
+            self.recency.removed(slot);
+            self.spare_slots.push(slot);
         }
     }
 
     /// Garbage collection has moved a unit.
     fn moved(&mut self, lpn: Lpn) {
         if lpn.0 >= self.user_units {
-            // Where the map pages lie is known in memory.
+            // The locations of map pages are always in memory.
             return;
         }
         let page = lpn.0 / self.entries_per_page;
-        // Garbage collection keeps the order of units, so an extent stays one.
+        // Garbage collection preserves the order of units, so an extent remains one.
         if self.extents.as_ref().is_some_and(|extents| !extents.is_broken(page)) {
             return;
         }
-        match self.place_of[page as usize] {
+        match self.slot_of[page as usize] {
             NOWHERE => self.is_behind[page as usize] = true,
-            place => self.cached[place as usize].is_dirty = true,
+            slot => self.cached[slot as usize].is_dirty = true,
         }
     }
 }

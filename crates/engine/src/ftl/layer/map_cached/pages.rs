@@ -1,5 +1,5 @@
-//! Requests on a drive that must fetch map pages: each is taken apart at the borders of the map pages, and a map page
-//! is found before the units that it names.
+//! Requests on a drive that fetches map pages: each is split at the boundaries of map pages, and the map page is
+//! accessed before its units.
 
 use super::extents::Change;
 use super::{MapCached, Page};
@@ -14,7 +14,7 @@ use crate::specification::Drive;
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn, StreamId};
 
-/// Where map pages are written: with the host's data, since they are as hot.
+/// Map pages are written with the host's data, since they are as hot.
 const STREAM: StreamId = StreamId(0);
 
 impl Layer for MapCached {
@@ -108,14 +108,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         Ok(())
     }
 
-    /// Bytes of the host that a map page names.
+    /// Host bytes covered by a map page.
     fn span_bytes(&self) -> u64 {
         u64::from(self.layer.entries_per_page) << self.mapping_unit_shift
     }
 
     fn find_for_read(&mut self, page: Page) {
         if self.layer.extents.as_ref().is_none_or(|extents| extents.is_broken(page)) {
-            // A drive that turns read-only here has noted it, and goes on reading.
+            // A drive that becomes read-only here has recorded it, and continues reading.
             let _ = self.find(page, false);
         }
     }
@@ -130,7 +130,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         let change = cache.extents.as_mut().map(|extents| extents.write(page, first - start, units, segment_units));
         match change {
             Some(Change::Whole) => Ok(()),
-            // What it says is known from the one entry in memory.
+            // Its content follows from the one entry in memory.
             Some(Change::Breaks) => self.take_in(page, true),
             Some(Change::Mended) => {
                 self.drop_map_page(page);
@@ -140,14 +140,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         }
     }
 
-    /// Looks a map page up, and fetches it when it is not there.
+    /// Accesses a map page, and fetches it if it is not in the cache.
     fn find(&mut self, page: Page, changes: bool) -> Result<(), ReadOnly> {
         self.accounts.looked_up_map_page();
         if self.layer.hit(page, changes) {
             return Ok(());
         }
         let lpn = self.layer.lpn_of(page);
-        // Where a map page was never written back, nothing lies behind it, unless the power went before it was.
+        // A map page that was never written back has no copy in flash, except after a loss of power.
         let is_in_flash = self.map.physical(lpn) != Ppn::UNMAPPED;
         let is_behind = std::mem::take(&mut self.layer.is_behind[page as usize]);
         if !is_in_flash && !is_behind && !changes {
@@ -199,7 +199,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         }
     }
 
-    /// A map page all of whose units are trimmed is dropped; one that keeps some is changed.
+    /// A map page whose units are all trimmed is dropped; one with remaining units is changed.
     fn trim_by_map_pages(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
         let span = self.span_bytes();
         if let Some(reason) = self.read_only {
@@ -223,7 +223,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
                 self.find(page, true)?;
             }
         }
-        // Making room for another map page may have moved units of one that was dropped; now they are gone.
+        // Eviction for another map page may have moved units of a dropped one; now they are trimmed.
         for page in pages.filter(|&page| is_whole(page)) {
             self.layer.is_behind[page as usize] = false;
         }
@@ -235,7 +235,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         self.layer.is_known_in_memory(page) || self.map.physical(lpn) != Ppn::UNMAPPED
     }
 
-    /// Whether what the cache says of its map pages is so.
+    /// Checks the cache's counts of its map pages.
     fn check_map_cache(&self) -> Result<(), String> {
         let cache = &self.layer;
         let in_flash = (0..cache.pages()).filter(|&page| self.map.physical(cache.lpn_of(page)) != Ppn::UNMAPPED);
@@ -243,10 +243,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         if in_flash != cache.pages_in_flash {
             return Err(format!("{in_flash} map pages are in flash, but {} were counted", cache.pages_in_flash));
         }
-        for (place, cached) in cache.cached.iter().enumerate() {
-            let is_spare = cache.spare_places.contains(&(place as u32));
-            if !is_spare && cache.place_of[cached.page as usize] != place as u32 {
-                return Err(format!("map page {} lies at {place} of the cache, which it does not know", cached.page));
+        for (slot, cached) in cache.cached.iter().enumerate() {
+            let is_spare = cache.spare_slots.contains(&(slot as u32));
+            if !is_spare && cache.slot_of[cached.page as usize] != slot as u32 {
+                return Err(format!("map page {} is in slot {slot} of the cache, which it does not know", cached.page));
             }
         }
         for lpn in (0..cache.user_units).map(Lpn).filter(|&lpn| self.map.physical(lpn) != Ppn::UNMAPPED) {
@@ -261,7 +261,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
     }
 }
 
-/// The parts of a range that lie in one map page each, of `span` bytes: the map page, offset and length.
+/// The parts of a range within one map page of `span` bytes each: map page, offset and length.
 fn pieces(offset_bytes: u64, length_bytes: u32, span: u64) -> impl Iterator<Item = (Page, u64, u32)> {
     let end = offset_bytes + u64::from(length_bytes);
     (offset_bytes / span..end.div_ceil(span)).map(move |page| {

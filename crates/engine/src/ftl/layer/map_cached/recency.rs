@@ -1,12 +1,12 @@
-//! Which cached map page goes when room is needed: the least recently used one, or the clock's approximation of it
-//! (Corbato 1968). Both take constant time: a list through the places, or a hand that goes round them.
+//! The cached map page to evict: the least recently used one, or the clock algorithm's approximation of it (Corbato
+//! 1968). Both take constant time: a linked list of slots, or a hand that moves around them.
 
 use crate::specification::drive::Eviction;
 use serde::{Deserialize, Serialize};
 
 const NONE: u32 = u32::MAX;
 
-/// Order over the places of the cache. A place is inserted once before it is used or removed.
+/// The order of the slots of the cache. A slot is inserted once before it is used or removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Recency {
     Lru(List),
@@ -29,15 +29,13 @@ pub struct Hand {
 }
 
 impl Recency {
-    pub fn new(eviction: Eviction, places: u32) -> Self {
-        let places = places as usize;
+    pub fn new(eviction: Eviction, slots: u32) -> Self {
+        let slots = slots as usize;
         match eviction {
             Eviction::Lru => {
-                Self::Lru(List { newer: vec![NONE; places], older: vec![NONE; places], newest: NONE, oldest: NONE })
+                Self::Lru(List { newer: vec![NONE; slots], older: vec![NONE; slots], newest: NONE, oldest: NONE })
             }
-            Eviction::Clock => {
-                Self::Clock(Hand { is_filled: vec![false; places], was_used: vec![false; places], at: 0 })
-            }
+            Eviction::Clock => Self::Clock(Hand { is_filled: vec![false; slots], was_used: vec![false; slots], at: 0 }),
         }
     }
 
@@ -45,46 +43,46 @@ impl Recency {
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Lru(list), Self::Lru(other)) => {
-                let places = list.newer.len();
-                let is_known = |&place: &u32| place == NONE || (place as usize) < places;
-                places == other.newer.len()
-                    && places == list.older.len()
+                let slots = list.newer.len();
+                let is_known = |&slot: &u32| slot == NONE || (slot as usize) < slots;
+                slots == other.newer.len()
+                    && slots == list.older.len()
                     && list.newer.iter().chain(&list.older).chain([&list.newest, &list.oldest]).all(is_known)
             }
             (Self::Clock(hand), Self::Clock(other)) => {
-                let places = hand.is_filled.len();
-                places == other.is_filled.len() && places == hand.was_used.len() && hand.at < places
+                let slots = hand.is_filled.len();
+                slots == other.is_filled.len() && slots == hand.was_used.len() && hand.at < slots
             }
             _ => false,
         }
     }
 
-    pub fn inserted(&mut self, place: u32) {
+    pub fn inserted(&mut self, slot: u32) {
         match self {
-            Self::Lru(list) => list.put_first(place),
+            Self::Lru(list) => list.put_first(slot),
             Self::Clock(hand) => {
-                hand.is_filled[place as usize] = true;
-                hand.was_used[place as usize] = true;
+                hand.is_filled[slot as usize] = true;
+                hand.was_used[slot as usize] = true;
             }
         }
     }
 
-    pub fn used(&mut self, place: u32) {
+    pub fn used(&mut self, slot: u32) {
         match self {
             Self::Lru(list) => {
-                if list.newest != place {
-                    list.take_out(place);
-                    list.put_first(place);
+                if list.newest != slot {
+                    list.take_out(slot);
+                    list.put_first(slot);
                 }
             }
-            Self::Clock(hand) => hand.was_used[place as usize] = true,
+            Self::Clock(hand) => hand.was_used[slot as usize] = true,
         }
     }
 
-    pub fn removed(&mut self, place: u32) {
+    pub fn removed(&mut self, slot: u32) {
         match self {
-            Self::Lru(list) => list.take_out(place),
-            Self::Clock(hand) => hand.is_filled[place as usize] = false,
+            Self::Lru(list) => list.take_out(slot),
+            Self::Clock(hand) => hand.is_filled[slot as usize] = false,
         }
     }
 
@@ -92,9 +90,9 @@ impl Recency {
     pub fn evict(&mut self) -> u32 {
         match self {
             Self::Lru(list) => {
-                let place = list.oldest;
-                list.take_out(place);
-                place
+                let slot = list.oldest;
+                list.take_out(slot);
+                slot
             }
             Self::Clock(hand) => hand.evict(),
         }
@@ -102,18 +100,18 @@ impl Recency {
 }
 
 impl List {
-    fn put_first(&mut self, place: u32) {
-        self.newer[place as usize] = NONE;
-        self.older[place as usize] = self.newest;
+    fn put_first(&mut self, slot: u32) {
+        self.newer[slot as usize] = NONE;
+        self.older[slot as usize] = self.newest;
         match self.newest {
-            NONE => self.oldest = place,
-            before => self.newer[before as usize] = place,
+            NONE => self.oldest = slot,
+            before => self.newer[before as usize] = slot,
         }
-        self.newest = place;
+        self.newest = slot;
     }
 
-    fn take_out(&mut self, place: u32) {
-        let (newer, older) = (self.newer[place as usize], self.older[place as usize]);
+    fn take_out(&mut self, slot: u32) {
+        let (newer, older) = (self.newer[slot as usize], self.older[slot as usize]);
         match newer {
             NONE => self.newest = older,
             newer => self.older[newer as usize] = older,
@@ -128,11 +126,11 @@ impl List {
 impl Hand {
     fn evict(&mut self) -> u32 {
         loop {
-            let place = self.at;
+            let slot = self.at;
             self.at = (self.at + 1) % self.is_filled.len();
-            if self.is_filled[place] && !std::mem::take(&mut self.was_used[place]) {
-                self.is_filled[place] = false;
-                return place as u32;
+            if self.is_filled[slot] && !std::mem::take(&mut self.was_used[slot]) {
+                self.is_filled[slot] = false;
+                return slot as u32;
             }
         }
     }
@@ -149,20 +147,20 @@ mod tests {
         fn lru_evicts_what_was_not_used_longest(steps in proptest::collection::vec((0u32..6, 0u8..8), 1..300)) {
             let mut lru = Recency::new(Eviction::Lru, 6);
             let mut obvious: Vec<u32> = Vec::new();
-            for (place, action) in steps {
-                let is_there = obvious.contains(&place);
+            for (slot, action) in steps {
+                let is_there = obvious.contains(&slot);
                 if action == 0 && !obvious.is_empty() {
                     prop_assert_eq!(lru.evict(), obvious.remove(0));
                 } else if action == 1 && is_there {
-                    lru.removed(place);
-                    obvious.retain(|&other| other != place);
+                    lru.removed(slot);
+                    obvious.retain(|&other| other != slot);
                 } else if is_there {
-                    lru.used(place);
-                    obvious.retain(|&other| other != place);
-                    obvious.push(place);
+                    lru.used(slot);
+                    obvious.retain(|&other| other != slot);
+                    obvious.push(slot);
                 } else {
-                    lru.inserted(place);
-                    obvious.push(place);
+                    lru.inserted(slot);
+                    obvious.push(slot);
                 }
             }
         }
@@ -171,7 +169,7 @@ mod tests {
     #[test]
     fn the_clock_spares_what_was_used_since_its_hand_passed() {
         let mut clock = Recency::new(Eviction::Clock, 3);
-        (0..3).for_each(|place| clock.inserted(place));
+        (0..3).for_each(|slot| clock.inserted(slot));
         // All were used: the hand clears them and comes back to the first.
         assert_eq!(clock.evict(), 0);
         clock.inserted(0);

@@ -1,4 +1,4 @@
-//! For drives that keep what is written to them: how a unit is stored is known from its data.
+//! For drives that store the written data: how a unit is stored follows from its contents.
 
 use crate::error::ReadOnly;
 use crate::ftl::Ftl;
@@ -11,23 +11,24 @@ use crate::units::{Lpn, Ppn};
 /// How a unit of the host is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredAs {
+    /// In this many slots.
     Places(u32),
-    /// Its data is what another address holds.
+    /// Its data equals that of another address.
     SameAs(Lpn),
 }
 
-/// The calls between a drive that reduces data and the owner of its contents; other drives have none of them.
+/// Calls between a drive with data reduction and the owner of its contents; other drives implement none of them.
 pub trait Packs {
-    /// From now on it is noted what is put where.
+    /// Starts recording what is packed where.
     fn note_packing(&mut self);
-    /// Exchanges what was noted since the last call for an empty list.
+    /// Exchanges the records since the last call for an empty list.
     fn take_packed(&mut self, into: &mut Vec<(u32, Packed)>);
-    /// A write within one unit, whose contents are known.
+    /// A write within one unit with known contents.
     fn write_as(&mut self, request: &Request, stored: StoredAs) -> Result<(), ReadOnly>;
-    /// An address that holds what is stored at the place, if any does.
-    fn owner_of(&self, place: Ppn) -> Option<Lpn>;
-    /// Places in a mapping unit; 0 for a drive that does not reduce data.
-    fn places_per_unit(&self) -> u32;
+    /// An address whose data is stored in the slot, if there is one.
+    fn owner_of(&self, slot: Ppn) -> Option<Lpn>;
+    /// Slots in a mapping unit; 0 for a drive without data reduction.
+    fn slots_per_unit(&self) -> u32;
 }
 
 impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
@@ -44,11 +45,11 @@ impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
         L::write_as(self, request, stored)
     }
 
-    fn owner_of(&self, place: Ppn) -> Option<Lpn> {
-        self.map.is_live(place).then(|| self.map.logical(place))
+    fn owner_of(&self, slot: Ppn) -> Option<Lpn> {
+        self.map.is_live(slot).then(|| self.map.logical(slot))
     }
 
-    fn places_per_unit(&self) -> u32 {
-        if L::IS_PACKED { self.space.layout.places_per_unit() } else { 0 }
+    fn slots_per_unit(&self) -> u32 {
+        if L::IS_PACKED { self.space.layout.slots_per_unit() } else { 0 }
     }
 }

@@ -1,14 +1,14 @@
-//! Data reduction: mapping units are compressed to sizes of their own and packed one behind the other, and a unit that
-//! repeats another points at it instead of being stored.
+//! Data reduction: mapping units are compressed to individual sizes and packed back to back; the address of a duplicate
+//! is mapped to the existing copy instead of storing another.
 //!
-//! With it the flash is numbered finer: a *place* of the layout, of a PPN and of every count of live or programmed
-//! units holds `packing_bytes` instead of a mapping unit. A unit takes as many places in a row as it needs, within one
-//! run of data places; what is left of a run that is too short is padded. A mapping unit of flash is programmed when
-//! its last place is filled; until then the controller holds it, as it holds the index entries that do not yet fill a
-//! unit. The live bit of a unit is that of its first place.
+//! The flash then has finer numbers: a slot of the layout, of a PPN and of every count of live or programmed units
+//! holds `packing_bytes` instead of a mapping unit. A unit occupies as many consecutive slots as it needs, within one
+//! run of data slots; the rest of a run that is too short is padded. A mapping unit of flash is programmed when its
+//! last slot is filled; until then the controller buffers it, as it buffers index entries that do not yet fill a unit.
+//! The live bit of a unit is that of its first slot.
 //!
-//! This file keeps count of what is stored; `steps.rs` does what the host asks for and moves what is stored,
-//! `contents.rs` is for drives that keep what is written to them.
+//! This file records what is stored; `steps.rs` executes the host's requests and moves data, `contents.rs` is for
+//! drives that store the written data.
 
 pub mod contents;
 mod sharing;
@@ -23,40 +23,42 @@ use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 use sharing::Sharing;
 
-/// The most places in a mapping unit: their number is kept in a byte.
-const PLACES_PER_UNIT_MAX: u32 = 128;
+/// The most slots in a mapping unit: their number is stored in a byte.
+const SLOTS_PER_UNIT_MAX: u32 = 128;
 
-/// Units of the last request of new data that a repetition may point at.
+/// Units of the last request with new data that a duplicate may refer to.
 const REMEMBERED_MAX: usize = 4096;
 
+/// The layer of drives with data reduction.
 pub struct Reduced {
     settings: DataReduction,
     unit_bytes: u64,
-    places_per_unit_shift: u32,
-    /// By address: the places that its unit takes, while it is mapped.
-    stored_places: Table<u8>,
-    /// Which addresses have the same data; only with deduplication.
+    slots_per_unit_shift: u32,
+    /// By address: the slots that its unit occupies, while it is mapped.
+    stored_slots: Table<u8>,
+    /// Addresses with the same data; only with deduplication.
     sharing: Option<Sharing>,
-    /// The units of the last request of new data.
+    /// The units of the last request with new data.
     last_new: Vec<Lpn>,
     random: Random,
-    /// By stream: index entries that are not yet in flash.
+    /// By stream: bytes of index entries that are not yet in flash.
     index_bytes_waiting: Vec<u64>,
-    /// Units that the host has written: the time that ages go by.
+    /// Units written by the host: the clock of ages.
     host_units: u64,
-    live_places: u64,
-    /// The mapping unit of flash that garbage collection has read last and need not read again.
+    live_slots: u64,
+    /// The mapping unit of flash that garbage collection read last and need not read again.
     last_read_to_move: u32,
 }
 
-/// What of it is neither the drive file's nor in its tables.
+/// State in addition to the drive file and the tables.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Kept {
     last_new: Vec<Lpn>,
     random: Random,
     index_bytes_waiting: Vec<u64>,
     host_units: u64,
-    live_places: u64,
+    #[serde(alias = "live_places")]
+    live_slots: u64,
     last_read_to_move: u32,
 }
 
@@ -67,14 +69,14 @@ impl Reduced {
             random: self.random.clone(),
             index_bytes_waiting: self.index_bytes_waiting.clone(),
             host_units: self.host_units,
-            live_places: self.live_places,
+            live_slots: self.live_slots,
             last_read_to_move: self.last_read_to_move,
         }
     }
 
-    /// Goes on from what one of the same drive kept. False when it is not one of the same drive.
+    /// Restores the saved state of the same drive. False if it is of another drive.
     fn take_up(&mut self, kept: Kept) -> bool {
-        let known = |lpn: &Lpn| lpn.index() < self.stored_places.len();
+        let known = |lpn: &Lpn| lpn.index() < self.stored_slots.len();
         if kept.index_bytes_waiting.len() != self.index_bytes_waiting.len() || !kept.last_new.iter().all(known) {
             return false;
         }
@@ -82,7 +84,7 @@ impl Reduced {
         self.random = kept.random;
         self.index_bytes_waiting = kept.index_bytes_waiting;
         self.host_units = kept.host_units;
-        self.live_places = kept.live_places;
+        self.live_slots = kept.live_slots;
         self.last_read_to_move = kept.last_read_to_move;
         true
     }
@@ -91,66 +93,64 @@ impl Reduced {
     fn of(drive: &Drive, user_units: u32, streams: u8, seed: u64) -> Result<Self, SpecificationError> {
         check(drive)?;
         let settings = drive.data_reduction.clone();
-        let places_per_unit = drive.ftl.mapping_unit_bytes / settings.packing_bytes;
+        let slots_per_unit = drive.ftl.mapping_unit_bytes / settings.packing_bytes;
         let tables = Table::zeroed(user_units as usize)
-            .and_then(|places| Ok((places, settings.deduplication.then(|| Sharing::new(user_units)).transpose()?)));
-        let (stored_places, sharing) = tables.map_err(|error| {
+            .and_then(|slots| Ok((slots, settings.deduplication.then(|| Sharing::new(user_units)).transpose()?)));
+        let (stored_slots, sharing) = tables.map_err(|error| {
             SpecificationError::new("ftl.user_bytes", drive.ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
         Ok(Self {
             settings,
             unit_bytes: u64::from(drive.ftl.mapping_unit_bytes),
-            places_per_unit_shift: places_per_unit.trailing_zeros(),
-            stored_places,
+            slots_per_unit_shift: slots_per_unit.trailing_zeros(),
+            stored_slots,
             sharing,
             last_new: Vec::new(),
             random: Random::new(seed ^ 0x6475_7065),
             index_bytes_waiting: vec![0; usize::from(streams)],
             host_units: 0,
-            live_places: 0,
+            live_slots: 0,
             last_read_to_move: u32::MAX,
         })
     }
 
-    fn places_per_unit(&self) -> u32 {
-        1 << self.places_per_unit_shift
+    fn slots_per_unit(&self) -> u32 {
+        1 << self.slots_per_unit_shift
     }
 
-    /// What all addresses take when nothing can be reduced.
-    fn places_of_all_units(&self) -> u64 {
-        let units = self.stored_places.len() as u64;
+    /// Slots occupied by all addresses with incompressible, unique data.
+    fn slots_of_all_units(&self) -> u64 {
+        let units = self.stored_slots.len() as u64;
         let index_bytes = units * u64::from(self.settings.index_bytes_per_unit);
-        (units << self.places_per_unit_shift) + index_bytes.div_ceil(u64::from(self.settings.packing_bytes))
+        (units << self.slots_per_unit_shift) + index_bytes.div_ceil(u64::from(self.settings.packing_bytes))
     }
 
-    fn stored_places_of(&self, lpn: Lpn) -> u32 {
-        u32::from(self.stored_places.get(lpn.index()))
+    fn stored_slots_of(&self, lpn: Lpn) -> u32 {
+        u32::from(self.stored_slots.get(lpn.index()))
     }
 
-    /// Places that the index takes for as many stored units as lie in `places`, at most, and padding, at most, when
-    /// they are moved through `runs` runs of places. Units of full size always end where a run does.
-    fn overhead_places(&self, places: u64, runs: u64) -> u64 {
-        let unit_places = u64::from(self.places_per_unit());
-        let (units, padding) = if self.settings.compression {
-            (places, (runs + 1) * (unit_places - 1))
-        } else {
-            (places / unit_places, 0)
-        };
+    /// The most slots needed for the index of the stored units in `slots` slots, and for padding when they are moved
+    /// through `runs` runs of slots. Incompressible units always end where a run does.
+    fn overhead_slots(&self, slots: u64, runs: u64) -> u64 {
+        let unit_slots = u64::from(self.slots_per_unit());
+        let (units, padding) =
+            if self.settings.compression { (slots, (runs + 1) * (unit_slots - 1)) } else { (slots / unit_slots, 0) };
         let index_bytes = units * u64::from(self.settings.index_bytes_per_unit);
         let index_units = index_bytes / self.unit_bytes + u64::from(index_bytes > 0);
-        index_units * unit_places + padding
+        index_units * unit_slots + padding
     }
 
-    /// The places that a unit of this content takes; at least one, since even a unit of zeroes has to be found.
-    fn places_for(&self, content: Content) -> u32 {
+    /// The slots of a unit with this content; at least one, since even a unit of zeroes needs an entry.
+    fn slots_for(&self, content: Content) -> u32 {
         if !self.settings.compression {
-            return self.places_per_unit();
+            return self.slots_per_unit();
         }
         let stored_bytes = (self.unit_bytes * u64::from(100 - content.compress_percent.min(100))).div_ceil(100);
         (stored_bytes.div_ceil(u64::from(self.settings.packing_bytes)) as u32).max(1)
     }
 
-    /// Whether a request repeats the last one of new data, as fio draws it: a buffer repeats the one before or is new.
+    /// Draws whether a request duplicates the last one with new data, as fio does: a buffer repeats the previous one or
+    /// is new.
     fn draw_repetition(&mut self, content: Content) -> bool {
         if self.sharing.is_none() || content.dedupe_percent == 0 {
             return false;
@@ -168,17 +168,17 @@ impl Reduced {
         }
     }
 
-    /// The address that a repetition's `nth` unit repeats.
+    /// The address that the `nth` unit of a duplicate refers to.
     fn original(&self, nth: usize) -> Option<Lpn> {
         self.last_new.get(nth % self.last_new.len().max(1)).copied()
     }
 
-    fn store(&mut self, lpn: Lpn, places: u32) {
-        self.stored_places.set(lpn.index(), places as u8);
-        self.live_places += u64::from(places);
+    fn store(&mut self, lpn: Lpn, slots: u32) {
+        self.stored_slots.set(lpn.index(), slots as u8);
+        self.live_slots += u64::from(slots);
     }
 
-    /// Adds an entry to the stream's index. Returns whether a mapping unit of entries is to be programmed.
+    /// Adds an entry to the stream's index. Returns whether a mapping unit of entries must be programmed.
     fn index_is_due(&mut self, stream: StreamId) -> bool {
         let waiting = &mut self.index_bytes_waiting[stream.index()];
         *waiting += u64::from(self.settings.index_bytes_per_unit);
@@ -188,11 +188,11 @@ impl Reduced {
     }
 }
 
-/// The values of the table, before anything is computed from them.
+/// Checks the keys of the table before anything is computed from them.
 fn check(drive: &Drive) -> Result<(), SpecificationError> {
     let settings = &drive.data_reduction;
     let unit_bytes = drive.ftl.mapping_unit_bytes;
-    let packing_bytes_min = (unit_bytes / PLACES_PER_UNIT_MAX).max(1);
+    let packing_bytes_min = (unit_bytes / SLOTS_PER_UNIT_MAX).max(1);
     if !settings.packing_bytes.is_power_of_two() || !(packing_bytes_min..=unit_bytes).contains(&settings.packing_bytes)
     {
         let allowed = format!("a power of two from {packing_bytes_min} to ftl.mapping_unit_bytes, {unit_bytes}");

@@ -1,11 +1,11 @@
-//! Which addresses have the same data: a ring of addresses for each stored unit that more than one points at.
+//! Addresses with the same data: a ring of addresses for each stored unit with more than one address.
 
 use crate::table::Table;
 use crate::units::Lpn;
 use std::io;
 
 pub struct Sharing {
-    /// One more than the neighbour's number; 0 for an address that is alone.
+    /// The neighbour's number plus one; 0 for an address without neighbours.
     next: Table<u32>,
     previous: Table<u32>,
 }
@@ -23,7 +23,7 @@ impl Sharing {
         self.previous.get(lpn.index()).checked_sub(1).map(Lpn)
     }
 
-    /// Puts `lpn`, which is alone, behind `member`.
+    /// Inserts `lpn`, which is in no ring, after `member`.
     pub fn join(&mut self, lpn: Lpn, member: Lpn) {
         debug_assert!(self.next(lpn).is_none() && lpn != member);
         let after = self.next(member).unwrap_or(member);
@@ -31,13 +31,13 @@ impl Sharing {
         self.tie(lpn, after);
     }
 
-    /// Takes `lpn` out of its ring. Returns a member that stays, if any does.
+    /// Removes `lpn` from its ring. Returns a remaining member, if there is one.
     pub fn leave(&mut self, lpn: Lpn) -> Option<Lpn> {
         let (next, previous) = (self.next(lpn)?, self.previous(lpn)?);
         self.next.set(lpn.index(), 0);
         self.previous.set(lpn.index(), 0);
         if next == previous {
-            // Of two, one is left, alone.
+            // Of a ring of two, the other address remains alone.
             self.next.set(next.index(), 0);
             self.previous.set(next.index(), 0);
         } else {
@@ -46,7 +46,7 @@ impl Sharing {
         Some(next)
     }
 
-    /// Whether each is its neighbour's neighbour, so that every ring is closed.
+    /// Whether every ring is closed.
     pub fn is_closed(&self) -> bool {
         let units = (0..self.next.len() as u32).map(Lpn);
         let follows = |lpn: Lpn| self.next(lpn).is_none_or(|next| self.previous(next) == Some(lpn));

@@ -1,4 +1,4 @@
-//! The steps of the translation layer that go otherwise where data is reduced.
+//! The steps of the translation layer that differ with data reduction.
 
 use super::contents::StoredAs;
 use super::{Kept, Reduced, check};
@@ -25,7 +25,7 @@ impl Layer for Reduced {
         Self::of(drive, user_units, streams, seed)
     }
 
-    fn places_per_unit(drive: &Drive) -> Result<u32, SpecificationError> {
+    fn slots_per_unit(drive: &Drive) -> Result<u32, SpecificationError> {
         check(drive)?;
         Ok(drive.ftl.mapping_unit_bytes / drive.data_reduction.packing_bytes)
     }
@@ -34,20 +34,20 @@ impl Layer for Reduced {
         self.host_units
     }
 
-    fn places_of_all(&self, _units: u32) -> u64 {
-        self.places_of_all_units()
+    fn slots_of_all(&self, _units: u32) -> u64 {
+        self.slots_of_all_units()
     }
 
-    fn live_places(&self, _mapped_units: u64) -> u64 {
-        self.live_places
+    fn live_slots(&self, _mapped_units: u64) -> u64 {
+        self.live_slots
     }
 
-    fn places_of(&self, lpn: Lpn) -> u32 {
-        self.stored_places_of(lpn)
+    fn slots_of(&self, lpn: Lpn) -> u32 {
+        self.stored_slots_of(lpn)
     }
 
     fn table_bytes(&self) -> usize {
-        self.stored_places.bytes() + self.sharing.as_ref().map_or(0, super::sharing::Sharing::bytes)
+        self.stored_slots.bytes() + self.sharing.as_ref().map_or(0, super::sharing::Sharing::bytes)
     }
 
     fn erased(&mut self) {
@@ -67,10 +67,10 @@ impl Layer for Reduced {
     }
 
     fn read_to_modify<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, lpn: Lpn, old: Ppn) {
-        let places_per_unit = u64::from(ftl.layer.places_per_unit());
+        let slots_per_unit = u64::from(ftl.layer.slots_per_unit());
         for unit in ftl.units_of(old, lpn) {
             let takes_flash = ftl.clock.read(Ppn(unit), Cause::ReadModifyWrite);
-            ftl.accounts.read(Cause::ReadModifyWrite, places_per_unit * u64::from(takes_flash));
+            ftl.accounts.read(Cause::ReadModifyWrite, slots_per_unit * u64::from(takes_flash));
         }
     }
 
@@ -87,61 +87,61 @@ impl Layer for Reduced {
     ) {
         for &(lpn, from) in units {
             ftl.read_to_move(lpn, from, cause);
-            let places = ftl.layer.stored_places_of(lpn);
-            ftl.make_room_to_move(stream, places);
-            let to = ftl.take_places(stream, places, cause, |place| Packed::Moved { lpn, from, place, places });
+            let slots = ftl.layer.stored_slots_of(lpn);
+            ftl.make_room_to_move(stream, slots);
+            let to = ftl.take_slots(stream, slots, cause, |slot| Packed::Moved { lpn, from, slot, slots });
             ftl.map.link(lpn, to);
             ftl.map.mark_live(to);
             ftl.point_sharers(lpn, to);
-            ftl.space.frontier(stream).note_moved(u64::from(places), born_at);
+            ftl.space.frontier(stream).note_moved(u64::from(slots), born_at);
             ftl.observe_move(&[(lpn, from)], stream);
             if ftl.layer.index_is_due(stream) {
-                let places = ftl.layer.places_per_unit();
-                ftl.make_room_to_move(stream, places);
+                let slots = ftl.layer.slots_per_unit();
+                ftl.make_room_to_move(stream, slots);
                 ftl.take_index_unit(stream);
             }
         }
     }
 
     fn still_at<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, _lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
-        // Another address may have inherited it.
+        // Another address may share the data and still refer to it.
         ftl.map.is_live(from).then(|| {
             let owner = ftl.map.logical(from);
-            (owner, ftl.layer.stored_places_of(owner))
+            (owner, ftl.layer.stored_slots_of(owner))
         })
     }
 
-    /// Packed less tightly than it is now.
-    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, places: u64) -> bool {
+    /// It may be packed less densely than before.
+    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, slots: u64) -> bool {
         let space = &ftl.space;
         let free = u64::from(space.free.len()) * u64::from(space.layout.data_units_per_erase_unit());
         let runs = u64::from(space.layout.runs_per_erase_unit());
-        u64::from(space.places_left(stream)) + free >= places + ftl.layer.overhead_places(places, runs)
+        u64::from(space.slots_left(stream)) + free >= slots + ftl.layer.overhead_slots(slots, runs)
     }
 
-    /// Padding and index.
-    fn overhead_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, live_places: u32) -> u64 {
+    /// For padding and index.
+    fn overhead_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, live_slots: u32) -> u64 {
         let runs = u64::from(ftl.space.layout.runs_per_erase_unit());
-        ftl.layer.overhead_places(u64::from(live_places), runs)
+        ftl.layer.overhead_slots(u64::from(live_slots), runs)
     }
 
-    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, places: u32) {
-        ftl.take_stale_places(stream, places, Cause::Padding);
-        ftl.accounts.padded(u64::from(places));
+    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, slots: u32) {
+        ftl.take_stale_slots(stream, slots, Cause::Padding);
+        ftl.accounts.padded(u64::from(slots));
     }
 
-    /// Addresses that were found at one place share it.
+    /// Addresses found in one slot share it.
     fn take_up_units<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, units: &[FoundUnit]) {
         ftl.link_stored(units);
-        ftl.count_live_places(units);
+        ftl.count_live_slots(units);
     }
 
     fn take_up_host_units(&mut self, host_units: u64) {
         self.host_units = host_units;
     }
 
-    fn places_left_in_begun_units<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> u64 {
-        let mask = ftl.layer.places_per_unit() - 1;
+    fn slots_left_in_begun_units<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> u64 {
+        let mask = ftl.layer.slots_per_unit() - 1;
         let open = ftl.space.frontiers.iter().filter(|frontier| frontier.erase_unit.is_some());
         open.map(|frontier| u64::from(frontier.next().0.wrapping_neg() & mask)).sum()
     }
@@ -157,7 +157,7 @@ impl Layer for Reduced {
         }
         let identifier = request.content.identifier;
         match stored {
-            StoredAs::Places(places) => ftl.write_places(lpn, places, identifier)?,
+            StoredAs::Places(slots) => ftl.write_slots(lpn, slots, identifier)?,
             StoredAs::SameAs(original) => ftl.share(lpn, original, identifier)?,
         }
         ftl.accounts.host_wrote(u64::from(request.length_bytes));
@@ -177,8 +177,8 @@ impl Layer for Reduced {
     }
 
     fn tables(&mut self, units: u32) -> Vec<(&mut dyn TableBytes, u64)> {
-        let places_max = u64::from(self.places_per_unit());
-        let mut tables: Vec<(&mut dyn TableBytes, u64)> = vec![(&mut self.stored_places, places_max)];
+        let slots_max = u64::from(self.slots_per_unit());
+        let mut tables: Vec<(&mut dyn TableBytes, u64)> = vec![(&mut self.stored_slots, slots_max)];
         for table in self.sharing.iter_mut().flat_map(super::sharing::Sharing::tables) {
             tables.push((table, u64::from(units)));
         }
@@ -186,13 +186,13 @@ impl Layer for Reduced {
     }
 }
 
-/// What the host asks for.
+/// Requests of the host.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     fn write_reduced(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
         let end = request.offset_bytes + u64::from(request.length_bytes);
         let repeats = self.layer.draw_repetition(request.content);
-        let places = self.layer.places_for(request.content);
+        let slots = self.layer.slots_for(request.content);
         let mut at = request.offset_bytes;
         let mut nth = 0;
         while at < end {
@@ -206,7 +206,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
             match original.filter(|&original| self.map.physical(original) != Ppn::UNMAPPED) {
                 Some(original) => self.share(lpn, original, request.content.identifier)?,
                 None => {
-                    self.write_places(lpn, places, request.content.identifier)?;
+                    self.write_slots(lpn, slots, request.content.identifier)?;
                     if is_whole && !repeats {
                         self.layer.remember(lpn, request.content);
                     }
@@ -219,17 +219,17 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         Ok(())
     }
 
-    pub(super) fn write_places(&mut self, lpn: Lpn, places: u32, identifier: u8) -> Result<(), ReadOnly> {
+    pub(super) fn write_slots(&mut self, lpn: Lpn, slots: u32, identifier: u8) -> Result<(), ReadOnly> {
         let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
-        if !self.has_room(stream, places) {
-            self.make_room_for_places(stream, places)?;
-            // Garbage collection may have moved the old copy, and with it what the policy goes by.
+        if !self.has_room(stream, slots) {
+            self.make_room_for_slots(stream, slots)?;
+            // Garbage collection may have moved the old copy, which the policy decides by.
             stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
-            if !self.has_room(stream, places) {
-                self.make_room_for_places(stream, places)?;
+            if !self.has_room(stream, slots) {
+                self.make_room_for_slots(stream, slots)?;
             }
         }
-        let ppn = self.take_places(stream, places, Cause::Host, |place| Packed::Written { lpn, place, places });
+        let ppn = self.take_slots(stream, slots, Cause::Host, |slot| Packed::Written { lpn, slot, slots });
         let old = self.map.physical(lpn);
         if old == Ppn::UNMAPPED {
             self.accounts.mapped();
@@ -238,14 +238,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
         self.map.link(lpn, ppn);
         self.map.mark_live(ppn);
-        self.layer.store(lpn, places);
-        self.accounts.host(stream, places);
+        self.layer.store(lpn, slots);
+        self.accounts.host(stream, slots);
         self.note_host_unit(stream)?;
-        if C::PACED { self.pace_gc(places) } else { Ok(()) }
+        if C::PACED { self.pace_gc(slots) } else { Ok(()) }
     }
 
-    /// The data is stored already, at `original`: the address only points at it. Nothing is compared or read: the
-    /// controller is taken to know it by a hash.
+    /// The data is stored already, at `original`: the address is mapped to it. Nothing is compared or read: the
+    /// controller is assumed to recognise duplicates by a hash.
     pub(super) fn share(&mut self, lpn: Lpn, original: Lpn, identifier: u8) -> Result<(), ReadOnly> {
         if let Some(reason) = self.read_only {
             return Err(reason);
@@ -265,92 +265,92 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         self.note_host_unit(stream)
     }
 
-    /// An address that holds nothing points at what another has stored.
+    /// Maps an unmapped address to the stored unit of another.
     fn point_at(&mut self, lpn: Lpn, original: Lpn) {
         self.map.point(lpn, self.map.physical(original));
         let reduction = &mut self.layer;
-        let places = reduction.stored_places.get(original.index());
-        reduction.stored_places.set(lpn.index(), places);
+        let slots = reduction.stored_slots.get(original.index());
+        reduction.stored_slots.set(lpn.index(), slots);
         reduction.sharing.as_mut().expect("repetitions are found by deduplication").join(lpn, original);
     }
 
-    /// The address no longer holds what it held at `old`; other addresses that share the data keep it.
+    /// The address no longer maps to `old`; other addresses with the same data still do.
     fn release(&mut self, lpn: Lpn, old: Ppn) {
         let reduction = &mut self.layer;
         if let Some(heir) = reduction.sharing.as_mut().and_then(|sharing| sharing.leave(lpn)) {
             self.map.link(heir, old);
             return;
         }
-        let places = reduction.stored_places_of(lpn);
-        reduction.live_places -= u64::from(places);
+        let slots = reduction.stored_slots_of(lpn);
+        reduction.live_slots -= u64::from(slots);
         let erase_unit = self.space.layout.erase_unit_of(old);
         self.map.mark_stale(old);
-        self.space.occupancy.lose(erase_unit, places);
-        self.accounts.lost(|| self.space.stream_of(erase_unit), places);
+        self.space.occupancy.lose(erase_unit, slots);
+        self.accounts.lost(|| self.space.stream_of(erase_unit), slots);
     }
 
-    /// Counts a unit that the host has written, and programs the index when a mapping unit of it is full.
+    /// Counts a unit written by the host, and programs the index when a mapping unit of it is full.
     fn note_host_unit(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
         let reduction = &mut self.layer;
         reduction.host_units += 1;
         if reduction.index_is_due(stream) {
-            let places = reduction.places_per_unit();
-            if !self.has_room(stream, places) {
-                self.make_room_for_places(stream, places)?;
+            let slots = reduction.slots_per_unit();
+            if !self.has_room(stream, slots) {
+                self.make_room_for_slots(stream, slots)?;
             }
             self.take_index_unit(stream);
         }
         Ok(())
     }
 
-    fn has_room(&self, stream: StreamId, places: u32) -> bool {
-        self.space.frontiers[stream.index()].run_length() >= places
+    fn has_room(&self, stream: StreamId, slots: u32) -> bool {
+        self.space.frontiers[stream.index()].run_length() >= slots
     }
 
-    fn make_room_for_places(&mut self, stream: StreamId, places: u32) -> Result<(), ReadOnly> {
-        // Garbage collection into the same frontier may leave a run that is too short again, but not so often.
+    fn make_room_for_slots(&mut self, stream: StreamId, slots: u32) -> Result<(), ReadOnly> {
+        // Garbage collection into the same frontier may leave a run that is too short again, but not this often.
         for _ in 0..=2 * self.space.occupancy.erase_units() {
             self.pad_run(stream);
             self.make_room_for_host(stream)?;
-            if self.has_room(stream, places) {
+            if self.has_room(stream, slots) {
                 return Ok(());
             }
         }
         Err(self.find_nothing_to_reclaim())
     }
 
-    /// Takes places that are there. Mapping units of flash that are full with them are programmed.
+    /// Takes free slots of the frontier. Mapping units of flash that become full are programmed.
     #[inline(always)]
-    fn take_places(&mut self, stream: StreamId, places: u32, cause: Cause, packed: impl FnOnce(Ppn) -> Packed) -> Ppn {
-        let shift = self.layer.places_per_unit_shift;
-        let ppn = self.space.frontiers[stream.index()].take_many(places);
+    fn take_slots(&mut self, stream: StreamId, slots: u32, cause: Cause, packed: impl FnOnce(Ppn) -> Packed) -> Ppn {
+        let shift = self.layer.slots_per_unit_shift;
+        let ppn = self.space.frontiers[stream.index()].take_many(slots);
         self.clock.pack(packed(ppn));
-        for unit in ppn.0 >> shift..(ppn.0 + places) >> shift {
+        for unit in ppn.0 >> shift..(ppn.0 + slots) >> shift {
             self.clock.program(Ppn(unit), cause);
         }
         ppn
     }
 
-    /// A mapping unit of index entries. Garbage collection does not move it: moved data gets new entries.
+    /// Takes a mapping unit for index entries. Garbage collection does not move it: moved data gets new entries.
     fn take_index_unit(&mut self, stream: StreamId) {
-        let places = self.layer.places_per_unit();
-        self.take_stale_places(stream, places, Cause::Metadata);
-        self.accounts.index(places);
+        let slots = self.layer.slots_per_unit();
+        self.take_stale_slots(stream, slots, Cause::Metadata);
+        self.accounts.index(slots);
     }
 
-    /// Fills the rest of the run up, so that the next unit does not have to lie on both sides of its end.
+    /// Pads the rest of the run, so that the next unit does not cross its end.
     fn pad_run(&mut self, stream: StreamId) {
-        let places = self.space.frontiers[stream.index()].run_length();
-        if places > 0 {
-            self.take_stale_places(stream, places, Cause::Padding);
-            self.accounts.padded(u64::from(places));
+        let slots = self.space.frontiers[stream.index()].run_length();
+        if slots > 0 {
+            self.take_stale_slots(stream, slots, Cause::Padding);
+            self.accounts.padded(u64::from(slots));
         }
     }
 
-    fn take_stale_places(&mut self, stream: StreamId, places: u32, cause: Cause) {
+    fn take_stale_slots(&mut self, stream: StreamId, slots: u32, cause: Cause) {
         let erase_unit = self.space.frontiers[stream.index()].erase_unit.expect("there is room in an open erase unit");
-        self.take_places(stream, places, cause, |place| Packed::Nothing { place, places });
-        self.space.occupancy.lose(erase_unit, places);
+        self.take_slots(stream, slots, cause, |slot| Packed::Nothing { slot, slots });
+        self.space.occupancy.lose(erase_unit, slots);
     }
 
     fn read_reduced(&mut self, request: &Request) {
@@ -363,7 +363,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         let mut read_units = 0;
         for lpn in (first.0..=last.0).map(Lpn) {
             let ppn = self.map.physical(lpn);
-            // What was never written reads as zeroes, which takes no flash operation.
+            // Unwritten addresses read as zeroes, without a flash operation.
             if ppn == Ppn::UNMAPPED {
                 continue;
             }
@@ -374,33 +374,34 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
                 }
             }
         }
-        let places_per_unit = u64::from(self.layer.places_per_unit());
-        self.accounts.read(Cause::Host, read_units * places_per_unit);
+        let slots_per_unit = u64::from(self.layer.slots_per_unit());
+        self.accounts.read(Cause::Host, read_units * slots_per_unit);
     }
 
-    /// The mapping units of flash that what is stored at `ppn` touches.
+    /// The mapping units of flash that the unit stored at `ppn` touches.
     fn units_of(&self, ppn: Ppn, lpn: Lpn) -> RangeInclusive<u32> {
-        let shift = self.layer.places_per_unit_shift;
-        ppn.0 >> shift..=(ppn.0 + self.layer.stored_places_of(lpn) - 1) >> shift
+        let shift = self.layer.slots_per_unit_shift;
+        ppn.0 >> shift..=(ppn.0 + self.layer.stored_slots_of(lpn) - 1) >> shift
     }
 }
 
-/// Moving what is stored at variable size.
+/// Moving units of variable size.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
-    /// Several units may lie in one mapping unit of flash, and one in two: each mapping unit is read once in a row.
+    /// A mapping unit of flash may hold several units, and a unit may span two: consecutive reads of one are counted
+    /// once.
     fn read_to_move(&mut self, lpn: Lpn, from: Ppn, cause: Cause) {
-        let places_per_unit = u64::from(self.layer.places_per_unit());
+        let slots_per_unit = u64::from(self.layer.slots_per_unit());
         for unit in self.units_of(from, lpn) {
             if std::mem::replace(&mut self.layer.last_read_to_move, unit) != unit {
                 self.clock.read(Ppn(unit), cause);
                 let counted_as = if cause == Cause::WearLeveling { cause } else { Cause::Gc };
-                self.accounts.read(counted_as, places_per_unit);
+                self.accounts.read(counted_as, slots_per_unit);
             }
         }
     }
 
-    fn make_room_to_move(&mut self, stream: StreamId, places: u32) {
-        while !self.has_room(stream, places) {
+    fn make_room_to_move(&mut self, stream: StreamId, slots: u32) {
+        while !self.has_room(stream, slots) {
             self.pad_run(stream);
             if !self.go_on(stream) {
                 self.open(stream);
@@ -408,7 +409,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
     }
 
-    /// All addresses with the same data follow it.
+    /// Maps all addresses with the same data to the new slot.
     fn point_sharers(&mut self, lpn: Lpn, to: Ppn) {
         let Some(sharing) = &self.layer.sharing else { return };
         let mut member = sharing.next(lpn);
@@ -418,7 +419,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         }
     }
 
-    /// Every stored unit is live, belongs to one of the addresses that point at it, and overlaps no other.
+    /// Checks that every stored unit is live, has an address mapped to it, and overlaps no other.
     fn check_stored(&self) -> Result<(), String> {
         let reduction = &self.layer;
         if reduction.sharing.as_ref().is_some_and(|sharing| !sharing.is_closed()) {
@@ -433,14 +434,14 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
             }
             mapped += 1;
             let owner = self.map.logical(ppn);
-            if self.map.physical(owner) != ppn || reduction.stored_places_of(owner) != reduction.stored_places_of(lpn) {
+            if self.map.physical(owner) != ppn || reduction.stored_slots_of(owner) != reduction.stored_slots_of(lpn) {
                 return Err(format!("{lpn:?} is mapped to {ppn:?}, which belongs to {owner:?}"));
             }
             if !self.map.is_live(ppn) {
                 return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
             }
             if owner == lpn {
-                stored.push((ppn, reduction.stored_places_of(lpn)));
+                stored.push((ppn, reduction.stored_slots_of(lpn)));
             }
         }
         if mapped != self.accounts.mapped_units() {
@@ -450,9 +451,9 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         if let Some(pair) = stored.windows(2).find(|pair| pair[0].0.0 + pair[0].1 > pair[1].0.0) {
             return Err(format!("what is stored at {:?} and {:?} overlaps", pair[0].0, pair[1].0));
         }
-        let places: u64 = stored.iter().map(|&(_, places)| u64::from(places)).sum();
-        if places != reduction.live_places {
-            return Err(format!("{places} places are live, but {} were counted", reduction.live_places));
+        let slots: u64 = stored.iter().map(|&(_, slots)| u64::from(slots)).sum();
+        if slots != reduction.live_slots {
+            return Err(format!("{slots} slots are live, but {} were counted", reduction.live_slots));
         }
         Ok(())
     }
@@ -460,7 +461,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
 
 /// After a loss of power.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
-    /// Takes up what a scan has found. Addresses that were found at one place share it.
+    /// Restores the result of a scan. Addresses found in one slot share it.
     fn link_stored(&mut self, units: &[FoundUnit]) {
         self.accounts.take_up_mapped(units.len() as u64);
         for unit in units {
@@ -469,23 +470,23 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
             } else {
                 self.map.link(unit.lpn, unit.ppn);
                 self.map.mark_live(unit.ppn);
-                self.layer.store(unit.lpn, unit.places);
+                self.layer.store(unit.lpn, unit.slots);
             }
         }
     }
 
-    /// Counts what is not live off the erase units that hold anything; no place after what is written is.
-    fn count_live_places(&mut self, units: &[FoundUnit]) {
-        let mut live_places = vec![0; self.space.erase_units() as usize];
+    /// Subtracts what is not live from the written erase units; unwritten slots are not live here.
+    fn count_live_slots(&mut self, units: &[FoundUnit]) {
+        let mut live_slots = vec![0; self.space.erase_units() as usize];
         for unit in units.iter().filter(|unit| self.map.logical(unit.ppn) == unit.lpn) {
-            live_places[self.space.layout.erase_unit_of(unit.ppn).index()] += unit.places;
+            live_slots[self.space.layout.erase_unit_of(unit.ppn).index()] += unit.slots;
         }
-        for (erase_unit, live_places) in (0..).map(EraseUnit).zip(live_places) {
+        for (erase_unit, live_slots) in (0..).map(EraseUnit).zip(live_slots) {
             if self.space.occupancy.state(erase_unit) != State::Open {
                 continue;
             }
-            self.space.occupancy.lose(erase_unit, self.space.layout.data_units_per_erase_unit() - live_places);
-            self.accounts.found(self.space.stream_of(erase_unit), live_places);
+            self.space.occupancy.lose(erase_unit, self.space.layout.data_units_per_erase_unit() - live_slots);
+            self.accounts.found(self.space.stream_of(erase_unit), live_slots);
         }
     }
 }

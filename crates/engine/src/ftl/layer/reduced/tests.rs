@@ -35,19 +35,18 @@ fn drive_json(settings: &DataReduction) -> serde_json::Value {
 
 /// 4096 bytes, of which compression takes so many percent away, in places of 512 bytes, counted by hand.
 #[test]
-fn compressed_units_take_whole_places() {
+fn compressed_units_take_whole_slots() {
     let reduction = reduction(settings(true, false));
-    for (compress_percent, places) in [(0, 8), (12, 8), (13, 7), (33, 6), (50, 4), (51, 4), (75, 2), (99, 1), (100, 1)]
-    {
+    for (compress_percent, slots) in [(0, 8), (12, 8), (13, 7), (33, 6), (50, 4), (51, 4), (75, 2), (99, 1), (100, 1)] {
         let content = Content { compress_percent, ..Content::default() };
-        assert_eq!(reduction.places_for(content), places, "{compress_percent} %");
+        assert_eq!(reduction.slots_for(content), slots, "{compress_percent} %");
     }
 }
 
 #[test]
 fn without_compression_every_unit_is_stored_whole() {
     let reduction = reduction(settings(false, true));
-    assert_eq!(reduction.places_for(Content { compress_percent: 90, ..Content::default() }), 8);
+    assert_eq!(reduction.slots_for(Content { compress_percent: 90, ..Content::default() }), 8);
 }
 
 #[test]

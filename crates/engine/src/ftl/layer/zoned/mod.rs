@@ -1,7 +1,7 @@
-//! A drive of zones: what is written to a zone goes to erase units of its own, in the order of its addresses, and a
-//! reset erases them. So no live unit is ever moved.
+//! A zoned drive: each zone is written to erase units of its own, in the order of its addresses, and a reset erases
+//! them. So no live unit is ever moved.
 //!
-//! Where a zone becomes full inside an erase unit, because its capacity is no whole number of them or because it is
+//! Where a zone becomes full inside an erase unit, because its capacity is no multiple of erase units or because it is
 //! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
 
 mod slots;
@@ -21,15 +21,16 @@ use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 pub use slots::ZoneSlots;
 pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
 
+/// The layer of zoned drives.
 pub struct Zoned {
     table: ZoneTable,
     /// By zone, in the order in which they were filled.
     erase_units: Vec<Vec<EraseUnit>>,
-    /// Of all zones, when each is full.
+    /// The slots of all zones when each is full.
     places: u64,
-    /// Places of a program group, which a die programs at once.
+    /// Slots of a program group, which a die programs at once.
     group_units: u32,
-    /// Places of erase units that were erased before they were programmed.
+    /// Slots of erase units that were erased before they were programmed.
     unprogrammed: u64,
 }
 
@@ -59,7 +60,7 @@ impl Layer for Zoned {
         })
     }
 
-    fn places_of_all(&self, _units: u32) -> u64 {
+    fn slots_of_all(&self, _units: u32) -> u64 {
         self.places
     }
 
@@ -71,7 +72,7 @@ impl Layer for Zoned {
         Some(&self.table)
     }
 
-    fn unprogrammed_places(&self) -> u64 {
+    fn unprogrammed_slots(&self) -> u64 {
         self.unprogrammed
     }
 
@@ -90,9 +91,9 @@ impl Layer for Zoned {
     }
 }
 
-/// The commands of a zoned drive. Zones count from 0.
+/// Commands of a zoned drive. Zones count from 0.
 impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
-    /// Writes so many units wherever the zone's write pointer is, and gives the address, in bytes, that they have.
+    /// Writes units at the zone's write pointer, and returns their address in bytes.
     pub fn append_to_zone(&mut self, zone: u32, units: u32) -> Result<u64, ReadOnly> {
         let offset_bytes = u64::from(zone * self.layer.table.zone_units()) << self.mapping_unit_shift;
         self.still_writable()?;
@@ -102,15 +103,17 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(u64::from(first) << self.mapping_unit_shift)
     }
 
+    /// Opens a zone explicitly.
     pub fn open_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         self.layer.table.open(zone)
     }
 
+    /// Closes an open zone.
     pub fn close_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         self.layer.table.close(zone)
     }
 
-    /// Makes a zone full; the rest of the erase unit that it is filling is padded.
+    /// Makes a zone full; the rest of its open erase unit is padded.
     pub fn finish_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
         self.still_writable()?;
         if let Some(slot) = self.layer.table.finish(zone) {
@@ -119,7 +122,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(())
     }
 
-    /// Makes a zone empty: what it held is gone, and its erase units are erased.
+    /// Makes a zone empty: its data is lost, and its erase units are erased.
     pub fn reset_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
         self.still_writable()?;
         let first = zone * self.layer.table.zone_units();
@@ -142,6 +145,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(())
     }
 
+    /// The states of the zones.
     pub fn zone_table(&self) -> &ZoneTable {
         &self.layer.table
     }
@@ -200,7 +204,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         Ok(())
     }
 
-    /// Fills up the erase unit that a slot has open, and closes it.
+    /// Pads a slot's open erase unit, and closes it.
     fn pad_rest(&mut self, stream: StreamId) {
         while self.space.frontier(stream).erase_unit.is_some() {
             if self.space.is_stopped(stream) && !self.go_on(stream) {
@@ -211,28 +215,28 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         }
     }
 
-    /// The erase unit that a slot has open is erased before it is full. Its last program group is filled up, for what
-    /// is in it may be waited for.
+    /// Erases a slot's open erase unit before it is full. Its last program group is padded first, since a request may
+    /// wait for data in it.
     fn abandon(&mut self, stream: StreamId) {
         let Some(erase_unit) = self.space.frontier(stream).erase_unit else { return };
-        while !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units)
+        while !self.space.written_slots(erase_unit).is_multiple_of(self.layer.group_units)
             && self.space.frontier(stream).erase_unit.is_some()
         {
             if !self.space.is_stopped(stream) || self.go_on(stream) {
                 // Parity may have filled the group.
-                if !self.space.written_places(erase_unit).is_multiple_of(self.layer.group_units) {
+                if !self.space.written_slots(erase_unit).is_multiple_of(self.layer.group_units) {
                     Zoned::pad(self, stream, 1);
                 }
             }
         }
         if self.space.frontier(stream).erase_unit == Some(erase_unit) {
             let units = self.space.layout.units_per_erase_unit();
-            self.layer.unprogrammed += u64::from(units - self.space.written_places(erase_unit));
+            self.layer.unprogrammed += u64::from(units - self.space.written_slots(erase_unit));
             self.space.frontiers[stream.index()] = Frontier::shut();
         }
     }
 
-    /// A trim of whole zones.
+    /// Trims whole zones.
     fn reset_zones(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
         let zone_bytes = u64::from(self.layer.table.zone_units()) << self.mapping_unit_shift;
         let length_bytes = u64::from(length_bytes);

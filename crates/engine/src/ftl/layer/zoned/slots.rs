@@ -1,16 +1,18 @@
-//! An open erase unit for each active zone of a zoned drive, which says itself where a write goes. Not in the list of
-//! policies: a drive has it if it has zones.
+//! The placement policy of a zoned drive: an open erase unit for each active zone. It is not in the list of policies:
+//! every zoned drive has it.
 
 use crate::error::SpecificationError;
 use crate::policies::placement::{PlacementPolicy, Resident};
 use crate::policies::registry::Named;
 use crate::units::{Lpn, StreamId};
 
+/// The placement policy of a zoned drive.
 pub struct ZoneSlots {
     slots: u8,
 }
 
 impl ZoneSlots {
+    /// With a stream for each of `slots` active zones.
     pub fn of(slots: u8) -> Self {
         Self { slots }
     }
@@ -41,6 +43,6 @@ impl PlacementPolicy for ZoneSlots {
     }
 
     fn gc_stream(&self, _victim: Resident) -> StreamId {
-        unreachable!("a zoned drive does not clean")
+        unreachable!("a zoned drive collects no garbage")
     }
 }

@@ -1,37 +1,45 @@
-//! The zones of a drive: their states, their write pointers, and which commands are refused, in the order in which
-//! NVMe's zoned command set checks them. Not for where a zone lies in flash.
+//! The zones of a drive: states, write pointers, and which commands are refused, in the order in which NVMe's zoned
+//! command set checks them. The location of a zone in flash is not part of it.
 //!
-//! An active zone has a *slot*, the number of the erase unit that it fills. All sizes are mapping units.
+//! An active zone has a *slot*, the number of its open erase unit. All sizes are mapping units.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Of the states of the specification, read-only and offline are missing: a simulated drive that runs out of spare
-/// blocks turns read-only as a whole.
+/// The states of the specification without read-only and offline: a simulated drive that runs out of spare blocks
+/// becomes read-only as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneState {
+    /// Empty: the write pointer is at the start.
     Empty,
     /// Opened by a write.
     ImplicitlyOpen,
-    /// Opened by command: never closed to make room for another.
+    /// Opened by command: never closed to open another.
     ExplicitlyOpen,
-    /// Written in part, and to be opened before the next write.
+    /// Partly written; must be opened before the next write.
     Closed,
+    /// Full: written to its capacity, or finished.
     Full,
 }
 
 /// Why a command is refused: a status code of NVMe's zoned namespace command set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneStatus {
+    /// The command crosses the end of a zone, or of its capacity.
     ZoneBoundaryError,
+    /// A write to a full zone.
     ZoneIsFull,
+    /// A write that does not begin at the write pointer.
     ZoneInvalidWrite,
+    /// The limit of active zones is reached.
     TooManyActiveZones,
+    /// The limit of open zones is reached.
     TooManyOpenZones,
+    /// The zone's state does not allow the command.
     InvalidZoneStateTransition,
-    /// The generic one: a range that is no number of units, or a reset of a part of a zone.
+    /// The generic code: a range that is not a multiple of units, or a reset of a part of a zone.
     InvalidFieldInCommand,
 }
 
@@ -49,47 +57,59 @@ impl fmt::Display for ZoneStatus {
     }
 }
 
+/// One zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Zone {
+    /// The zone's state.
     pub state: ZoneState,
-    /// The write pointer, from the start of the zone. A full zone has none; what was written stays.
+    /// The write pointer, relative to the start of the zone. For a full zone, the number of written units.
     pub written: u32,
     /// Only of an active zone.
     slot: u8,
 }
 
-/// What a write that was accepted is to do.
+/// How an accepted write is to be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
+    /// The zone to write to.
     pub zone: u32,
+    /// The slot of its open erase unit.
     pub slot: u8,
     /// The zone has become full, and its slot is free.
     pub is_full: bool,
 }
 
-/// How many zones are in each state, and what was done with zones since the drive was new.
+/// How many zones are in each state, and counts of commands since the drive was new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ZoneCounts {
+    /// Empty zones.
     pub empty: u32,
+    /// Zones opened by a write.
     pub implicitly_open: u32,
+    /// Zones opened by command.
     pub explicitly_open: u32,
+    /// Closed zones.
     pub closed: u32,
+    /// Full zones.
     pub full: u32,
+    /// Resets of non-empty zones.
     pub resets: u64,
+    /// Zones finished by command.
     pub finishes: u64,
-    /// Writes that were refused.
+    /// Refused writes.
     pub refused: u64,
 }
 
+/// The zones of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ZoneTable {
     zones: Vec<Zone>,
     zone_units: u32,
     capacity_units: u32,
     open_max: u32,
-    /// Slots that no zone has, the next one last.
+    /// Free slots, the next one last.
     free_slots: Vec<u8>,
-    /// The implicitly open zones, the one that was opened longest ago first.
+    /// The implicitly open zones, in the order of their opening.
     implicitly_open: VecDeque<u32>,
     explicitly_open: u32,
     resets: u64,
@@ -114,22 +134,27 @@ impl ZoneTable {
         }
     }
 
+    /// The number of zones.
     pub fn zones(&self) -> u32 {
         self.zones.len() as u32
     }
 
+    /// The state of a zone.
     pub fn zone(&self, zone: u32) -> Zone {
         self.zones[zone as usize]
     }
 
+    /// The distance between the starts of two zones.
     pub fn zone_units(&self) -> u32 {
         self.zone_units
     }
 
+    /// The writable units of a zone.
     pub fn capacity_units(&self) -> u32 {
         self.capacity_units
     }
 
+    /// Counts of states and commands.
     pub fn counts(&self) -> ZoneCounts {
         let of = |state| self.zones.iter().filter(|zone| zone.state == state).count() as u32;
         ZoneCounts {
@@ -144,15 +169,14 @@ impl ZoneTable {
         }
     }
 
-    /// A write of so many units, 1 or more, from unit `first` of the drive on.
+    /// A write of 1 or more units, starting at unit `first` of the drive.
     pub fn write(&mut self, first: u32, units: u32) -> Result<Granted, ZoneStatus> {
         let granted = self.write_at(first / self.zone_units, first % self.zone_units, units);
         self.refused += u64::from(granted.is_err());
         granted
     }
 
-    /// A write of so many units, 1 or more, wherever the zone's write pointer is. Also gives the unit of the drive that
-    /// it begins at.
+    /// A write of 1 or more units at the zone's write pointer. Also returns the first unit on the drive.
     pub fn append(&mut self, zone: u32, units: u32) -> Result<(Granted, u32), ZoneStatus> {
         let at = self.zone(zone).written;
         let granted = self.write_at(zone, at, units);
@@ -199,6 +223,7 @@ impl ZoneTable {
         }
     }
 
+    /// Closes an open zone.
     pub fn close(&mut self, zone: u32) -> Result<(), ZoneStatus> {
         match self.zone(zone).state {
             ZoneState::Closed => Ok(()),
@@ -211,7 +236,7 @@ impl ZoneTable {
         }
     }
 
-    /// Makes a zone full, whatever it holds. Gives the slot that it had.
+    /// Makes a zone full, whatever it holds. Returns its slot.
     pub fn finish(&mut self, zone: u32) -> Option<u8> {
         let slot = self.slot(zone);
         self.finishes += u64::from(self.zone(zone).state != ZoneState::Full);
@@ -219,7 +244,7 @@ impl ZoneTable {
         slot
     }
 
-    /// Makes a zone empty. Gives how many units were written, and the slot that it had.
+    /// Makes a zone empty. Returns the number of written units, and its slot.
     pub fn reset(&mut self, zone: u32) -> (u32, Option<u8>) {
         let Zone { written, state, .. } = self.zone(zone);
         let slot = self.slot(zone);
@@ -229,7 +254,7 @@ impl ZoneTable {
         (written, slot)
     }
 
-    /// Of an active zone.
+    /// The slot of an active zone.
     pub fn slot(&self, zone: u32) -> Option<u8> {
         let Zone { state, slot, .. } = self.zone(zone);
         (!matches!(state, ZoneState::Empty | ZoneState::Full)).then_some(slot)
@@ -239,8 +264,8 @@ impl ZoneTable {
         matches!(self.zone(zone).state, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
     }
 
-    /// Opens an empty or a closed zone. Where as many are open as may be, the one that a write opened longest ago is
-    /// closed.
+    /// Opens an empty or a closed zone. At the limit of open zones, closes the implicitly open one that was opened
+    /// first.
     fn open_as(&mut self, zone: u32, state: ZoneState) -> Result<(), ZoneStatus> {
         let is_active = self.zone(zone).state == ZoneState::Closed;
         if !is_active && self.free_slots.is_empty() {
@@ -261,7 +286,7 @@ impl ZoneTable {
         Ok(())
     }
 
-    /// The zone no longer counts among those that are open.
+    /// The zone no longer counts as open.
     fn shut(&mut self, zone: u32) {
         match self.zone(zone).state {
             ZoneState::ImplicitlyOpen => self.implicitly_open.retain(|&other| other != zone),

@@ -1,0 +1,378 @@
+"""Does placement help a workload, and how much spare area is it worth?
+
+The same workload on the same drive, at its own spare area: with placement handles by what the workload tells apart
+(its own handles, a database's levels or kinds of file, the jobs, the files), with separation that the drive learns, and
+with neither. What it is worth is the over-provisioning that the drive needs with neither to come to the same write
+amplification, within 2 %. All without a clock.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypedDict
+
+from ssdlab.advice.alternatives import LEARNT
+from ssdlab.advice.described import Described
+from ssdlab.advice.search import Found, tidy
+from ssdlab.advice.setting import Setting
+from ssdlab.advice.trials import Other, Trial, Trials
+from ssdlab.advice.words import Sentence
+from ssdlab.engine import plain
+from ssdlab.errors import InputError
+from ssdlab.report import wording
+from ssdlab.workloads.stores import StoreWorkload
+
+if TYPE_CHECKING:
+    from ssdlab.advice.recorded import Trace
+    from ssdlab.drives import ResolvedDrive
+
+_HANDLES = {"ftl.placement": "host-streams"}
+# Less than seeds and miniatures scatter.
+_HELPS_FROM = 0.02
+_STEPS_MAX = 6
+_STEP = 1.5
+# Of small spare areas a step is so many points at the least.
+_STEP_MIN = 0.05
+_NO_HANDLES = "fdp=0 in every section"
+
+Jobs = list[plain.Job]
+
+
+class WayJson(TypedDict):
+    """One way to place data, in `result.json`."""
+
+    what: str
+    run: str | None
+    waf: float | None
+    equal_over_provisioning: float | None
+    refused: str | None
+
+
+class PlacementJson(TypedDict):
+    """The key `placement` of an advice's `result.json`."""
+
+    over_provisioning: float
+    run_without: str
+    waf_without: float
+    handles: WayJson | None
+    learnt: WayJson | None
+    over_provisioning_max: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to place data, its run, and what it is worth."""
+
+    what: str
+    trial: Trial | None
+    """None where the drive cannot be run so."""
+    waf: float | None
+    equal_over_provisioning: float | None = None
+    """What the drive needs without placement for the same write amplification; None where it gains nothing, or where
+    no spare area that was looked at comes to it."""
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The answer: the run with neither, and the ways that there are."""
+
+    over_provisioning: float
+    without: Trial
+    waf: float
+    handles: Way | None
+    """None where the workload tells nothing apart."""
+    learnt: Way
+    has_own_handles: bool
+    """Whether the workload names handles itself, so that the recommendation was found with them."""
+    most: float
+    """The most over-provisioning that was looked at."""
+
+    def to_dict(self) -> PlacementJson:
+        """As in `result.json`; shares of what the host may use, runs by their names."""
+
+        def way(each: Way | None) -> WayJson | None:
+            if each is None:
+                return None
+            return {
+                "what": each.what,
+                "run": each.trial.name if each.trial else None,
+                "waf": each.waf,
+                "equal_over_provisioning": each.equal_over_provisioning,
+                "refused": each.refused,
+            }
+
+        return {
+            "over_provisioning": self.over_provisioning,
+            "run_without": self.without.name,
+            "waf_without": self.waf,
+            "handles": way(self.handles),
+            "learnt": way(self.learnt),
+            "over_provisioning_max": self.most,
+        }
+
+
+def placement(trials: Trials, found: Found, scale: Fraction | None) -> Placement | None:
+    """None where nothing was run, or nothing is written. Raises InputError where the workload does not fit."""
+    if not found.curve:
+        return None
+    asked = _Asked(trials, trials.workload, scale, found.own)
+    without = asked.run("without placement", trials.setting, found.own, _without, _NO_HANDLES)
+    waf = without.figure("waf")
+    if waf is None:
+        return None
+    told = _told(asked)
+    handles = told and asked.way(
+        told.what, _with_handles(trials.setting), told.change, told.note, workload=told.workload
+    )
+    learnt = asked.way("separation that the drive learns", trials.setting.with_settings(LEARNT), _without, _NO_HANDLES)
+    curve = {found.own: waf}
+    return Placement(
+        found.own,
+        without,
+        waf,
+        _worth(asked, handles, curve, found.most) if handles else None,
+        _worth(asked, learnt, curve, found.most),
+        has_own_handles=told is not None and told.is_own,
+        most=max(curve),
+    )
+
+
+def sentence(answer: Placement, found: Found) -> Sentence:
+    """The answer in a sentence."""
+    ways = [way for way in (answer.handles, answer.learnt) if way is not None and way.waf is not None]
+    runs = [answer.without.name, *(way.trial.name for way in ways if way.trial)]
+    at = f"at {wording.share(answer.over_provisioning)} over-provisioning"
+    helping = [way for way in ways if _helps(way, answer.waf)]
+    nothing = "the workload tells nothing apart that handles could go by; " if answer.handles is None else ""
+    if not helping:
+        figures = wording.listed([f"{wording.waf(way.waf)} with {way.what}" for way in ways if way.waf is not None])
+        return Sentence(
+            f"Placement does not help here: {nothing}write amplification {at} is {wording.waf(answer.waf)} without"
+            + (f", {figures}." if figures else "."),
+            runs,
+        )
+    parts = []
+    for way in ways:
+        assert way.waf is not None
+        parts.append(f"{wording.waf(way.waf)} with {way.what}{_worth_words(way, answer)}")
+    best = min(helping, key=lambda way: way.waf or 0)
+    return Sentence(
+        f"Placement helps: {nothing}write amplification {at} is {wording.waf(answer.waf)} without, "
+        f"{wording.listed(parts)}{'' if answer.has_own_handles else _against_spare_area(best, answer, found)}.",
+        runs,
+    )
+
+
+def _helps(way: Way, waf: float) -> bool:
+    return way.waf is not None and way.waf < waf * (1 - _HELPS_FROM)
+
+
+def _worth_words(way: Way, answer: Placement) -> str:
+    if not _helps(way, answer.waf):
+        return " (no gain)"
+    if way.equal_over_provisioning is None:
+        return f" (worth more than {_points(answer.most - answer.over_provisioning)} of over-provisioning)"
+    return f" (worth {_points(way.equal_over_provisioning - answer.over_provisioning)} of over-provisioning)"
+
+
+def _points(share: float) -> str:
+    return f"{wording.significant(share * 100)} points"
+
+
+def _against_spare_area(best: Way, answer: Placement, found: Found) -> str:
+    """Whether it stands in for the spare area that the limits ask for."""
+    if found.over_provisioning is None or found.over_provisioning == found.own:
+        return ""
+    needed = found.over_provisioning - found.own
+    worth = None if best.equal_over_provisioning is None else best.equal_over_provisioning - answer.over_provisioning
+    more = worth is None or worth >= needed
+    return f"; that is {'more' if more else 'less'} than the {_points(needed)} that the limits require without it"
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a workload tells apart: how handles are given to its jobs, and what repeats that."""
+
+    what: str
+    change: Callable[[Jobs, int], Jobs]
+    note: str = ""
+    workload: Described | None = None
+    """The workload that has these handles, where it is another one."""
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Runs that are a change of the workload's jobs on a changed drive."""
+
+    trials: Trials
+    workload: "Described | Trace"
+    scale: Fraction | None
+    own: float
+    """The drive's own spare area."""
+
+    def run(
+        self,
+        what: str,
+        setting: Setting,
+        share: float,
+        change: Callable[[Jobs, int], Jobs],
+        note: str,
+        workload: Described | None = None,
+    ) -> Trial:
+        """A trial at a spare area, which may have been run before.
+
+        Raises InputError where a drive cannot be so.
+        """
+        used = workload or self.workload
+        drive = setting.at(share, self.scale)
+        made = used.specify(drive, seed=1, timed=False)
+        jobs = change(made.engine["jobs"], _handles_of(drive))
+        said = None if share == self.own else share
+        command = used.command(*setting.words, said, self.scale, 1, False, drive)
+        if jobs != made.engine["jobs"]:
+            made, command = replace(made, engine={**made.engine, "jobs": jobs}), f"{command}  # with {note}"
+        digest = made.hash()
+        before = next((trial for trial in self.trials.done if trial.specification_sha256 == digest), None)
+        other = Other(what, made, setting.at(share, None), drive.scale, command)
+        return before or self.trials.others([other])[0]
+
+    def way(
+        self,
+        what: str,
+        setting: Setting,
+        change: Callable[[Jobs, int], Jobs],
+        note: str,
+        workload: Described | None = None,
+    ) -> Way:
+        """The same at the drive's own spare area, or why it cannot be."""
+        try:
+            trial = self.run(f"with {what}", setting, self.own, change, note, workload)
+        except InputError as error:
+            return Way(what, None, None, refused=str(error))
+        return Way(what, trial, trial.figure("waf"))
+
+
+def _worth(asked: _Asked, way: Way, curve: dict[float, float], most: float) -> Way:
+    """With the over-provisioning at which the drive without placement comes to the same, by runs that are added to the
+    curve."""
+    own = min(curve)
+    if way.waf is None or not _helps(way, curve[own]):
+        return way
+
+    def run(share: float) -> None:
+        share = tidy(min(share, most), own)
+        if share not in curve:
+            waf = asked.run("without placement", asked.trials.setting, share, _without, _NO_HANDLES).figure("waf")
+            if waf is not None:
+                curve[share] = waf
+
+    # Near a write amplification of 1 the curve is flat: what is as good within the scatter is as good.
+    goal = way.waf * (1 + _HELPS_FROM)
+    for _ in range(_STEPS_MAX):
+        last = max(curve)
+        if curve[last] <= goal or last >= most:
+            break
+        run(max(last * _STEP, last + _STEP_MIN))
+        if max(curve) == last:
+            break
+    if min(curve.values()) > goal:
+        return way
+    run(_crossing(curve, goal))
+    return replace(way, equal_over_provisioning=_crossing(curve, goal))
+
+
+def _crossing(curve: Mapping[float, float], waf: float) -> float:
+    """Where straight lines between the runs first fall to a write amplification, which they do."""
+    points = sorted(curve.items())
+    for (left, high), (right, low) in pairwise(points):
+        if low <= waf <= high:
+            return right if high == low else left + (right - left) * (high - waf) / (high - low)
+    return points[0][0]
+
+
+def _told(asked: _Asked) -> _Told | None:
+    """The formats of traces have no handles."""
+    workload = asked.workload
+    if not isinstance(workload, Described):
+        return None
+    if isinstance(workload.jobs, StoreWorkload):
+        return _told_by_store(workload.jobs)
+    drive = asked.trials.setting.at(None, asked.scale)
+    jobs = workload.specify(drive, seed=1, timed=False).last_stage_jobs
+    writers = [job for job in jobs if _writes(job)]
+    if any(job.get("stream_id") is not None or job.get("identifiers") for job in writers):
+        return _Told("the handles that the jobs name", lambda jobs, _: jobs, is_own=True)
+    if len({job["name"] for job in writers}) > 1:
+        return _Told("a handle for each job", _by_job, "fdp=1 and an fdp_pli of its own in each section")
+    if any(job.get("files") for job in writers):
+        return _Told("a handle for each file", _by_file, "fdp=1 and a handle for each file")
+    return None
+
+
+def _told_by_store(store: StoreWorkload) -> _Told:
+    is_own = store.value("handles") != "none"
+    if not is_own:
+        store = store.with_options(handles="level" if store.kind == "lsm-tree" else "kind")
+    what = "a handle for each level" if store.value("handles") == "level" else "a handle for each kind of file"
+    return _Told(what, lambda jobs, _: jobs, workload=Described(store, store.text), is_own=is_own)
+
+
+def _with_handles(setting: Setting) -> Setting:
+    """The drive, with handles if it has none."""
+    placed = setting.at(None, None).file.ftl.placement
+    return setting if placed.name == "host-streams" else setting.with_settings(_HANDLES)
+
+
+def _handles_of(drive: "ResolvedDrive") -> int:
+    placed = drive.specification()["ftl"]["placement"]
+    return int(placed.get("identifiers", 1)) if placed["name"] == "host-streams" else 1
+
+
+def _writes(job: plain.Job) -> bool:
+    return job["direction"] in ("write", "trim-write") or (
+        job["direction"] == "read-write" and job["read_percent"] < 100
+    )
+
+
+def _without(jobs: Jobs, _handles: int) -> Jobs:
+    """Jobs that name no handle."""
+    found = []
+    for job in jobs:
+        bare = job.copy()
+        bare.pop("stream_id", None)
+        bare.pop("identifiers", None)
+        if store := bare.get("store"):
+            bare["store"] = {**store, "identifiers": []}
+        found.append(bare)
+    return found
+
+
+def _by_job(jobs: Jobs, handles: int) -> Jobs:
+    """A handle for each job that writes in the last stage; the last for all jobs that are too many."""
+    last = jobs[-1]["stage"]
+    names = list(dict.fromkeys(job["name"] for job in jobs if job["stage"] == last and _writes(job)))
+    by_name = {name: min(index, handles - 1) for index, name in enumerate(names)}
+    return [{**job, "stream_id": by_name[job["name"]]} if job["name"] in by_name else job for job in jobs]
+
+
+def _by_file(jobs: Jobs, handles: int) -> Jobs:
+    """A handle for each file; the last for all files that are too many."""
+    found = []
+    for job in jobs:
+        files = job.get("files")
+        if not files:
+            found.append(job)
+            continue
+        ranges: list[plain.IdentifierRange] = [
+            {
+                "start_bytes": each["offset_bytes"],
+                "end_bytes": each["offset_bytes"] + each["size_bytes"],
+                "identifier": min(index, handles - 1),
+            }
+            for index, each in enumerate(files["ranges"])
+        ]
+        found.append({**job, "identifiers": {"choose": "by-offset", "ranges": ranges}})
+    return found

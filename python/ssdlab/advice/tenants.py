@@ -1,0 +1,283 @@
+"""Tenants on one drive, or each on a drive of its share: which is better, for each of them.
+
+The tenants are the namespaces of a drive and the jobs that work on them. One run has all of them on the drive, further
+runs have each on a drive of its share (`targets/alone.py`). Compared are write amplification, the 99th percentiles of
+latency, and how long the flash lasts at the rates of the shared run.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab import workloads
+from ssdlab.advice.setting import Setting
+from ssdlab.advice.words import Sentence
+from ssdlab.drives import load
+from ssdlab.errors import InputError
+from ssdlab.quantities import parse_bytes_with_unit
+from ssdlab.report import page, parts, wording
+from ssdlab.report.shown import Shown
+from ssdlab.results import Result, namespaces_page
+from ssdlab.results.files import names_in, staged
+from ssdlab.results.latency import Latency
+from ssdlab.results.namespaces import NamespaceResult
+from ssdlab.targets import running
+from ssdlab.theory import endurance
+from ssdlab.workloads.jobs.jobfile import JobFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ssdlab.report.figure import Figure
+
+_UNITS = 400_000
+_DRIVE_WRITES_MIN = 2
+"""From a filled drive write amplification approaches its steady state in about so many."""
+_ALIKE = 0.05
+"""Nearer than this two figures are called alike: miniatures and seeds differ by as much."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A figure of a tenant on the shared drive and on a drive of its share."""
+
+    name: str
+    shared: float
+    split: float
+    is_better_high: bool = False
+
+    @property
+    def better(self) -> str | None:
+        """`sharing` or `splitting`; None where they are alike."""
+        low, high = sorted((self.shared, self.split))
+        if high <= low * (1 + _ALIKE):
+            return None
+        return "sharing" if (self.shared > self.split) == self.is_better_high else "splitting"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A namespace and what was compared of it."""
+
+    name: str
+    share: float | None
+    """Its part of the drive's blocks where it is alone; None where that could not be run."""
+    figures: Sequence[Compared]
+    years_shared: float | None
+    """Of the whole drive; None without `writes_per_day`."""
+    years_split: float | None
+
+    @property
+    def better(self) -> str | None:
+        """`sharing` or `splitting` where no figure says otherwise, `mixed` where some do, None where all are alike."""
+        said = {figure.better for figure in self.figures} - {None}
+        return "mixed" if len(said) > 1 else next(iter(said), None)
+
+
+@dataclass(frozen=True, repr=False)
+class TenantAdvice(Shown):
+    """Whether tenants share a drive or have one each."""
+
+    headline: Sentence
+    sentences: Sequence[Sentence]
+    tenants: Sequence[Tenant]
+    result: Result
+    """The run with all of them; `result.namespaces` has each alone."""
+
+    def __repr__(self) -> str:
+        return f"<TenantAdvice: {self.headline.text}>"
+
+    def frame(self) -> "pl.DataFrame":
+        """One row a figure of a tenant: `tenant`, `figure`, `shared`, `split`, `better`. Latencies are in ns, life is
+        a multiple of the shared drive's."""
+        import polars as pl
+
+        rows = [
+            {"tenant": each.name, "figure": one.name, "shared": one.shared, "split": one.split, "better": one.better}
+            for each in self.tenants
+            for one in each.figures
+        ]
+        return pl.DataFrame(rows)
+
+    def figures(self) -> "Sequence[Figure]":
+        """None: the table says it."""
+        return []
+
+    def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
+        """Writes report.html and result.json, all or none. Gives their names."""
+        specification = self.result.specification
+        whole = page.Page(
+            title=wording.unbroken(self.headline.text.split(". All together", maxsplit=1)[0]),
+            subtitle=f"Tenants on one drive, or each on a drive of its share; {specification.drive['name']}",
+            summary=wording.unbroken(self.headline.text),
+            notices=["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else [],
+            before=[page.Section("Tenant by tenant", parts.bullets([str(each) for each in self.sentences]))],
+            figures=[],
+            after=[
+                namespaces_page.section(self.result.namespaces or [], Fraction(specification.scale)),
+                page.Section("How to reproduce", parts.command(command_line)),
+            ],
+        )
+        plain: dict[str, Any] = {
+            "advice": asdict(self.headline),
+            "sentences": [asdict(each) for each in self.sentences],
+            "tenants": [
+                {
+                    **{key: value for key, value in asdict(tenant).items() if key != "figures"},
+                    "better": tenant.better,
+                    "figures": [{**asdict(each), "better": each.better} for each in tenant.figures],
+                }
+                for tenant in self.tenants
+            ],
+            "namespaces": [each.to_dict() for each in self.result.namespaces or []],
+            "scale": specification.scale,
+            "specification_sha256": specification.hash(),
+        }
+        with staged(Path(directory)) as place:
+            (place / "result.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            (place / "report.html").write_text(whole.html(), encoding="utf-8")
+            return names_in(place)
+
+
+def has_tenants(drive: str | Path) -> bool:
+    """Whether the drive has namespaces. Raises InputError for what is no drive."""
+    return bool(load(str(drive)).namespaces)
+
+
+def advise_tenants(
+    job: str | Path,
+    drive: str | Path,
+    *,
+    writes_per_day: str | None = None,
+    settings: dict[str, str] | None = None,
+    whole: bool = False,
+    seed: int = 1,
+) -> TenantAdvice:
+    """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise` for a drive with namespaces.
+
+    `job` is a fio job file whose jobs choose namespaces by `filename`; it is run once on a filled drive, a smaller one
+    of the same ratios unless `whole`. `writes_per_day` ("2TB") is what all tenants write; without it life is compared,
+    not given in years. Raises InputError where a namespace has no jobs, or nothing can be compared.
+
+        ssdlab.advice.tenants.advise_tenants("tenants.fio", "tenants.toml").headline.text
+    """
+    file = load(str(drive))
+    if not file.namespaces:
+        raise InputError(f"drive {file.name!r} has no [[namespace]]; allowed is a drive with two or more")
+    try:
+        daily_bytes = parse_bytes_with_unit(writes_per_day) if writes_per_day is not None else None
+    except InputError as error:
+        raise InputError(f"--writes-per-day: {error}") from None
+    setting = Setting(file, dict(settings or {}), str(drive))
+    job_file = workloads.load(job)
+    if not isinstance(job_file, JobFile):
+        raise InputError(f"{job}: only a fio job file chooses namespaces, by filename")
+    scale = None if whole else setting.scale_for(_UNITS)
+    result = running.run(job_file, setting.at(None, scale), seed=seed, precondition="fill", timed=True, alone=True)
+    return compared(result, setting, daily_bytes)
+
+
+def compared(result: Result, setting: Setting, daily_bytes: float | None) -> TenantAdvice:
+    """What a run with `alone` says. Raises InputError where no tenant could be run on its share."""
+    found = result.namespaces or []
+    if not any(each.alone for each in found):
+        raise InputError(f"no namespace of drive {setting.file.name!r} has jobs and a share that makes a drive")
+    full = setting.at(None, None)
+    flash_bytes = endurance.lifetime_bytes(full.endurance_cycles, full.capacity.physical_bytes, 1)
+    tenants = [_tenant(each, found, flash_bytes, daily_bytes) for each in found]
+    said = [_sentence(tenant) for tenant in tenants]
+    writes = result.last_stage_ledger.host_written_bytes / result.capacity.user_bytes
+    if writes < _DRIVE_WRITES_MIN:
+        said.append(
+            Sentence(
+                f"The tenants wrote {wording.significant(writes)} times the size of the drive: write amplification may "
+                f"still rise. Let the jobs write {_DRIVE_WRITES_MIN} times as much as the drive holds, or more.",
+                [],
+            )
+        )
+    return TenantAdvice(_headline(tenants, found), said, tenants, result)
+
+
+def _tenant(
+    each: NamespaceResult, found: Sequence[NamespaceResult], flash_bytes: float, daily_bytes: float | None
+) -> Tenant:
+    alone = each.alone
+    if alone is None:
+        return Tenant(each.namespace.name, None, [], None, None)
+    figures = []
+    if each.last_stage.waf is not None and alone.waf is not None:
+        figures.append(Compared("WAF", each.last_stage.waf, alone.waf))
+    for direction in ("write", "read"):
+        pair = [_p99(getattr(one, direction)) for one in (each, alone)]
+        if pair[0] and pair[1]:
+            figures.append(Compared(f"{direction} p99", pair[0], pair[1]))
+    host = sum(one.last_stage.host_written_bytes for one in found)
+    own = each.last_stage.host_written_bytes
+    worn = sum((one.last_stage.waf or 0) * one.last_stage.host_written_bytes for one in found)
+    years_shared = years_split = None
+    if own and alone.waf and worn:
+        # Flash bytes by what is programmed into them, of which the host's bytes of all tenants are one.
+        shared, split = host / worn, alone.share * host / (own * alone.waf)
+        figures.append(Compared("life", 1.0, split / shared, is_better_high=True))
+        if daily_bytes:
+            a_year = daily_bytes * endurance.DAYS_PER_YEAR
+            years_shared, years_split = flash_bytes * shared / a_year, flash_bytes * split / a_year
+    return Tenant(each.namespace.name, alone.share, figures, years_shared, years_split)
+
+
+def _p99(latency: Latency | None) -> float | None:
+    return latency.percentiles_ns((99,))[0] if latency and latency.count else None
+
+
+def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult]) -> Sentence:
+    groups = [
+        ("sharing one drive is better for", "sharing"),
+        ("a drive of its share is better for", "splitting"),
+        ("it depends on the figure for", "mixed"),
+        ("it makes no difference for", None),
+    ]
+    run = [tenant for tenant in tenants if tenant.share is not None]
+    verdicts = []
+    for words, better in groups:
+        if names := [tenant.name for tenant in run if tenant.better == better]:
+            verdicts.append(f"{words} {wording.listed(names)}")
+    both = [each for each in found if each.alone and each.last_stage.waf and each.alone.waf]
+    host = sum(each.last_stage.host_written_bytes for each in both)
+    shared, split = (
+        sum(waf * each.last_stage.host_written_bytes for each, waf in zip(both, wafs, strict=True)) / host
+        if host
+        else 0
+        for wafs in (
+            [each.last_stage.waf or 0 for each in both],
+            [each.alone.waf or 0 for each in both if each.alone],
+        )
+    )
+    said = "; ".join(verdicts)
+    flash = f". All together: WAF {wording.waf(shared)} shared, {wording.waf(split)} split" if host else ""
+    return Sentence(f"{said[0].upper()}{said[1:]}{flash}.", [])
+
+
+def _sentence(tenant: Tenant) -> Sentence:
+    if tenant.share is None:
+        return Sentence(f"{tenant.name}: not compared; it has no jobs, or its share is too small for a drive.", [])
+    verdict = {
+        "sharing": "sharing is better",
+        "splitting": f"a drive of its share ({wording.share(tenant.share)}) is better",
+        "mixed": "it depends on the figure",
+        None: "no difference",
+    }[tenant.better]
+    figures = "; ".join(_figure(tenant, each) for each in tenant.figures)
+    return Sentence(f"{tenant.name}: {verdict}. {figures[0].upper()}{figures[1:]}.", [])
+
+
+def _figure(tenant: Tenant, each: Compared) -> str:
+    if each.name == "life":
+        if tenant.years_shared is not None and tenant.years_split is not None:
+            shared, split = (wording.significant(years) for years in (tenant.years_shared, tenant.years_split))
+            return f"life {shared} years shared, {split} split"
+        return f"life split {wording.significant(each.split)} times that of the shared drive"
+    form = wording.waf if each.name == "WAF" else wording.duration
+    return f"{each.name} {form(each.shared)} shared, {form(each.split)} split"
