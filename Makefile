@@ -75,7 +75,8 @@ format: setup ## puts all sources into their form
 docs: setup ## writes the generated pages and types, and the package's copies of the job files
 	cp jobs/*.fio python/ssdlab/live/jobs/
 	$(PYTHON) tools/engine_types.py python/ssdlab/engine/types.py
-	$(PYTHON) -m ruff format --quiet python/ssdlab/engine/types.py
+	$(PYTHON) tools/engine_types.py python/ssdlab/engine/plain.py
+	$(PYTHON) -m ruff format --quiet python/ssdlab/engine/types.py python/ssdlab/engine/plain.py
 	$(PYTHON) tools/jobs_page.py docs/jobs.md
 	$(PYTHON) tools/drive_file_page.py docs/drive-file.md
 	$(PYTHON) tools/policies_page.py docs/policies.md

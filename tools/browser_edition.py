@@ -5,7 +5,7 @@ made, which is `website.py`'s.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -78,7 +78,7 @@ def _drive(name: str) -> Mapping[str, Any]:
 def shipped_job(job: catalogue.ShippedJob) -> dict[str, Any]:
     """A shipped job file: the engine's jobs, and for each what its sizes follow from (`site/live/job_file.js`)."""
     file = parse(job.text, f"{job.name}.fio")
-    engine_jobs: Sequence[dict[str, Any]] = file.resolve(_ANY_BYTES, seed=1)
+    engine_jobs = file.resolve(_ANY_BYTES, seed=1)
     places = {section.name: place for place, section in enumerate(file.sections)}
     jobs = []
     for engine_job in engine_jobs:

@@ -1,17 +1,24 @@
-"""Writes python/ssdlab/engine/types.py from the engine's schema. usage: engine_types.py FILE, or - for the screen.
+"""Writes the types of what crosses the engine's boundary from the engine's schema.
 
-The types are msgspec's structs, which read JSON in one pass and take little time to import. What pydantic would do
-besides, bounds and rules, the engine does (`_engine.check`).
+usage: engine_types.py FILE, or - for the screen. `plain.py` gets the JSON objects that stay dictionaries, any other
+file the structs.
+
+The structs are msgspec's, which read JSON in one pass and take little time to import. What pydantic would do besides,
+bounds and rules, the engine does (`_engine.check`). Specifications are made and outcomes read as JSON objects, which
+results repeat as they are; their types are TypedDicts.
 """
 
 import json
+import re
+import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 from generated_page import write
 from ssdlab import _engine
 
-HEAD = '''"""What crosses the engine's boundary, in the engine's own words: drive files, capacities, problems, outcomes.
+HEAD = '''"""Drive files, capacities and problems in the engine's own words.
 
 Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names.
 """
@@ -29,11 +36,58 @@ class PolicyChoice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     parameters: dict[str, Any]
 '''
+PLAIN_HEAD = '''"""What the engine is given and what it gives back, as JSON objects: specifications and outcomes.
+
+Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names. A key that
+need not be given has a default in the engine. Drive files as Python reads them are in `types.py`.
+"""
+
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
+
+PolicyChoice = dict[str, Any]
+"""A policy's `name` and its own parameters, every one of them given; `ssdlab policies` lists those of each."""
+
+
+class PerDirection(TypedDict, Generic[T]):
+    read: T
+    write: T
+    trim: T
+
+
+class TraceCounts(TypedDict):
+    """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`."""
+
+    passes: int
+    """Passes that were begun."""
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    """Without a clock they have no effect."""
+    empty: int
+    """Reads, writes and trims of 0 bytes."""
+    split: int
+    """Requests that came to lie in several pieces on the drive; each piece is a request to it."""
+    moved: int
+    """Requests that begin at another address than in the recording."""
+    trimmed_nowhere_bytes: int
+    """Bytes of trims that fell on what nothing had touched, where packing gives no place."""
+    placed_units: int | None
+    """Units that packing has placed."""
+'''
+# What the engine's own types do not know of.
+_MORE_KEYS = {
+    "Outcome": ["    trace: NotRequired[TraceCounts]", '    """Of `_engine.replay` only."""'],
+}
 # Types whose form in JSON is not that of a struct.
 _BY_HAND = {"PolicyChoice"}
-# Where the types begin; specifications are made by the Python side, as JSON.
-_ROOTS = ("described_drive", "problem", "outcome")
+# Where the types begin.
+_ROOTS = ("described_drive", "problem")
+_PLAIN_ROOTS = ("specification", "outcome")
 _WIDTH = 120
+_PER_DIRECTION = re.compile(r"PerDirection[0-9]*")
 
 
 def module() -> str:
@@ -47,6 +101,93 @@ def module() -> str:
     parts += [_struct(name, definitions[name]) for name in structs]
     parts.append(_units(definitions))
     return "\n\n".join(parts)
+
+
+def plain_module() -> str:
+    """The module of JSON objects, as ruff formats it but for what it joins."""
+    schema = json.loads(_engine.schema())
+    whole = [schema["properties"][root] for root in ("drive_file", "outcome")]
+    plain = _Plain(schema["$defs"], _reached(schema, whole) | {"Drive"})
+    names = _reached(schema, [schema["properties"][root] for root in _PLAIN_ROOTS]) - _BY_HAND
+    return "\n\n".join([PLAIN_HEAD, *plain.types(sorted(names, key=plain.rank))])
+
+
+class _Plain:
+    """The types of JSON objects, each after those that it refers to."""
+
+    def __init__(self, definitions: dict[str, Any], whole: set[str]) -> None:
+        """`whole` are the types in which keys that have a default are given too: those of drives and outcomes."""
+        self._definitions = definitions
+        self._whole = whole
+
+    def rank(self, name: str) -> tuple[int, str]:
+        """Types stand in the order of their depth."""
+        inner = _reached({"$defs": self._definitions}, [self._definitions[name]]) - _BY_HAND - {name}
+        return 1 + max((self.rank(each)[0] for each in inner), default=0), name
+
+    def types(self, names: list[str]) -> list[str]:
+        """The definitions of these types."""
+        found = []
+        for name in names:
+            node = self._definitions[name]
+            if _PER_DIRECTION.fullmatch(name):
+                continue
+            if "properties" in node:
+                found.append(self._dictionary(name, node))
+                if name == "Job":
+                    found.append(self._part(name, node))
+            elif any("properties" in choice for choice in node.get("oneOf", [])):
+                choices = [self._choice(name, choice) for choice in node["oneOf"]]
+                found += [self._dictionary(choice, inner) for choice, inner in zip(choices, node["oneOf"], strict=True)]
+                described = _docstring(node["description"], "") if "description" in node else []
+                found.append("\n".join([f"{name} = {' | '.join(choices)}", *described]) + "\n")
+            else:
+                found.append(_alias(name, node))
+        return found
+
+    def _part(self, name: str, node: dict[str, Any]) -> str:
+        """Some of a type's keys, whichever."""
+        lines = [f"class {name}Part(TypedDict, total=False):", f'    """Some of the keys of a `{name}`."""', ""]
+        lines += [f"    {key}: {self._type(field)}" for key, field in node["properties"].items()]
+        return "\n".join(lines) + "\n"
+
+    def _choice(self, name: str, node: dict[str, Any]) -> str:
+        """What one of several forms is called: by the word that tells it from the others."""
+        word = next(field["const"] for field in node["properties"].values() if "const" in field)
+        return name + "".join(part.capitalize() for part in word.split("-"))
+
+    def _dictionary(self, name: str, node: dict[str, Any]) -> str:
+        lines = [f"class {name}(TypedDict):"]
+        if "description" in node:
+            lines += [*_docstring(node["description"]), ""]
+        properties, required = node["properties"], node["required"]
+        for key in [*required, *(key for key in properties if key not in required)]:
+            field = properties[key]
+            kind = self._type(field)
+            is_given = key in required and (name in self._whole or not _may_be_left_out(field))
+            lines.append(f"    {key}: {kind if is_given else f'NotRequired[{kind}]'}")
+            if "description" in field:
+                lines += _docstring(field["description"])
+        return "\n".join([*lines, *_MORE_KEYS.get(name, [])]) + "\n"
+
+    def _type(self, node: dict[str, Any]) -> str:
+        name = str(node.get("$ref", "")).rpartition("/")[2]
+        if _PER_DIRECTION.fullmatch(name):
+            return f"PerDirection[{self._type(self._definitions[name]['properties']['read'])}]"
+        if "anyOf" in node:
+            return " | ".join(dict.fromkeys(self._type(choice) for choice in node["anyOf"]))
+        if "prefixItems" in node:
+            # JSON has lists only.
+            return f"list[{' | '.join(dict.fromkeys(self._type(item) for item in node['prefixItems']))}]"
+        if node.get("type") == "array":
+            return f"list[{self._type(node['items'])}]"
+        return _type(node)
+
+
+def _may_be_left_out(field: dict[str, Any]) -> bool:
+    """Whether the engine takes a specification without this key."""
+    kinds = [field.get("type"), *(choice.get("type") for choice in field.get("anyOf", ()))]
+    return "default" in field or any(kind == "null" or (isinstance(kind, list) and "null" in kind) for kind in kinds)
 
 
 def _reached(schema: dict[str, Any], nodes: list[Any]) -> set[str]:
@@ -81,10 +222,10 @@ def _struct(name: str, node: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _docstring(text: str) -> list[str]:
+def _docstring(text: str, indent: str = "    ") -> list[str]:
     text = " ".join(text.split())
     quoted = f'"""{text[0].upper()}{text[1:]}"""'.replace("\\", "\\\\")
-    return textwrap.wrap(quoted, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.wrap(quoted, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _type(node: dict[str, Any]) -> str:
@@ -136,4 +277,4 @@ def _units(definitions: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    write(module)
+    write(plain_module if Path(sys.argv[-1]).name == "plain.py" else module)

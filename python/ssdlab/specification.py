@@ -6,13 +6,120 @@ plain values only.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from ssdlab._engine import HeldTrace
+    from ssdlab.engine import plain
+
+
+class LogsJson(TypedDict):
+    """The logs of fio's that a job asks for."""
+
+    names: dict[str, str]
+    """What the file names begin with, by kind of log."""
+    number: int | None
+    """fio's number of the job; None where jobs of a name share a log."""
+    average_ms: int
+    offset: bool
+    histogram_ms: int
+    coarseness: int
+
+
+class OutputJson(TypedDict, total=False):
+    """Which logs are written and which percentiles reported, so far as it is not the usual."""
+
+    logs: LogsJson
+    percentile_list: list[float]
+    percentiles_of: list[str]
+
+
+class ReportingJson(TypedDict):
+    """How fio would report a job."""
+
+    options: dict[str, str]
+    group: int
+    merged: bool
+    output: NotRequired[OutputJson]
+
+
+class PlacedJson(TypedDict):
+    """A volume of a trace's file, and where it begins on the drive."""
+
+    volume: str
+    base_bytes: int
+
+
+class TraceFileJson(TypedDict):
+    """A file of a trace by its content."""
+
+    sha256: str
+    format: str
+    placed: NotRequired[list[PlacedJson]]
+
+
+class SampleJson(TypedDict):
+    """Which regions of a trace are replayed."""
+
+    one_in: int
+    region_bytes: int
+    seed: int
+    hot: list[list[int | float]]
+    """Triples: group, which of its regions, share of its requests that is kept."""
+
+
+class ShuffleJson(TypedDict):
+    """In which pieces later passes come."""
+
+    piece_bytes: int
+    seed: int
+
+
+class TraceJson(TypedDict):
+    """How a trace is read, placed and repeated."""
+
+    files: list[TraceFileJson]
+    volume: str | None
+    map: str
+    skip_bad_max: int
+    loop_until_written_bytes: int | None
+    arrival: NotRequired[str]
+    time_scale: NotRequired[float]
+    iodepth: NotRequired[int]
+    sample: NotRequired[SampleJson]
+    shuffle: NotRequired[ShuffleJson]
+
+
+class InitialStateJson(TypedDict):
+    """A saved state by its content."""
+
+    sha256: str
+    times: int
+
+
+class ReportedJob(TypedDict):
+    """What results read of a job: one of the engine's, a trace, or a phase of a served drive."""
+
+    name: str
+    clone: int
+    stage: int
+    steady_state: NotRequired["plain.JobSteadyState | None"]
+    latency_target: NotRequired["plain.LatencyTarget | None"]
+    store: NotRequired["plain.Store | None"]
+
+
+class SpecificationJson(TypedDict):
+    """The whole of a run."""
+
+    engine: "plain.Specification"
+    global_options: dict[str, str]
+    reporting: list[ReportingJson]
+    scale: str
+    initial_state: NotRequired[InitialStateJson]
+    trace: NotRequired["TraceJson"]
 
 
 @dataclass(frozen=True)
@@ -25,13 +132,15 @@ class Reporting:
     """fio's `groupid`: `stonewall` and `new_group` begin another."""
     merged: bool = False
     """Whether `group_reporting` is set."""
-    output: Mapping[str, Any] = field(default_factory=dict)
+    output: OutputJson = field(default_factory=OutputJson)
     """Which logs are written and which percentiles reported, if not the usual: `ssdlab.workloads.jobs.logs.output`."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ReportingJson:
         """As plain JSON values; what is usual is left out."""
-        plain: dict[str, Any] = {"options": dict(self.options), "group": self.group, "merged": self.merged}
-        return plain | ({"output": dict(self.output)} if self.output else {})
+        found: ReportingJson = {"options": dict(self.options), "group": self.group, "merged": self.merged}
+        if self.output:
+            found["output"] = self.output.copy()
+        return found
 
 
 @dataclass(frozen=True)
@@ -49,7 +158,7 @@ class InitialState:
 class Specification:
     """Enough to run again to the same bytes. Says nothing of file names, clocks, processes or threads."""
 
-    engine: Mapping[str, Any]
+    engine: "plain.Specification"
     """The JSON object that `ssdlab._engine.run` takes."""
     reporting: tuple[Reporting, ...]
     """One entry a job of `engine["jobs"]`, in that order."""
@@ -71,29 +180,26 @@ class Specification:
         """The text that the engine is given."""
         return _canonical(self.engine)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SpecificationJson:
         """The whole as plain JSON values; `from_dict` turns it back."""
-        return {
-            "engine": dict(self.engine),
+        found: SpecificationJson = {
+            "engine": self.engine.copy(),
             "global_options": dict(self.global_options),
             "reporting": [entry.to_dict() for entry in self.reporting],
             "scale": self.scale,
-            **self.initial_state_dict(),
         }
-
-    def initial_state_dict(self) -> dict[str, Any]:
-        """The initial state by its content; nothing for a new drive."""
-        state = self.initial_state
-        return {"initial_state": {"sha256": state.sha256, "times": state.times}} if state else {}
+        if self.initial_state:
+            found["initial_state"] = {"sha256": self.initial_state.sha256, "times": self.initial_state.times}
+        return found
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Specification":
+    def from_dict(cls, found: SpecificationJson) -> "Specification":
         return cls(
-            engine=plain["engine"],
-            reporting=tuple(Reporting(**entry) for entry in plain["reporting"]),
-            global_options=plain["global_options"],
-            scale=plain["scale"],
-            initial_state=InitialState(None, **plain["initial_state"]) if "initial_state" in plain else None,
+            engine=found["engine"],
+            reporting=tuple(Reporting(**entry) for entry in found["reporting"]),
+            global_options=found["global_options"],
+            scale=found["scale"],
+            initial_state=InitialState(None, **found["initial_state"]) if "initial_state" in found else None,
         )
 
     def hash(self) -> str:
@@ -101,22 +207,20 @@ class Specification:
         return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
 
     @property
-    def drive(self) -> Mapping[str, Any]:
+    def drive(self) -> "plain.Drive":
         """The drive as given to the engine."""
-        drive: Mapping[str, Any] = self.engine["drive"]
-        return drive
+        return self.engine["drive"]
 
     @property
-    def jobs(self) -> list[dict[str, Any]]:
-        """The jobs as given to the engine, ordered by stage."""
-        jobs: list[dict[str, Any]] = self.engine["jobs"]
-        return jobs
+    def jobs(self) -> Sequence[ReportedJob]:
+        """The jobs, ordered by stage."""
+        return self.engine["jobs"]
 
     @property
-    def last_stage_jobs(self) -> list[dict[str, Any]]:
+    def last_stage_jobs(self) -> "list[plain.Job]":
         """The jobs that the run ends with: those that repeat when it looks for the steady state."""
-        last = self.jobs[-1]["stage"]
-        return [job for job in self.jobs if job["stage"] == last]
+        jobs = self.engine["jobs"]
+        return [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
 
 
 def _canonical(value: object) -> str:

@@ -6,13 +6,13 @@ In a run the job says how far its data can be reduced; on the mounted drive lz4 
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import ssdlab
 from own_devices import needs
 from running_drives import DRIVE, MountMaker
+from ssdlab.results.result import ResultJson
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop]
 
@@ -45,7 +45,7 @@ def written_by_fio(folder: Path, target: str, *options: str) -> None:
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
-def simulated(folder: Path, drive: Path, *keys: str) -> dict[str, Any]:
+def simulated(folder: Path, drive: Path, *keys: str) -> ResultJson:
     job = folder / "same.fio"
     lines = ["[fill]", "rw=write", "bs=256k", *keys, "[random]", "stonewall", "rw=randwrite", "bs=4k", *keys]
     job.write_text("\n".join(lines) + "\n")

@@ -1,5 +1,6 @@
 """Every drive of the catalogue as small as it can be made, with a clock and without."""
 
+import json
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -63,4 +64,7 @@ def catalogue() -> Iterator[tuple[str, Case]]:
         for timed in (True, False):
             clock = "timed" if timed else "untimed"
             jobs = _jobs(drive.capacity.user_bytes)
-            yield f"{clock}/{name}", Run(specification(jobs, drive.specification(), timed=timed))
+            yield (
+                f"{clock}/{name}",
+                Run(specification(jobs, json.loads(json.dumps(drive.specification())), timed=timed)),
+            )

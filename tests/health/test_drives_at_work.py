@@ -1,6 +1,7 @@
 """The simulated drives of `ssdlab serve` and `ssdlab live` under the metrics of real ones."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def test_drives_on_a_live_page() -> None:
             assert unseen is None
             rows = served.rows()
         for index, row in enumerate(rows):
-            outcome = workbench.session.outcome(index)["ledger"]
+            outcome: Any = workbench.session.outcome(index)["ledger"]
             assert row["nand_bytes"] == sum(outcome["programmed_units"].values()) * 4096
             # NVMe counts the host's writes in steps of 512,000 bytes.
             assert 0 <= row["host_bytes"] - outcome["host_written_bytes"] < 512_000

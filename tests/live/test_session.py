@@ -49,7 +49,7 @@ def session_of(*specifications: Specification) -> Iterator[Session]:
         session.close()
 
 
-def jobs_of(text: str, stage: int) -> list[dict[str, Any]]:
+def jobs_of(text: str, stage: int) -> list[Any]:
     return [{**job, "stage": stage} for job in parse(text).resolve(USER_BYTES, seed=7)]
 
 
@@ -57,7 +57,7 @@ def wait_for_requests(session: Session, count: int, drive: int = 0) -> None:
     wait_for(f"{count} requests", lambda: session.figures(drive)["requests"] >= count)
 
 
-def result_json(specification: Specification, outcome: dict[str, Any]) -> str:
+def result_json(specification: Specification, outcome: Any) -> str:
     return Result(specification, outcome, version="test").to_json()
 
 
@@ -78,7 +78,7 @@ def test_a_session_is_the_run_of_what_it_says_to_the_byte(specify: Callable[...,
         session.end_jobs()
         said, outcome = session.specification(0), session.outcome(0)
     assert [job["name"] for job in said.jobs] == ["a", "b", "b", "c"]
-    assert all(job["number_ios"] for job in said.jobs)
+    assert all(job["number_ios"] for job in json.loads(said.engine_json())["jobs"])
     specification = Specification(
         engine=said.engine, reporting=tuple(Reporting({}, group=job["stage"]) for job in said.jobs)
     )
@@ -167,7 +167,7 @@ def test_a_smaller_partition_is_a_trim_and_jobs_of_its_size(specify: Callable[..
         assert figures["capacity"]["live_units"] == live_bytes / 4096
         expected = usable_units / figures["capacity"]["live_units"] - 1
         assert figures["capacity"]["effective_over_provisioning"] == pytest.approx(expected, abs=1e-9)
-    assert less["since"]["waf"] < 0.75 * whole["waf"]
+    assert (less["since"]["waf"] or 0) < 0.75 * (whole["waf"] or 0)
 
 
 def test_what_cannot_be_is_refused_and_leaves_the_session_as_it_was(specify: Callable[..., Specification]) -> None:
@@ -175,7 +175,7 @@ def test_what_cannot_be_is_refused_and_leaves_the_session_as_it_was(specify: Cal
         Session([])
     with session_of(specify(f"[a]\nrw=randwrite\n{ENDLESS}", timed=True)) as session:
         session.step(100)
-        too_large = {**jobs_of("[b]\nrw=randwrite\n", 1)[0], "size_bytes": 2 * USER_BYTES}
+        too_large: Any = {**jobs_of("[b]\nrw=randwrite\n", 1)[0], "size_bytes": 2 * USER_BYTES}
         with pytest.raises(InputError, match="size_bytes"):
             session.append([[too_large]])
         with pytest.raises(InputError, match="no erase unit 160"):

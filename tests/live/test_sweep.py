@@ -89,7 +89,7 @@ def test_only_what_is_whole_and_of_this_sweep_counts(file: Path, some_kept: Call
     assert max(high for *_, high in values) == rows["waf"].max()
     # All of the sweep's lines and panels have their place from the first result on.
     assert len(panels) == 2 and all(len(lines) == 2 for lines in panels.values())
-    assert (shown["x"]["low"], shown["x"]["high"]) == (0.1, 0.3)
+    assert shown["x"] is not None and (shown["x"]["low"], shown["x"]["high"]) == (0.1, 0.3)
 
 
 def test_a_damaged_file_is_named_and_the_rest_is_shown(file: Path, some_kept: Callable[[int], Dataset]) -> None:

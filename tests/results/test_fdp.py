@@ -20,7 +20,8 @@ def run(sections: str, **placement: Any) -> Result:
 
 def test_the_four_logs() -> None:
     result = run("[a]\nsize=50%\nplids=1,3\n[b]\noffset=50%\nfdp=0\n", persistently_isolated=False)
-    fdp = result.to_dict()["ssdlab"]["fdp"]
+    fdp = result.fdp
+    assert fdp is not None and result.to_dict()["ssdlab"].get("fdp") == fdp
     (config,) = fdp["configs"]
     assert config["nruh"] == 4 and config["nrg"] == 1
     # NVM Express 2.1, figure 281: 1 is initially isolated, 2 persistently.
@@ -37,7 +38,9 @@ def test_the_four_logs() -> None:
 
 
 def test_kinds_of_handles_and_drives_without() -> None:
-    (config,) = run("[a]\n", persistently_isolated=True).to_dict()["ssdlab"]["fdp"]["configs"]
+    fdp = run("[a]\n", persistently_isolated=True).fdp
+    assert fdp is not None
+    (config,) = fdp["configs"]
     assert config["ruhs"] == [{"ruht": 2}] * 4
     everywhere = run("[a]\n", persistently_isolated=True).fdp
     assert everywhere is not None

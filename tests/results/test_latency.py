@@ -1,6 +1,7 @@
 """Do latencies merge as if counted together, and are percentiles those of fio's own rule?"""
 
 import statistics
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -67,7 +68,7 @@ def test_no_request_no_figure() -> None:
 
 def test_samples_are_whole_intervals_of_the_job() -> None:
     second = 10**9
-    series = {
+    series: Any = {
         "time_ns": [second, 2 * second, 3 * second, 4 * second],
         "write_ios": [1000, 10, 30, 2000],
         "written_bytes": [1000, 40, 120, 2000],

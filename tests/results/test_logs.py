@@ -144,7 +144,7 @@ def test_terse_has_fios_columns(result: Result, fios: dict[str, str]) -> None:
 
 def test_percentiles_are_those_that_the_job_asks_for() -> None:
     (job,) = run("[a]\nrw=randwrite\nsize=1m\npercentile_list=99.9:50\nlat_percentiles=1\nclat_percentiles=0\n").jobs
-    plain = job.to_dict(bins=True)["write"]
+    plain: Any = job.to_dict(bins=True)["write"]
     assert list(plain["lat_ns"]["percentile"]) == ["50.000000", "99.900000"]
     assert "bins" in plain["lat_ns"] and not {"percentile", "bins"} & set(plain["clat_ns"])
     lines = direction_lines("write", job.write)
@@ -160,7 +160,7 @@ def test_a_steady_job_ends_as_in_fio(tmp_path: Path) -> None:
     said = subprocess.run(["fio", "--output-format=json", "a.fio"], cwd=tmp_path, capture_output=True, text=True).stdout
     its = json.loads(said)["jobs"][0]
     (job,) = run(f"[a]\n{options}".replace("64m", "100%")).jobs
-    own = job.to_dict(bins=False)
+    own: Any = job.to_dict(bins=False)
     assert list(own["steadystate"]) == list(its["steadystate"])
     assert list(own["steadystate"]["data"]) == list(its["steadystate"]["data"])
     for key in ("ss", "duration", "attained"):
@@ -174,6 +174,7 @@ def test_a_steady_job_ends_as_in_fio(tmp_path: Path) -> None:
 def test_a_job_that_never_settles_says_so() -> None:
     text = "[a]\nrw=randwrite\nsize=100%\nruntime=4\ntime_based\nss=bw:0.01%\nss_dur=3\nbssplit=4k/50:64k/50\n"
     (job,) = run(text).jobs
-    found = job.to_dict(bins=False)["steadystate"]
+    whole: Any = job.to_dict(bins=False)
+    found = whole["steadystate"]
     assert not found["attained"] and len(found["data"]["bw"]) == 3
     assert job.seconds == pytest.approx(4, abs=0.01)

@@ -7,7 +7,7 @@ import pytest
 from ssdlab.results import series, steady_state
 from ssdlab.results.ledger import PARTS
 
-COUNTERS: dict[str, Any] = {
+COUNTERS: Any = {
     **{f"programmed_units_{part}": [0, 0, 0, 0] for part in PARTS},
     "host_written_bytes": [100, 200, 200, 300],
     "stage": [0, 0, 1, 1],
@@ -26,13 +26,20 @@ def test_windows_from_cumulative_counters() -> None:
     assert frame["effective_over_provisioning"].to_list() == [None, 0.5, 0.5, 0.25]
 
 
-def outcome(round_waf: list[float], *, reached: bool, host_units: int = 0, gc_units: int = 0) -> dict[str, Any]:
+def outcome(round_waf: list[float], *, reached: bool, host_units: int = 0, gc_units: int = 0) -> Any:
     window = {
         "host_written_bytes": host_units * 10,
         "host_read_bytes": 0,
         "host_trimmed_bytes": 0,
         "programmed_units": {**dict.fromkeys(PARTS, 0), "host": host_units, "gc": gc_units},
-        "read_units": {"host": 0, "gc": gc_units, "wear_leveling": 0, "read_modify_write": 0, "metadata": 0},
+        "read_units": {
+            "host": 0,
+            "gc": gc_units,
+            "wear_leveling": 0,
+            "slc_fold": 0,
+            "read_modify_write": 0,
+            "metadata": 0,
+        },
         "read_modify_write_units": 0,
         "erased_erase_units": 0,
         "trimmed_units": 0,
@@ -49,6 +56,7 @@ def outcome(round_waf: list[float], *, reached: bool, host_units: int = 0, gc_un
             "slope_share": 0.1,
             "round_waf": round_waf,
             "window": window,
+            "timing": None,
         },
     }
 

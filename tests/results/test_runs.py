@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ def specification(job: str = SHORT, seed: int = 1) -> Specification:
 
 def broken() -> Specification:
     sound = specification()
-    return Specification({**sound.engine, "until": {"kind": "never"}}, sound.reporting)
+    engine: Any = {**sound.engine, "until": {"kind": "never"}}
+    return Specification(engine, sound.reporting)
 
 
 def test_workers_change_nothing_but_the_order(started: Callable[[], list[int]]) -> None:

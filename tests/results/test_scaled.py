@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_ratings_and_bytes_are_those_of_the_drive_as_sold(variant: Variant) -> N
 
 
 def test_json_has_both(variant: Variant) -> None:
-    ours = variant.to_dict()["ssdlab"]
+    ours: Any = variant.to_dict()["ssdlab"]
     assert ours["scaled"]["scale"] == "1/256"
     assert ours["scaled"]["host_written_bytes"] == 256 * ours["host"]["written_bytes"]
     assert ours["scaled"]["nand_programmed_bytes"] == 256 * ours["nand"]["programmed_bytes"]["total"]

@@ -135,6 +135,7 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
             for name, count in moved.items()
         },
         "flush": {"ios": FLUSHES, "bytes": 0},
+        "timing": None,
         "ledger": {
             "host_written_bytes": moved["write"],
             "host_read_bytes": moved["read"],
@@ -144,6 +145,7 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
                 "host": moved["read"] // unit_bytes,
                 "gc": programmed["gc"],
                 "wear_leveling": 0,
+                "slc_fold": 0,
                 "read_modify_write": 0,
                 "metadata": 0,
             },
@@ -168,6 +170,7 @@ def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict
             ios = sum(job[name]["ios"] for name in ("read", "write", "trim"))
             end_ns = now_ns + round(ios * mean_ns / each["iodepth"])
             job["timing"] = {"start_ns": now_ns, "end_ns": end_ns}
+            job["timing"] |= {"log": None, "steady_state": None, "failure": None, "depth": None}
             job["timing"] |= {name: _latency(job[name]["ios"]) for name in ("read", "write", "trim", "flush")}
             job["timing"]["breakdown"] = {
                 name: {part: [50] * len(job["timing"][name]["bins"]) for part in LATENCY_PARTS}

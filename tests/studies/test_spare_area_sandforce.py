@@ -1,5 +1,7 @@
 """The SandForce study: its jobs are the published ones, its tables come out, its explanation holds on a small drive."""
 
+from typing import Any
+
 import pytest
 
 from ssdlab.studies import Context, registry
@@ -20,7 +22,7 @@ def test_every_printed_digit_of_both_tables_but_one_cut_off() -> None:
 def test_the_job_is_the_published_workload(workload: str) -> None:
     told = replay.WORKLOADS[workload]
     context = Context(full=True)
-    job = replay.specify(context, LARGE_SPARE, "new", workload, 1).engine["jobs"][-1]
+    job: Any = replay.specify(context, LARGE_SPARE, "new", workload, 1).engine["jobs"][-1]
     assert job["number_ios"] == told.reads + told.writes
     assert job["read_percent"] == pytest.approx(100 * told.reads / (told.reads + told.writes), abs=0.5)
     pauses = (told.reads + told.writes) / job["think_time_blocks"]
@@ -29,7 +31,7 @@ def test_the_job_is_the_published_workload(workload: str) -> None:
 
 def test_pauses_bursts_and_pool_shrink_together() -> None:
     def burst_per_pool(context: Context) -> tuple[float, float]:
-        engine = replay.specify(context, SMALL_SPARE, "new", "heavy", 1).engine
+        engine: Any = replay.specify(context, SMALL_SPARE, "new", "heavy", 1).engine
         job, pool = engine["jobs"][-1], engine["drive"]["background"]["erased_pool_bytes"]
         return job["think_time_blocks"] / pool, job["think_time_ns"] / pool
 

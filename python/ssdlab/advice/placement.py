@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.advice.alternatives import LEARNT
 from ssdlab.advice.described import Described
@@ -18,6 +18,7 @@ from ssdlab.advice.search import Found, tidy
 from ssdlab.advice.setting import Setting
 from ssdlab.advice.trials import Other, Trial, Trials
 from ssdlab.advice.words import Sentence
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.report import wording
 from ssdlab.workloads.stores import StoreWorkload
@@ -35,7 +36,28 @@ _STEP = 1.5
 _STEP_MIN = 0.05
 _NO_HANDLES = "fdp=0 in every section"
 
-Jobs = list[dict[str, Any]]
+Jobs = list[plain.Job]
+
+
+class WayJson(TypedDict):
+    """One way to place data, in `result.json`."""
+
+    what: str
+    run: str | None
+    waf: float | None
+    equal_over_provisioning: float | None
+    refused: str | None
+
+
+class PlacementJson(TypedDict):
+    """The key `placement` of an advice's `result.json`."""
+
+    over_provisioning: float
+    run_without: str
+    waf_without: float
+    handles: WayJson | None
+    learnt: WayJson | None
+    over_provisioning_max: float
 
 
 @dataclass(frozen=True)
@@ -67,10 +89,10 @@ class Placement:
     most: float
     """The most over-provisioning that was looked at."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlacementJson:
         """As in `result.json`; shares of what the host may use, runs by their names."""
 
-        def way(each: Way | None) -> dict[str, Any] | None:
+        def way(each: Way | None) -> WayJson | None:
             if each is None:
                 return None
             return {
@@ -309,7 +331,7 @@ def _handles_of(drive: "ResolvedDrive") -> int:
     return int(placed.get("identifiers", 1)) if placed["name"] == "host-streams" else 1
 
 
-def _writes(job: Mapping[str, Any]) -> bool:
+def _writes(job: plain.Job) -> bool:
     return job["direction"] in ("write", "trim-write") or (
         job["direction"] == "read-write" and job["read_percent"] < 100
     )
@@ -319,10 +341,12 @@ def _without(jobs: Jobs, _handles: int) -> Jobs:
     """Jobs that name no handle."""
     found = []
     for job in jobs:
-        plain = {key: value for key, value in job.items() if key not in ("stream_id", "identifiers")}
-        if plain.get("store"):
-            plain["store"] = {**plain["store"], "identifiers": []}
-        found.append(plain)
+        bare = job.copy()
+        bare.pop("stream_id", None)
+        bare.pop("identifiers", None)
+        if store := bare.get("store"):
+            bare["store"] = {**store, "identifiers": []}
+        found.append(bare)
     return found
 
 
@@ -338,16 +362,17 @@ def _by_file(jobs: Jobs, handles: int) -> Jobs:
     """A handle for each file; the last for all files that are too many."""
     found = []
     for job in jobs:
-        if not job.get("files"):
+        files = job.get("files")
+        if not files:
             found.append(job)
             continue
-        ranges = [
+        ranges: list[plain.IdentifierRange] = [
             {
                 "start_bytes": each["offset_bytes"],
                 "end_bytes": each["offset_bytes"] + each["size_bytes"],
                 "identifier": min(index, handles - 1),
             }
-            for index, each in enumerate(job["files"]["ranges"])
+            for index, each in enumerate(files["ranges"])
         ]
         found.append({**job, "identifiers": {"choose": "by-offset", "ranges": ranges}})
     return found

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from ssdlab.atlas.distributions import Atlas, Distribution
+from ssdlab.foreign import JsonObject
 from ssdlab.theory import field_inference
 
 _DRIVES_MIN = 10
@@ -80,5 +80,5 @@ def _next_power_of_two(capacity_gb: int) -> float:
 
 
 @cache
-def _table(name: str) -> dict[str, Any]:
+def _table(name: str) -> JsonObject:
     return tomllib.loads(files("ssdlab.atlas").joinpath(name).read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -26,6 +26,8 @@ from ssdlab.workloads import specifying
 if TYPE_CHECKING:
     from ssdlab.cli.comparing import Variants
     from ssdlab.comparison.targets import Figures, Target
+    from ssdlab.foreign import JsonObject
+    from ssdlab.results.result import ResultJson
     from ssdlab.workloads.jobs import JobFile
 
 
@@ -58,17 +60,18 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     check_writable(output)
     job_file = workloads.load_for_device(job)
     found: list[Figures] = []
-    results: list[dict[str, Any]] = []
+    results: list[ResultJson | JsonObject] = []
     reasons: dict[str, str] = {}
     for each in named:
         if each.kind == "simulated":
-            figures, result = _simulated(job_file, each, changes, seed)
+            figures, simulated_result = _simulated(job_file, each, changes, seed)
+            results.append(simulated_result)
         else:
-            figures, result, reason = _measured(job_file, each, chosen, seed)
+            figures, measured_result, reason = _measured(job_file, each, chosen, seed)
+            results.append(measured_result)
             if reason:
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)
-        results.append(result)
     compared = targets.rows(found)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("job", "figure", *(each.label for each in named), "ratio"):
@@ -84,9 +87,7 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
-def _simulated(
-    job_file: JobFile, target: Target, changes: options.Changes, seed: int
-) -> tuple[Figures, dict[str, Any]]:
+def _simulated(job_file: JobFile, target: Target, changes: options.Changes, seed: int) -> tuple[Figures, ResultJson]:
     drive = changes.of(target.name)
     specification = specifying.specify(job_file, drive, seed=seed)
     with shown([target.label]) as tell:
@@ -96,9 +97,7 @@ def _simulated(
     return targets.figures(result), result.to_dict()
 
 
-def _measured(
-    job_file: JobFile, target: Target, chosen: Targets, seed: int
-) -> tuple[Figures, dict[str, Any], str | None]:
+def _measured(job_file: JobFile, target: Target, chosen: Targets, seed: int) -> tuple[Figures, JsonObject, str | None]:
     from ssdlab.targets.device import health, run
 
     permission = Permission(chosen.destroy_data_on)

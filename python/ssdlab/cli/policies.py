@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ssdlab.drives.policies import known
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 from ssdlab.terminal import show
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _parameters(policy: Policy) -> list[str]:
 
 
 def _toml_choice(policy: Policy) -> str:
-    choice: dict[str, Any] = {"name": policy.name} | policy.parameters
+    choice: JsonObject = {"name": policy.name} | policy.parameters
     if len(choice) == 1:
         return json.dumps(policy.name)
     return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in choice.items()) + " }"

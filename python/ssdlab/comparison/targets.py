@@ -8,13 +8,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.report import headlines
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.results.job_result import DirectionResult
+from ssdlab.results.result import ResultJson
 
 if TYPE_CHECKING:
     from ssdlab.report.figure import Figure
@@ -105,7 +107,7 @@ def write(
     *,
     title: str,
     command_line: str,
-    results: Sequence[Mapping[str, Any]],
+    results: Sequence[ResultJson | JsonObject],
 ) -> list[str]:
     """`comparison.json`, a result of each target, and `report.html`; all or none. Gives their names, the page last."""
     names = ["comparison.json"]

@@ -1,12 +1,12 @@
 """One variant of a comparison: its result, what theory expects of it, and how long the flash would last."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ssdlab.comparison.axes import Planned
 from ssdlab.results import Result
-from ssdlab.results.speed import Speed, speed
+from ssdlab.results.result import DirectionSpeedJson, ResultJson, SpeedJson
+from ssdlab.results.speed import DirectionSpeed, Speed, speed
 from ssdlab.theory import endurance
 from ssdlab.theory.expectation import Expectation, expected
 
@@ -82,20 +82,20 @@ class Variant:
             return None
         return endurance.years(self.tbw_bytes, self.drive_writes_per_day, self.as_sold(self.result.capacity.user_bytes))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ResultJson:
         """The result's JSON, with what the comparison adds under `ssdlab.variant`."""
         plain = self.result.to_dict()
         plain["ssdlab"]["variant"] = {
             "label": self.label,
             "waf": self.result.settled_waf,
-            "waf_parts": self.result.settled_waf_parts and dict(self.result.settled_waf_parts),
+            "waf_parts": dict(self.result.settled_waf_parts) if self.result.settled_waf_parts else None,
             "theory": {
                 "waf": self.expectation.value,
                 "formula": self.expectation.formula,
                 "reason": self.expectation.reason,
                 "deviation_share": self.deviation,
             },
-            "speed": self.speed and asdict(self.speed),
+            "speed": _speed(self.speed) if self.speed else None,
             "tbw_bytes": self.tbw_bytes,
             "drive_writes_per_day": self.drive_writes_per_day,
             "years": self.years,
@@ -105,3 +105,21 @@ class Variant:
     def _expected_at(self, effective_over_provisioning: float | None) -> Expectation:
         specification = self.result.specification
         return expected(specification.jobs, specification.drive, effective_over_provisioning)
+
+
+def _speed(found: Speed) -> SpeedJson:
+    return {
+        "window": found.window,
+        "seconds": found.seconds,
+        "read": _direction(found.read),
+        "write": _direction(found.write),
+    }
+
+
+def _direction(found: DirectionSpeed) -> DirectionSpeedJson:
+    return {
+        "iops": found.iops,
+        "mb_s": found.mb_s,
+        "latency_ns_mean": found.latency_ns_mean,
+        "latency_ns_p999": found.latency_ns_p999,
+    }

@@ -8,13 +8,13 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from ssdlab.drives.older_names import with_current_keys
 from ssdlab.drives.own_file import BASED_ON, completed
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
 from ssdlab.engine.types import Problem
 from ssdlab.errors import InputError, Note, near
+from ssdlab.foreign import JsonObject
 
 _HELP = "docs/drive-file.md describes every key; `ssdlab drives new --like tiny my.toml` writes a file that works"
 
@@ -72,7 +72,7 @@ def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
     return described(complete)
 
 
-def _all_problems(content: dict[str, Any], base: DriveFile | None, named: Collection[str]) -> list[Problem]:
+def _all_problems(content: JsonObject, base: DriveFile | None, named: Collection[str]) -> list[Problem]:
     """What is wrong with each value alone, and then with the values together, looked at with the values of the base,
     or the defaults, in the place of those that are wrong alone. `named` are keys that were found wrong before."""
     found = problems(content)
@@ -80,12 +80,12 @@ def _all_problems(content: dict[str, Any], base: DriveFile | None, named: Collec
     return found + [problem for problem in problems(_mended(content, base, named)) if problem.key not in named]
 
 
-def _mended(content: dict[str, Any], base: DriveFile | None, keys: Collection[str]) -> dict[str, Any]:
+def _mended(content: JsonObject, base: DriveFile | None, keys: Collection[str]) -> JsonObject:
     mended = copy.deepcopy(content)
     for key in keys:
         names = key.split(".")
-        inner: Any = mended
-        of_base: Any = base.content if base else {}
+        inner: object = mended
+        of_base: object = base.content if base else {}
         for name in names[:-1]:
             inner = inner.get(name) if isinstance(inner, dict) else None
             of_base = of_base.get(name, {}) if isinstance(of_base, Mapping) else {}
@@ -111,7 +111,7 @@ def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveF
     return _own(base, str(base), via)
 
 
-def _toml(text: str, where: str) -> dict[str, Any]:
+def _toml(text: str, where: str) -> JsonObject:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 
 KEY = "namespace"
 """The key of their list in drive files and specifications."""
@@ -64,7 +65,7 @@ def known(namespaces: Sequence[Namespace]) -> str:
     return ", ".join(f"/dev/nvme0n{namespace.number} or {namespace.name}" for namespace in namespaces)
 
 
-def scaled(content: Mapping[str, Any], full_user_bytes: int, unit_bytes: int) -> dict[str, Any]:
+def scaled(content: Mapping[str, Any], full_user_bytes: int, unit_bytes: int) -> JsonObject:
     """The content of a drive file whose capacity was made smaller, with its namespaces made smaller alike, in whole
     mapping units."""
     if not content.get(KEY):

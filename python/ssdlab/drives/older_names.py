@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdlab.errors import Note
+from ssdlab.foreign import JsonObject
 
 _CURRENT = {"housekeeping": "background", "ftl.pacing": "ftl.gc_throttling"}
 """The current name of each renamed table or key; what is below it is renamed with it."""
@@ -18,7 +19,7 @@ def current_key(key: str, where: str) -> str:
     return name
 
 
-def with_current_keys(content: Mapping[str, Any], where: str) -> dict[str, Any]:
+def with_current_keys(content: Mapping[str, Any], where: str) -> JsonObject:
     """The content of a drive file with the current names of its tables, keys and entries of `[sources]`.
 
     A key that is given by both names keeps the older one too, which the check of keys then refuses as unknown.
@@ -37,7 +38,7 @@ def with_current_keys(content: Mapping[str, Any], where: str) -> dict[str, Any]:
     }
 
 
-def _with_current_names(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def _with_current_names(values: Mapping[str, Any], prefix: str) -> JsonObject:
     renamed = {key: _renamed(prefix + key)[0].removeprefix(prefix) for key in values}
     return {key if renamed[key] in values else renamed[key]: value for key, value in values.items()}
 

@@ -11,6 +11,7 @@ import msgspec
 from ssdlab.drives.namespaces import KEY as NAMESPACE
 from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, keys_of
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 from ssdlab.quantities import parse_bytes
 
 BASED_ON = "based_on"
@@ -19,7 +20,7 @@ _MAPPING_UNIT_BYTES = 4096
 
 def completed(
     content: Mapping[str, Any], base: DriveFile | None, where: str, name: str
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[JsonObject, dict[str, str]]:
     """The content as a file of the catalogue would have it, and what is wrong with it, a sentence by key.
 
     `base` is the drive that the file is based on, if any; `name` is its name unless it gives one.
@@ -42,7 +43,7 @@ def completed(
     return own | {"name": content.get("name", name)}, wrong
 
 
-def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> JsonObject:
     """The base's content with the file's own values in the place of its; a policy is replaced whole."""
     merged = dict(base)
     for key, value in own.items():
@@ -51,7 +52,7 @@ def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> dict[str, Any]:
+def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> JsonObject:
     """The values with sizes such as "960 GiB" as numbers of bytes."""
     hints = get_type_hints(TABLES[table])
     found = dict(values)
@@ -67,7 +68,7 @@ def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> d
     return found
 
 
-def _round_capacity(content: Mapping[str, Any], own: dict[str, Any]) -> None:
+def _round_capacity(content: Mapping[str, Any], own: JsonObject) -> None:
     """A capacity with a unit, such as 500 GB, is what is sold: the whole mapping units in it."""
     ftl, said = own.get("ftl"), content.get("ftl")
     if isinstance(ftl, Mapping) and isinstance(said, Mapping) and isinstance(said.get("user_bytes"), str):
@@ -87,7 +88,7 @@ def _namespace(entry: Any, number: int, wrong: dict[str, str]) -> Any:
         return {**entry, "size_bytes": _MAPPING_UNIT_BYTES}
 
 
-def _round_namespaces(content: Mapping[str, Any], own: dict[str, Any]) -> None:
+def _round_namespaces(content: Mapping[str, Any], own: JsonObject) -> None:
     """A size with a unit is that of the whole mapping units in it, as that of the drive is."""
     said, ftl = content.get(NAMESPACE), own.get("ftl", {})
     unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES) if isinstance(ftl, Mapping) else 0
@@ -106,7 +107,7 @@ def _sources(
     sources: Mapping[str, Any],
     base: DriveFile | None,
     wrong: dict[str, str],
-) -> dict[str, Any]:
+) -> JsonObject:
     """A source for each value that the file gives: its own, its table's, or that there is none."""
     none = msgspec.to_builtins(NO_SOURCE)
     given = [f"{table}.{key}" for table, values in tables.items() for key in values if key in keys_of(table)]

@@ -2,12 +2,12 @@
 
 import json
 from functools import cache
-from typing import Any
 
 import msgspec
 
 from ssdlab.drives.schema import POLICY_KINDS, PolicyKind
 from ssdlab.engine import native
+from ssdlab.foreign import JsonObject
 
 Known = dict[PolicyKind, dict[str, "Policy"]]
 
@@ -19,7 +19,7 @@ class Policy(msgspec.Struct, frozen=True):
     name: str
     summary: str
     source: str
-    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    parameters: JsonObject = msgspec.field(default_factory=dict)
 
 
 @cache

@@ -12,8 +12,10 @@ from ssdlab.drives import namespaces
 from ssdlab.drives import settings as drive_settings
 from ssdlab.drives.loader import load
 from ssdlab.drives.schema import DriveFile, Source, changed, described, drive_of, problems
+from ssdlab.engine import plain
 from ssdlab.engine.types import DriveCapacity
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.quantities import (
     OVER_PROVISIONING_MAX,
     format_count,
@@ -57,7 +59,7 @@ class ResolvedDrive:
     def endurance_cycles(self) -> int:
         return self.file.nand.endurance_cycles
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> plain.Drive:
         """The drive as the engine's specification has it: `crates/engine/src/specification/drive/`."""
         return copy.deepcopy(self.file.specification)
 
@@ -138,7 +140,7 @@ def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: s
     return described(content)
 
 
-def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str, Any], Fraction]:
+def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
     """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it.
 
     The smaller block is erased in as much less time, so that an erase costs a page what it does in the full drive, and
@@ -175,7 +177,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[dict[str
     return content, Fraction(scaled_pages, pages)
 
 
-def _with_zones(content: dict[str, Any], drive: DriveFile, scale: Fraction) -> dict[str, Any]:
+def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction) -> JsonObject:
     """As many zones, each as much smaller as the erase units that hold it."""
     zones, unit_bytes = drive.zones, drive.ftl.mapping_unit_bytes
     smaller_units = described(content).capacity.data_units_per_erase_unit
@@ -214,7 +216,7 @@ def _scaled_pages(drive: DriveFile, scale: Fraction, asked: str) -> int:
 
 def _with_smaller(
     content: Mapping[str, Any], drive: DriveFile, smaller: Mapping[str, float], scale: Fraction
-) -> dict[str, Any]:
+) -> JsonObject:
     """Those values that the full drive has, with what they are there as their source. 0 stays 0: off."""
     values = {key: value for key, value in smaller.items() if _value(drive, key)}
     said = {

@@ -13,9 +13,10 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 
 from ssdlab.drives.namespaces import Namespace, namespaces_of
-from ssdlab.engine import native, types
+from ssdlab.engine import native, plain, types
 from ssdlab.engine.types import DriveCapacity, Memory, PolicyChoice, Problem, Source, SourceKind
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 
 __all__ = ["KINDS", "POLICY_KINDS", "TABLES", "DriveFile", "PolicyChoice", "PolicyKind", "Source", "keys"]
 
@@ -38,9 +39,9 @@ _FOR_PEOPLE = ("description", "identity", "market", "sources")
 class DriveFile(types.DriveFile, frozen=True, kw_only=True):
     """A drive as its file describes it, with the source of every value that the file gives."""
 
-    content: dict[str, Any]
+    content: JsonObject
     """What the file gives, as parsed TOML."""
-    specification: dict[str, Any]
+    specification: plain.Drive
     """What the engine needs to know of it, every value in it."""
     capacity: DriveCapacity
     memory: Memory
@@ -68,7 +69,7 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
         listed = ", ".join(keys[:_LISTED_MAX]) + (" ..." if len(keys) > _LISTED_MAX else "")
         return f"{len(keys)} value{'s have' if len(keys) > 1 else ' has'} no source ({listed})"
 
-    def choice(self, kind: PolicyKind) -> dict[str, Any]:
+    def choice(self, kind: PolicyKind) -> JsonObject:
         """A policy's name, and those of its parameters that the file gives."""
         given = self.content["ftl"].get(kind, getattr(self.ftl, kind).name)
         return {"name": given} if isinstance(given, str) else dict(given)
@@ -105,7 +106,7 @@ def keys_of(table: str) -> tuple[str, ...]:
     return TABLES[table].__struct_fields__
 
 
-def changed(content: Mapping[str, Any], values: Mapping[str, Any], sources: Mapping[str, Source]) -> dict[str, Any]:
+def changed(content: Mapping[str, Any], values: Mapping[str, Any], sources: Mapping[str, Source]) -> JsonObject:
     """The content of a drive file with other values and sources, by `table.key`."""
     changed = dict(content)
     for key, value in values.items():
@@ -157,7 +158,7 @@ def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> D
     return msgspec.convert(values | {"content": dict(content), "specification": specification}, DriveFile)
 
 
-def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+def _choice(choice: Mapping[str, Any]) -> JsonObject:
     return {"name": choice["name"], "parameters": {key: value for key, value in choice.items() if key != "name"}}
 
 

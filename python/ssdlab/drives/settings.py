@@ -7,6 +7,7 @@ from typing import Any, get_args, get_type_hints
 from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import POLICY_KINDS, TABLES, DriveFile, Source, changed, described, keys, problems, refuse
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 from ssdlab.quantities import parse_bytes
 
 COMMAND_LINE = Source(kind="assumed", source="set on the command line")
@@ -39,7 +40,7 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
     return described(content)
 
 
-def _with(content: Mapping[str, Any], drive: DriveFile, key: str, text: str, where: str) -> dict[str, Any]:
+def _with(content: Mapping[str, Any], drive: DriveFile, key: str, text: str, where: str) -> JsonObject:
     table, _, name = key.partition(".")
     policy_key, _, parameter = key.rpartition(".")
     if key in ("name", "description"):

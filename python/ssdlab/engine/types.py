@@ -1,4 +1,4 @@
-"""What crosses the engine's boundary, in the engine's own words: drive files, capacities, problems, outcomes.
+"""Drive files, capacities and problems in the engine's own words.
 
 Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names.
 """
@@ -21,7 +21,6 @@ Cell = Literal["slc", "mlc", "tlc", "qlc"]
 Duplex = Literal["half", "full"]
 EraseUnitKind = Literal["block", "superblock"]
 Eviction = Literal["lru", "clock"]
-Limit = Literal["bytes-per-second-min", "iops-min", "latency-ns-max"]
 MapForm = Literal["page", "extent"]
 ProblemKind = Literal["missing-key", "unknown-key", "value", "no-source", "spare-area"]
 SourceKind = Literal["datasheet", "measured", "fitted", "assumed"]
@@ -45,67 +44,6 @@ class BackgroundOperations(msgspec.Struct, frozen=True, kw_only=True):
     """Page reads of a block after which its data is moved; 0: never"""
     retention_days: float
     """Age at which data is moved; 0: never"""
-
-
-class BreakdownColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """The exported form: for each non-empty bin of latency, the total nanoseconds of its requests."""
-
-    queueing: list[int]
-    """Of `Part::Queueing`."""
-    controller: list[int]
-    """Of `Part::Controller`."""
-    link: list[int]
-    """Of `Part::Link`."""
-    map: list[int]
-    """Of `Part::Map`."""
-    channel: list[int]
-    """Of `Part::Channel`."""
-    flash: list[int]
-    """Of `Part::Flash`."""
-    host_operations: list[int]
-    """Of `Part::HostOperations`."""
-    gc: list[int]
-    """Of `Part::Gc`."""
-
-
-class Capacity(msgspec.Struct, frozen=True, kw_only=True):
-    """Capacities, in mapping units unless the name says otherwise."""
-
-    mapping_unit_bytes: int
-    """The unit of the map."""
-    physical_units: int
-    """T: all flash except what is held out of it."""
-    user_units: int
-    """U: the units addressable by the host."""
-    erase_units: int
-    """Erase units of T, including retired ones."""
-    units_per_erase_unit: int
-    """Slots of an erase unit."""
-    data_units_per_erase_unit: int
-    """Slots of an erase unit without parity."""
-    counted_unit_bytes: int
-    """The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed."""
-    live_units: int
-    """Mapped units of the host."""
-    effective_over_provisioning: float | None
-    """The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
-    space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live."""
-
-
-class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns of equal length: cumulative counters at the end of each step."""
-
-    host_written_bytes: list[int]
-    stage: list[int]
-    programmed_units_host: list[int]
-    programmed_units_gc: list[int]
-    programmed_units_wear_leveling: list[int]
-    programmed_units_metadata: list[int]
-    programmed_units_parity: list[int]
-    programmed_units_padding: list[int]
-    programmed_units_slc_fold: list[int]
-    free_erase_units: list[int]
-    effective_over_provisioning: list[float | None]
 
 
 class Controller(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,15 +72,6 @@ class DataReduction(msgspec.Struct, frozen=True, kw_only=True):
     """The granularity of reduced data; a power of two"""
     index_bytes_per_unit: int
     """Size of the index entry of each stored unit, programmed as metadata"""
-
-
-class DepthFound(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of the search."""
-
-    depth: int
-    """The depth found."""
-    is_final: bool
-    """Whether the last window was at this depth and met the target."""
 
 
 class DescribedDrive(msgspec.Struct, frozen=True, kw_only=True):
@@ -282,15 +211,6 @@ class Ftl(msgspec.Struct, frozen=True, kw_only=True):
     """Which die receives a program group, where erase units are single blocks"""
 
 
-class HistogramRow(msgspec.Struct, frozen=True, kw_only=True):
-    time_ns: int
-    direction: int
-    length_bytes: int
-    """The length of the last request in it."""
-    bins: list[tuple[int, int]]
-    """Pairs of fio's bin and its count, ascending."""
-
-
 class HostLink(msgspec.Struct, frozen=True, kw_only=True):
     """The link between host and drive. SATA transfers in one direction at a time, PCIe in both."""
 
@@ -317,160 +237,6 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Controller"""
     interface: str | None
     """Host interface"""
-
-
-class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts are those of the interval alone."""
-
-    end_ns: int
-    """The end of the interval in simulated time."""
-    ledger: Ledger
-    """The drive's counters."""
-
-
-class JobBreakdown(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of the time of the requests, one row for each bin of the direction's latency."""
-
-    read: BreakdownColumns
-    """Of reads."""
-    write: BreakdownColumns
-    """Of writes."""
-    trim: BreakdownColumns
-    """Of trims."""
-
-
-class JobFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The limit that a job violated, and by how much."""
-
-    limit: Limit
-    """The limit."""
-    direction: int
-    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
-    allowed: int
-    """In bytes or requests a second, or nanoseconds."""
-    found: int
-    """The rate or latency found."""
-    offset_bytes: int
-    """The request that completed at that moment."""
-    length_bytes: int
-    """Length of that request."""
-
-
-class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a job."""
-
-    name: str
-    """The job's name."""
-    clone: int
-    """The index of the clone."""
-    stage: int
-    """The index of the stage."""
-    read: Requests
-    """Completed reads."""
-    write: Requests
-    """Completed writes."""
-    trim: Requests
-    """Completed trims."""
-    flush: Requests
-    """Flushes have 0 bytes."""
-    ledger: Ledger
-    """The drive's counters for this job; garbage collection counts for the job whose write triggered it."""
-    timing: JobTiming | None
-    """None without a clock."""
-
-
-class JobSteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    attained: bool
-    at_ns: int | None
-    """Since the start of the job; null if it was not attained."""
-    criterion: float | None
-    """The last value compared with the limit: a deviation or a slope. Null if the window was never full."""
-    slope: float | None
-    max_deviation: float | None
-    iops: list[float]
-    """The rates of the window, one a second, oldest first."""
-    bytes_per_second: list[float]
-
-
-class JobTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """The times of a job."""
-
-    start_ns: int
-    """When the counts began."""
-    end_ns: int
-    """When its last request completed."""
-    read: Latency
-    """Latencies of reads."""
-    write: Latency
-    """Latencies of writes."""
-    trim: Latency
-    """Latencies of trims."""
-    flush: Latency
-    """Latencies of flushes."""
-    breakdown: JobBreakdown | None
-    """None where requests come from outside."""
-    log: LogColumns | None
-    """None unless the job requests a log."""
-    steady_state: JobSteadyStateOutcome | None
-    """None unless the job is to end in its steady state."""
-    failure: JobFailure | None
-    """None if the job met its limits, or has none."""
-    depth: DepthFound | None
-    """None unless the job searches for a depth."""
-
-
-class Latency(msgspec.Struct, frozen=True, kw_only=True):
-    """The exported form: moments, and the non-empty bins."""
-
-    count: int
-    """The number of latencies."""
-    min_ns: int | None
-    """The least; None without any."""
-    max_ns: int | None
-    """The largest; None without any."""
-    mean_ns: float | None
-    """The mean; None without any."""
-    stddev_ns: float | None
-    """The standard deviation; None without any."""
-    bins: list[tuple[int, int]]
-    """Pairs of a bin's middle in nanoseconds and its count, ascending."""
-
-
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters since the drive was new, or between two points in time."""
-
-    host_written_bytes: int
-    host_read_bytes: int
-    host_trimmed_bytes: int
-    programmed_units: ProgrammedUnits
-    read_units: ReadUnits
-    read_modify_write_units: int
-    """Units of which the host wrote only a part; each is programmed whole."""
-    trimmed_units: int
-    """Live units invalidated by a trim."""
-    erased_erase_units: int
-    map_page_lookups: int
-    """Look-ups of map pages, on drives whose memory does not hold the whole map."""
-    deduplicated_units: int
-    """Units written by the host whose contents the drive already stored, in mapping units."""
-
-
-class LogColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """One row an entry: a request, or all requests of a direction within a window."""
-
-    time_ns: list[int]
-    """When the request completed or the window ended."""
-    direction: list[int]
-    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
-    ios: list[int]
-    bytes: list[int]
-    latency_ns: list[int]
-    """For a window, the mean."""
-    offset_bytes: list[int]
-    """0 for a window."""
-    lost: int
-    """Requests omitted because the log was full."""
-    histograms: list[HistogramRow]
 
 
 class MapCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -524,48 +290,6 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     """Name, unique on the drive"""
     size_bytes: int
     """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
-
-
-class NamespaceLedger(msgspec.Struct, frozen=True, kw_only=True):
-    """The counters of one of several namespaces: those of a ledger that belong to an address. Parity, padding and
-    erases belong to no namespace."""
-
-    host_written_bytes: int
-    host_read_bytes: int
-    host_trimmed_bytes: int
-    programmed_units: NamespacePrograms
-    read_units: NamespaceReads
-    read_modify_write_units: int
-    """Units of which the host wrote only a part; each is programmed whole."""
-    trimmed_units: int
-    """Live units invalidated by a trim."""
-
-
-class NamespaceOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a namespace."""
-
-    live_units: int
-    """Addresses that the host has written and not trimmed."""
-    ledger: NamespaceLedger
-    """Since the drive was new."""
-    last_stage: NamespaceLedger
-    """In the last stage."""
-
-
-class NamespacePrograms(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units of a namespace programmed into flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    slc_fold: int
-
-
-class NamespaceReads(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units of a namespace read from flash for its host, by cause."""
-
-    host: int
-    read_modify_write: int
 
 
 class Nand(msgspec.Struct, frozen=True, kw_only=True):
@@ -625,29 +349,6 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     """How often it occurs, on each die, independent of load"""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a run."""
-
-    jobs: list[JobOutcome]
-    """By job, in order."""
-    ledger: Ledger
-    """The drive's counters over the whole run."""
-    capacity: Capacity
-    """The drive's capacities at the end."""
-    wear: Wear
-    """The wear of all blocks at the end."""
-    stages: list[StageOutcome]
-    """By stage, in order."""
-    steady_state: SteadyStateOutcome | None
-    """None unless the run was to continue until the steady state."""
-    series: Columns
-    """The time series over host bytes."""
-    timing: Timing | None
-    """None without a clock."""
-    failure: str | None
-    """Why the drive refused writes, if it did."""
-
-
 class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """Parity within an erase unit (RAIN)."""
 
@@ -670,18 +371,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """The valid names, where there is a list of them."""
 
 
-class ProgrammedUnits(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units programmed into flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    metadata: int
-    parity: int
-    padding: int
-    slc_fold: int
-
-
 class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """Read-ahead of sequential reads."""
 
@@ -689,43 +378,6 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead"""
     segment_bytes: int
     """Bytes of a sequential stream translated and fetched at a time"""
-
-
-class ReadCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Sums over segments."""
-
-    segments: int
-    """Segments read ahead."""
-    pages: int
-    """Pages with units of a segment."""
-    dies: int
-    """Dies with these pages."""
-    busiest_die_pages: int
-    """Pages of a segment on the die with most of them, which reads these one after another."""
-    map_pages: int
-    """Map pages fetched first."""
-
-
-class ReadUnits(msgspec.Struct, frozen=True, kw_only=True):
-    """Mapping units read from flash, by cause."""
-
-    host: int
-    gc: int
-    wear_leveling: int
-    slc_fold: int
-    read_modify_write: int
-    """Reads of a unit's old data for a write to a part of it."""
-    metadata: int
-    """Map pages read because they were not in memory."""
-
-
-class Requests(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of requests."""
-
-    ios: int
-    """Requests."""
-    bytes: int
-    """Their bytes."""
 
 
 class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -756,83 +408,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The document, measurement or reason"""
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics of a set of counts."""
-
-    min: int
-    """The least count."""
-    mean: float
-    """The mean."""
-    max: int
-    """The largest count."""
-    stddev: float
-    """The standard deviation."""
-
-
-class StageOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The boundaries of a stage."""
-
-    stage: int
-    """The index of the stage."""
-    host_written_bytes_start: int
-    """Bytes written by the host before it."""
-    host_written_bytes_end: int
-    """Bytes written by the host at its end."""
-    read_ahead: ReadCounts | None
-    """Read-ahead in the window; None for a drive, or a run, without it."""
-
-
-class SteadyStateOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of the search for the steady state."""
-
-    reached: bool
-    """Whether the rule held within the limit of writes."""
-    at_host_bytes: int | None
-    """Host bytes since the start of the run."""
-    round_bytes: int
-    """Host bytes of a round."""
-    range_share: float | None
-    """The range of the last rounds as a share of their mean."""
-    slope_share: float | None
-    """The change of the least-squares line as a share of the mean."""
-    round_waf: list[float]
-    """Write amplification of each round of the last stage; None where the host wrote nothing."""
-    timing: SteadyTiming | None
-    """None without a clock."""
-    window: Ledger
-    """The drive's counters in the last five rounds, or in all of them if they were fewer."""
-
-
-class SteadyTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """The last five rounds together, or all of them if they were fewer."""
-
-    round_iops: list[float]
-    range_share: float | None
-    slope_share: float | None
-    window_ns: int
-    read: Requests
-    write: Requests
-    trim: Requests
-    read_latency: Latency
-    write_latency: Latency
-    trim_latency: Latency
-
-
-class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes written and deleted by a database since the job started."""
-
-    user_bytes: int
-    """Written by its users: keys and values, or rows as recorded in the log."""
-    log_bytes: int
-    """Written to the write-ahead log."""
-    level_bytes: list[int]
-    """Written per level, 0 for flushed memtables; for a B+ tree only its pages."""
-    rebuilt_bytes: int
-    """Written by rebuilding tables and indexes."""
-    deleted_bytes: int
-    """The space of deleted files, trimmed or not."""
-
-
 class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
     `ftl.user_bytes` is the capacity of all."""
@@ -841,68 +416,6 @@ class Stripe(msgspec.Struct, frozen=True, kw_only=True):
     """Number of devices; each has its own flash, garbage collection, buffer and link"""
     chunk_bytes: int
     """Consecutive bytes on one device before the next"""
-
-
-class TimeColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns of equal length, an entry an interval; counts are those of the interval unless the name says
-    otherwise."""
-
-    time_ns: list[int]
-    """End of the interval."""
-    stage: list[int]
-    read_ios: list[int]
-    write_ios: list[int]
-    trim_ios: list[int]
-    read_bytes: list[int]
-    written_bytes: list[int]
-    host_written_bytes: list[int]
-    """Since the run began."""
-    programmed_units_total: list[int]
-    """Since the run began."""
-    free_erase_units: list[int]
-    write_mean_ns: list[float | None]
-    write_p50_ns: list[int | None]
-    write_p99_ns: list[int | None]
-    write_p999_ns: list[int | None]
-    read_mean_ns: list[float | None]
-    read_p50_ns: list[int | None]
-    read_p99_ns: list[int | None]
-    read_p999_ns: list[int | None]
-
-
-class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome on the clock."""
-
-    simulated_ns: int
-    """The simulated duration."""
-    die_utilization: float
-    """The mean share of the time in which the dies were busy."""
-    series: TimeColumns
-    """The time series over simulated time."""
-
-
-class Wear(msgspec.Struct, frozen=True, kw_only=True):
-    """The distribution of erases over the blocks."""
-
-    erase_count: Spread
-    """Statistics of the erase counts."""
-    histogram: list[WearBin]
-    """Blocks by erase count."""
-    bad_blocks_factory: int
-    """Blocks that were bad when the drive was new."""
-    bad_blocks_grown: int
-    """Blocks that failed since."""
-
-
-class WearBin(msgspec.Struct, frozen=True, kw_only=True):
-    """Blocks with an erase count in a range, both ends included."""
-
-    erase_count_min: int
-    """The least erase count of the bin."""
-    erase_count_max: int
-    """The largest erase count of the bin."""
-    blocks: int
-    """The number of blocks."""
 
 
 class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -924,27 +437,6 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a write to units that wait in it for their program replaces them there, without another program"""
     free_at_program: bool
     """Whether units release their space when their program begins, not when it ends"""
-
-
-class ZoneCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many zones are in each state, and counts of commands since the drive was new."""
-
-    empty: int
-    """Empty zones."""
-    implicitly_open: int
-    """Zones opened by a write."""
-    explicitly_open: int
-    """Zones opened by command."""
-    closed: int
-    """Closed zones."""
-    full: int
-    """Full zones."""
-    resets: int
-    """Resets of non-empty zones."""
-    finishes: int
-    """Zones finished by command."""
-    refused: int
-    """Refused writes."""
 
 
 class Zones(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.errors import InputError
 from ssdlab.live import choices
 from ssdlab.live.journal import Journal
+from ssdlab.live.messages import DriveStatus
 from ssdlab.live.theory import Theory
 from ssdlab.quantities import format_share
 from ssdlab.specification import Specification
@@ -60,13 +60,18 @@ def labels(benches: Sequence[Bench]) -> list[str]:
     return [f"{name} {number}" for number, name in enumerate(names, start=1)]
 
 
-def drive_status(bench: Bench, label: str, partition_percent: int) -> dict[str, Any]:
+def drive_status(bench: Bench, label: str, partition_percent: int) -> DriveStatus:
     """What the page shows of a drive apart from its figures; the host uses the first `partition_percent` of it."""
     capacity = bench.drive.capacity
     partition_bytes = capacity.user_bytes * partition_percent // 100
     return {
         "label": label,
-        "choice": bench.choice.model_dump(),
+        "choice": {
+            "name": bench.choice.name,
+            "op": bench.choice.op,
+            "victim": bench.choice.victim,
+            "placement": bench.choice.placement,
+        },
         "name": bench.drive.name,
         "description": bench.drive.file.description,
         "scale": str(bench.drive.scale),

@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from ssdlab import drives, engine
 from ssdlab.errors import InputError, near
+from ssdlab.live.messages import Catalogue, OfferedDrive
 
 _OFFERED_POLICIES = ("victim", "placement")
 
@@ -41,7 +41,7 @@ def job_named(name: str) -> ShippedJob:
     return jobs[name]
 
 
-def catalogue() -> dict[str, Any]:
+def catalogue() -> Catalogue:
     """As plain JSON values, for the page."""
     policies = json.loads(engine.native().policies())
     return {
@@ -56,7 +56,7 @@ def catalogue() -> dict[str, Any]:
     }
 
 
-def _drive(name: str) -> dict[str, Any]:
+def _drive(name: str) -> OfferedDrive:
     drive = drives.load(name)
     return {"name": name, "description": drive.description, "cell": drive.nand.cell}
 

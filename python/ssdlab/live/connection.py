@@ -14,6 +14,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ssdlab.live import choices
+from ssdlab.live.messages import Hello, Marks, Reply, Rested, SweepHello
 from ssdlab.live.samples import History
 
 # A page that asks more before it is answered is not ours.
@@ -36,12 +37,12 @@ class Connection:
         self._status: str | None = None
         self._figures: str | None = None
         self._pictures: dict[int, tuple[int, bytes]] = {}
-        self._marks: dict[int, dict[str, Any]] = {}
+        self._marks: dict[int, Marks] = {}
         self._histories: list[History] = []
         self._known: list[tuple[int, int]] = []
         self._awaited: set[int] = set()
 
-    async def live(self, hello: dict[str, Any], answer: Answer) -> None:
+    async def live(self, hello: Hello | SweepHello, answer: Answer) -> None:
         """Until the page is closed. `hello` comes before all else; `answer` carries out what the page says."""
         with contextlib.suppress(*_GONE):
             await self._socket.accept()
@@ -55,7 +56,7 @@ class Connection:
             with contextlib.suppress(asyncio.CancelledError, *_GONE):
                 await sender
 
-    def offer_text(self, message: dict[str, Any]) -> None:
+    def offer_text(self, message: Reply | Rested) -> None:
         """Something that must arrive, such as an answer."""
         self._texts.append(json.dumps(message))
         self._wake.set()
@@ -76,14 +77,18 @@ class Connection:
         """Whether the page has drawn what it was sent. One picture may be under way while another is drawn."""
         return self.view.frames and len(self._awaited) <= max(1, len(self._histories))
 
-    def keep_marks(self, drive: int, marks: dict[str, Any]) -> None:
+    def keep_marks(self, drive: int, marks: Marks) -> None:
         """What was cleaned and moved since; it goes out with the next picture."""
-        kept = self._marks.setdefault(drive, {"victims": [], "moves": []})
-        kept |= {"open": marks["open"], "emptying": marks["emptying"]}
-        for name in ("victims", "moves"):
-            kept[name] = (kept[name] + marks[name])[-_MARKS_MAX:]
+        kept = self._marks.get(drive)
+        victims, moves = (kept["victims"], kept["moves"]) if kept else ([], [])
+        self._marks[drive] = {
+            "victims": (victims + marks["victims"])[-_MARKS_MAX:],
+            "moves": (moves + marks["moves"])[-_MARKS_MAX:],
+            "open": marks["open"],
+            "emptying": marks["emptying"],
+        }
 
-    def take_marks(self, drive: int) -> dict[str, Any]:
+    def take_marks(self, drive: int) -> Marks:
         return self._marks.pop(drive, {"open": [], "emptying": [], "victims": [], "moves": []})
 
     def offer_picture(self, drive: int, number: int, message: bytes) -> None:

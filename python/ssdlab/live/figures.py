@@ -1,13 +1,11 @@
 """Counters of a drive at work as the page shows them: plain names, units in the names, rates worked out."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from ssdlab.live.samples import PARTS, PERCENTILES
-from ssdlab.results.ledger import Ledger
+from ssdlab.engine.plain import Capacity
+from ssdlab.live.messages import Figures, FiguresShown, FiguresSince, LatencySince, Rank, SinceShown
+from ssdlab.results.ledger import PARTS, Ledger
 
 
-def plain(raw: Mapping[str, Any]) -> dict[str, Any]:
+def plain(raw: Figures) -> FiguresShown:
     """From the JSON of `LiveDrive.figures`; `since` holds the growth since the previous time it was asked."""
     user_bytes = raw["capacity"]["user_units"] * raw["capacity"]["mapping_unit_bytes"]
     whole = Ledger.from_outcome(raw["ledger"], raw["capacity"])
@@ -28,7 +26,7 @@ def plain(raw: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _since(raw: Mapping[str, Any], capacity: Mapping[str, Any]) -> dict[str, Any]:
+def _since(raw: FiguresSince, capacity: Capacity) -> SinceShown:
     ledger = Ledger.from_outcome(raw["ledger"], capacity)
     reads, writes = raw["read_latency"], raw["write_latency"]
     return {
@@ -36,13 +34,19 @@ def _since(raw: Mapping[str, Any], capacity: Mapping[str, Any]) -> dict[str, Any
         "requests": raw["requests"],
         "iops": raw["iops"],
         # Those that became complete; without a clock nobody counts them.
-        "reads": reads and reads["count"],
-        "writes": writes and writes["count"],
+        "reads": reads["count"] if reads else None,
+        "writes": writes["count"] if writes else None,
         "read_bytes": ledger.host_read_bytes,
         "written_bytes": ledger.host_written_bytes,
         "programmed_bytes": {part: ledger.programmed_units[part] * ledger.counted_unit_bytes for part in PARTS},
         "waf": raw["waf"],
         "die_utilization": raw["die_utilization"],
-        "read_latency_ns": reads and {rank: reads[f"{rank}_ns"] for rank in PERCENTILES},
-        "write_latency_ns": writes and {rank: writes[f"{rank}_ns"] for rank in PERCENTILES},
+        "read_latency_ns": _percentiles(reads),
+        "write_latency_ns": _percentiles(writes),
     }
+
+
+def _percentiles(latency: LatencySince | None) -> dict[Rank, int] | None:
+    if latency is None:
+        return None
+    return {"p50": latency["p50_ns"], "p99": latency["p99_ns"], "p999": latency["p999_ns"]}

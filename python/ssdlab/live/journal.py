@@ -8,8 +8,8 @@ said as a section of a job file cannot happen on the page.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.jobfile import JobFile, Section, parse
 from ssdlab.workloads.jobs.table import BY_NAME
@@ -97,7 +97,7 @@ class Journal:
         whole = (tuple(replace(entry, issued=None) for entry in stage) for stage in self.stages)
         return parse(Journal(tuple(whole)).text(Fraction(1)), _SOURCE)
 
-    def last_jobs(self, user_bytes: int, *, seed: int, scale: Fraction) -> list[dict[str, Any]]:
+    def last_jobs(self, user_bytes: int, *, seed: int, scale: Fraction) -> list[plain.Job]:
         """The engine's jobs of the last stage on a drive of so many bytes, as they would be in the whole file.
 
         A job's seed depends on its place in the file, which is why the whole of it is read.

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ssdlab.live.bench import labels
 from ssdlab.live.workbench import Workbench
 from ssdlab.serving import smart
+from ssdlab.serving.asking import Question
 from ssdlab.serving.so_far import result_of
 from ssdlab.serving.watching import LIVE, answering
 
@@ -19,7 +19,7 @@ def measurable(workbench: Workbench) -> Iterator[str | None]:
         yield unseen
 
 
-def _answer(workbench: Workbench, question: dict[str, Any]) -> bytes:
+def _answer(workbench: Workbench, question: Question) -> bytes:
     if question != {"ask": "smart"}:
         raise ValueError(f"{question!r} is no question")
     # Taken once, since the page may put other drives in their place meanwhile.

@@ -7,12 +7,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any
 
 from ssdlab.live import figures as live_figures
 from ssdlab.live.choices import Views
 from ssdlab.live.connection import Connection
+from ssdlab.live.messages import Expectation, FiguresShown, Marks
 from ssdlab.live.picture import packed
 from ssdlab.live.samples import History, row_of
 from ssdlab.live.session_contract import Shown, Watchable
@@ -41,7 +40,7 @@ class Pulse:
         self._asked_at = 0.0
         self._requests_before = 0
         self._requests_per_second: float | None = None
-        self._expectations: list[dict[str, Any]] = []
+        self._expectations: list[Expectation] = []
         self._last_figures = ""
 
     async def run(self) -> None:
@@ -153,7 +152,7 @@ class Pulse:
         self._requests_before, self._asked_at = requests, now
 
 
-def _look(now: Shown, wanted: set[Views]) -> list[tuple[dict[str, Any], bytes, dict[Views, bytes]]]:
+def _look(now: Shown, wanted: set[Views]) -> list[tuple[Marks, bytes, dict[Views, bytes]]]:
     """Marks, states and what is to be drawn, of each drive."""
     session = now.session
     return [
@@ -162,10 +161,11 @@ def _look(now: Shown, wanted: set[Views]) -> list[tuple[dict[str, Any], bytes, d
     ]
 
 
-def _count(now: Shown) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _count(now: Shown) -> list[tuple[FiguresShown, Expectation]]:
     """The figures of each drive, and where theory's line is."""
-    counted = []
+    counted: list[tuple[FiguresShown, Expectation]] = []
     for drive, theory in enumerate(now.theories):
         figures = live_figures.plain(now.session.figures(drive))
-        counted.append((figures, asdict(theory.line(figures["effective_over_provisioning"]))))
+        line = theory.line(figures["effective_over_provisioning"])
+        counted.append((figures, {"value": line.value, "formula": line.formula, "reason": line.reason}))
     return counted

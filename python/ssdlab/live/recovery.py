@@ -4,11 +4,11 @@ A session has no contents: its drive forgets nothing; the steps say what that mo
 on as it was, because no job file says a loss of power. A served drive really goes through it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ssdlab.drives.schema import mean_us
+from ssdlab.engine.plain import Nand
+from ssdlab.live.messages import PowerLoss, PowerLossSteps, RecoveryStatus
 
 _FREE, _OPEN, _RETIRED = 0, 1, 5
 
@@ -23,14 +23,14 @@ class Recovery:
     """Whether the drive went through it."""
     goes_on: bool
     """Whether the run goes on afterwards."""
-    drives: tuple[dict[str, Any], ...]
+    drives: tuple[PowerLossSteps, ...]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> RecoveryStatus:
         """For the page."""
         return {"number": self.number, "is_real": self.is_real, "goes_on": self.goes_on, "drives": self.drives}
 
 
-def power_loss_steps(loss: Mapping[str, Any], states: bytes, ages: bytes, nand: Mapping[str, Any]) -> dict[str, Any]:
+def power_loss_steps(loss: PowerLoss, states: bytes, ages: bytes, nand: Nand) -> PowerLossSteps:
     """The `PowerLoss` of `page/types.js`: the engine's figures, which part of the time goes into which step, and the
     erase units that are scanned in full.
 
@@ -44,16 +44,18 @@ def power_loss_steps(loss: Mapping[str, Any], states: bytes, ages: bytes, nand: 
     pages_per_erase_unit = max(1, _pages_per_erase_unit(nand, len(states)))
     # As the engine counts: all pages of these, one of each other.
     in_full = round((loss["scanned_pages"] - len(states)) / max(1, pages_per_erase_unit - 1))
-    names = ("power_loss_protection", "torn_units", "checkpoint_units", "scanned_pages", "duration_ns")
     return {
-        **{name: loss[name] for name in names},
+        "power_loss_protection": loss["power_loss_protection"],
+        "torn_units": loss["torn_units"],
+        "checkpoint_units": loss["checkpoint_units"],
+        "scanned_pages": loss["scanned_pages"],
+        "duration_ns": loss["duration_ns"],
         "checkpoint_ns": loss["duration_ns"] - scan_ns,
         "scan_ns": scan_ns,
         "scanned_in_full": sorted(written[: max(0, in_full)]),
     }
 
 
-def _pages_per_erase_unit(nand: Mapping[str, Any], erase_units: int) -> int:
+def _pages_per_erase_unit(nand: Nand, erase_units: int) -> int:
     blocks = nand["channels"] * nand["dies_per_channel"] * nand["planes_per_die"] * nand["blocks_per_plane"]
-    pages: int = blocks * nand["pages_per_block"] // erase_units
-    return pages
+    return blocks * nand["pages_per_block"] // erase_units

@@ -1,9 +1,10 @@
 """A session saved as a report: the files of `ssdlab compare` and the job files that give the same figures again."""
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ssdlab.comparison.axes import Planned
+from ssdlab.live.messages import Report
 from ssdlab.live.share import command_line, job_file_name
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Reports:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def save(self, workbench: "Workbench") -> dict[str, Any]:
+    def save(self, workbench: "Workbench") -> Report:
         """Writes a report of the session so far. Gives its folder, and its page as the browser finds it."""
         from ssdlab.comparison import output
         from ssdlab.comparison.variant import Variant

@@ -4,11 +4,12 @@ Rows hold amounts, not rates, so that neighbours can be joined exactly: requests
 percentiles only a mean by requests can be had, as in the reports.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
-PERCENTILES = ("p50", "p99", "p999")
+from ssdlab.live.messages import FiguresShown, Rank
+from ssdlab.results.ledger import PARTS
+
+PERCENTILES: tuple[Rank, ...] = ("p50", "p99", "p999")
 
 # At the end of the row's while.
 _MOMENTARY = (
@@ -90,17 +91,28 @@ def _mean(*values: tuple[float | None, float | None]) -> float | None:
     return sum(value * weight for value, weight in known) / weights if weights else None
 
 
-def row_of(figures: Mapping[str, Any], theory: float | None) -> Row:
+def row_of(figures: FiguresShown, theory: float | None) -> Row:
     """The row that figures (`ssdlab.live.figures`) make; `figures["since"]` is the while."""
     since = figures["since"]
+    erases = figures["erase_count"]
     values: dict[str, float | None] = {
-        **{name: figures[name] for name in _MOMENTARY if name in figures},
-        **{f"erase_count_{name}": figures["erase_count"][name] for name in ("min", "mean", "max")},
+        "simulated_seconds": figures["simulated_seconds"],
+        "host_written_bytes": figures["host_written_bytes"],
+        "waf": figures["waf"],
+        "free_erase_units": figures["free_erase_units"],
+        "effective_over_provisioning": figures["effective_over_provisioning"],
+        "erase_count_min": erases["min"],
+        "erase_count_mean": erases["mean"],
+        "erase_count_max": erases["max"],
         "theory": theory,
-        **{name: since[name] for name in ("seconds", "requests", "reads", "writes", "read_bytes", "written_bytes")},
+        "seconds": since["seconds"],
+        "requests": since["requests"],
+        "reads": since["reads"],
+        "writes": since["writes"],
+        "read_bytes": since["read_bytes"],
+        "written_bytes": since["written_bytes"],
         **{f"programmed_{part}": since["programmed_bytes"][part] for part in PARTS},
     }
-    for way in ("read", "write"):
-        latency = since[f"{way}_latency_ns"]
+    for way, latency in (("read", since["read_latency_ns"]), ("write", since["write_latency_ns"])):
         values |= {f"{way}_latency_ns_{rank}": latency[rank] if latency else None for rank in PERCENTILES}
     return [values[name] for name in COLUMNS]

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.serving.asking import Asked
+from ssdlab.live.messages import EraseUnit, Figures, Marks
+from ssdlab.results.result import ResultJson
+from ssdlab.serving.asking import Asked, Question
+from ssdlab.serving.drive import ServedDescription
 from ssdlab.serving.watching import SERVED, runtime_folder
 
 if TYPE_CHECKING:
@@ -26,29 +29,31 @@ class WatchedDrive:
     def __init__(self, socket_path: Path) -> None:
         """Raises OSError when nobody answers there."""
         self._asked = Asked(socket_path)
-        self.description: dict[str, Any] = self._ask_json({"ask": "description"})
-        """`place` (the folder or address where it is served), `pid`, `name`, `drive` (as given to the engine), `seed`,
-        `scale`."""
+        self.description: ServedDescription = self._ask_json({"ask": "description"})
 
-    def figures(self, drive: int = 0) -> dict[str, Any]:
+    def figures(self, drive: int = 0) -> Figures:
         """Counters and their growth since the previous call, as `Device.figures` of the native module."""
-        return self._ask_json({"ask": "figures"})
+        figures: Figures = self._ask_json({"ask": "figures"})
+        return figures
 
     def cells(self, drive: int, by: "_CellsBy") -> bytes:
         """One byte an erase unit, as `Device.cells`."""
         return self._ask({"ask": "cells", "by": by})
 
-    def marks(self, drive: int = 0) -> dict[str, Any]:
+    def marks(self, drive: int = 0) -> Marks:
         """What is open and what was cleaned and moved since the previous call, as `Device.marks`."""
-        return self._ask_json({"ask": "marks"})
+        marks: Marks = self._ask_json({"ask": "marks"})
+        return marks
 
-    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+    def erase_unit(self, drive: int, index: int) -> EraseUnit:
         """One erase unit, as `Device.erase_unit`. Raises InputError when the drive has none such."""
-        return self._ask_json({"ask": "erase-unit", "index": index})
+        erase_unit: EraseUnit = self._ask_json({"ask": "erase-unit", "index": index})
+        return erase_unit
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> ResultJson:
         """The result so far, as in `stats.json`."""
-        return self._ask_json({"ask": "statistics"})
+        statistics: ResultJson = self._ask_json({"ask": "statistics"})
+        return statistics
 
     def command(self, line: str) -> None:
         """What may be written to `control`, such as `power-cut`. Raises InputError when it is no command."""
@@ -58,11 +63,10 @@ class WatchedDrive:
         """Looks no longer."""
         self._asked.close()
 
-    def _ask_json(self, question: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._ask(question))
-        return answer
+    def _ask_json(self, question: Question) -> Any:
+        return json.loads(self._ask(question))
 
-    def _ask(self, question: dict[str, Any]) -> bytes:
+    def _ask(self, question: Question) -> bytes:
         return self._asked.ask(question)
 
 

@@ -25,6 +25,7 @@ from ssdlab.live import choices
 from ssdlab.live.catalogue import CONTENT_TYPES, page_files
 from ssdlab.live.connection import Connection
 from ssdlab.live.guard import Guard, new_token
+from ssdlab.live.messages import Hello, Reply, SweepHello
 from ssdlab.live.reports import Reports
 from ssdlab.report.theme import css_variables
 
@@ -98,7 +99,7 @@ class LiveServer:
         shown: Shown,
         pulse: Beating,
         carry_out: Callable[[Any], Any],
-        hello: dict[str, Any],
+        hello: Hello | SweepHello,
         *,
         index: str = "index.html",
         reports: Reports | None = None,
@@ -112,7 +113,7 @@ class LiveServer:
         self.shown = shown
         self._carry_out = carry_out
         self._reports = reports
-        self._hello = {"type": "hello", **hello}
+        self._hello = hello
         self._pulse = pulse
         self._index = index
         self._files = page_files() | {"theme.css": css_variables().encode()}
@@ -224,7 +225,7 @@ class LiveServer:
     async def _answer(self, connection: Connection, said: Any) -> None:
         """Carries out one command and answers it: `{"id", "do", "with"}`."""
         said = said if isinstance(said, dict) else {}
-        reply: dict[str, Any] = {"type": "reply", "id": said.get("id")}
+        reply: Reply = {"type": "reply", "id": said.get("id")}
         try:
             command = choices.command(said.get("do"), said.get("with", {}))
             if isinstance(command, choices.View):
@@ -234,8 +235,8 @@ class LiveServer:
                 # One after the other, whichever page they come from.
                 async with self._changing:
                     value = await asyncio.to_thread(self._carry_out, command)
-            reply |= {"ok": True, "value": value}
+            reply["ok"], reply["value"] = True, value
         except (InputError, RunFailed) as error:
-            reply |= {"ok": False, "message": str(error)}
+            reply["ok"], reply["message"] = False, str(error)
         self._pulse.tell_status()
         connection.offer_text(reply)

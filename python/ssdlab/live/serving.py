@@ -8,15 +8,17 @@ from ssdlab import engine
 from ssdlab.errors import InputError
 from ssdlab.live import catalogue, choices
 from ssdlab.live.commands import Commands
+from ssdlab.live.messages import Hello, SweepHello
 from ssdlab.live.pulse import Pulse
 from ssdlab.live.reports import Reports
-from ssdlab.live.samples import COLUMNS, PARTS
+from ssdlab.live.samples import COLUMNS
 from ssdlab.live.served import watched
 from ssdlab.live.server import LOOPBACK, LiveServer
 from ssdlab.live.session import Session
 from ssdlab.live.tours import tours
 from ssdlab.live.watching import Watching
 from ssdlab.live.workbench import Start, Workbench
+from ssdlab.results.ledger import PARTS
 
 
 def live_server(
@@ -78,7 +80,7 @@ def sweep_server(file: str, place: str | None, *, port: int) -> LiveServer:
         raise InputError("a sweep can only be watched here, not controlled")
 
     try:
-        said = {"version": engine.native().version()}
+        said: SweepHello = {"type": "hello", "version": engine.native().version()}
         return LiveServer(state, SweepPulse(state), refuse, said, index="sweep.html", port=port)
     except OSError as error:
         raise _taken(port, error) from None
@@ -88,9 +90,10 @@ def _taken(port: int, error: OSError) -> InputError:
     return InputError(f"--port {port}: cannot listen at {LOOPBACK}: {error.strerror or error}")
 
 
-def hello() -> dict[str, object]:
+def hello() -> Hello:
     """The first message to a page: all that it can offer."""
     return {
+        "type": "hello",
         "version": engine.native().version(),
         "columns": COLUMNS,
         "parts": PARTS,

@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ssdlab import engine
-from ssdlab.engine import memory
+from ssdlab.engine import memory, plain
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.live.messages import EraseUnit, Figures, Marks, PowerLoss
 from ssdlab.specification import Specification
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Session:
                 drive.advance(_REQUESTS_MAX, _FOREVER_SECONDS)
             self._pace_from_now()
 
-    def append(self, jobs: Sequence[Sequence[dict[str, Any]]]) -> None:
+    def append(self, jobs: Sequence[Sequence[plain.Job]]) -> None:
         """For each drive the jobs, as the engine's specification has them, that come after those there are.
 
         Raises InputError when a job cannot be done; then none of those that have not begun is left on the list.
@@ -167,35 +168,35 @@ class Session:
         """Requests that each of the drive's jobs has issued so far."""
         return self._drives[drive].live.issued()
 
-    def outcome(self, drive: int) -> dict[str, Any]:
+    def outcome(self, drive: int) -> plain.Outcome:
         """What `ssdlab run` would give if the run ended now: the engine's outcome."""
         with engine.in_words_of_the_user():
-            outcome: dict[str, Any] = json.loads(self._drives[drive].live.outcome())
+            outcome: plain.Outcome = json.loads(self._drives[drive].live.outcome())
         return outcome
 
-    def figures(self, drive: int) -> dict[str, Any]:
+    def figures(self, drive: int) -> Figures:
         """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
-        figures: dict[str, Any] = json.loads(self._drives[drive].live.figures())
+        figures: Figures = json.loads(self._drives[drive].live.figures())
         return figures
 
     def cells(self, drive: int, by: "_CellsBy") -> bytes:
         """One byte an erase unit, as `LiveDrive.cells`."""
         return self._drives[drive].live.cells(by)
 
-    def marks(self, drive: int) -> dict[str, Any]:
+    def marks(self, drive: int) -> Marks:
         """What is open and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
-        marks: dict[str, Any] = json.loads(self._drives[drive].live.marks())
+        marks: Marks = json.loads(self._drives[drive].live.marks())
         return marks
 
-    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+    def erase_unit(self, drive: int, index: int) -> EraseUnit:
         """One erase unit, as `LiveDrive.erase_unit`. Raises InputError when the drive has none such."""
         try:
-            erase_unit: dict[str, Any] = json.loads(self._drives[drive].live.erase_unit(index))
+            erase_unit: EraseUnit = json.loads(self._drives[drive].live.erase_unit(index))
         except (IndexError, OverflowError):
             raise InputError(f"drive {drive + 1} has no erase unit {index}") from None
         return erase_unit
 
-    def cut_power(self) -> list[dict[str, Any]]:
+    def cut_power(self) -> list[PowerLoss]:
         """What a loss of power would cost each drive now, as `LiveDrive.cut_power`; the drives go on as they were."""
         return [json.loads(drive.live.cut_power()) for drive in self._drives]
 

@@ -1,9 +1,11 @@
 """What the page's server asks of drives at work, whatever keeps them working: a session, or a served drive."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from ssdlab.engine import plain
 from ssdlab.live.choices import Views
+from ssdlab.live.messages import EraseUnit, Figures, Marks, PowerLoss, Status
 from ssdlab.live.theory import Line
 from ssdlab.specification import Specification
 
@@ -11,7 +13,7 @@ from ssdlab.specification import Specification
 class Watched(Protocol):
     """Drives that can be looked at. All calls may come from any thread."""
 
-    def figures(self, drive: int) -> dict[str, Any]:
+    def figures(self, drive: int) -> Figures:
         """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
         ...
 
@@ -19,11 +21,11 @@ class Watched(Protocol):
         """One byte an erase unit, as `LiveDrive.cells`."""
         ...
 
-    def marks(self, drive: int) -> dict[str, Any]:
+    def marks(self, drive: int) -> Marks:
         """Open erase units, and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
         ...
 
-    def erase_unit(self, drive: int, index: int) -> dict[str, Any]:
+    def erase_unit(self, drive: int, index: int) -> EraseUnit:
         """One erase unit, as `LiveDrive.erase_unit`."""
         ...
 
@@ -66,7 +68,7 @@ class Watchable(Protocol):
         """Whether a page is open."""
         ...
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """What the page shows in addition to the figures, as plain JSON values; `Status` of `page/types.js`."""
         ...
 
@@ -111,7 +113,7 @@ class Session(Watched, Protocol):
         """All jobs end now, after the requests that they have issued."""
         ...
 
-    def append(self, jobs: Sequence[Sequence[dict[str, Any]]]) -> None:
+    def append(self, jobs: Sequence[Sequence[plain.Job]]) -> None:
         """For each drive the jobs, as the engine's specification has them, that come after those there are."""
         ...
 
@@ -123,11 +125,11 @@ class Session(Watched, Protocol):
         """Requests that each of a drive's jobs has issued."""
         ...
 
-    def outcome(self, drive: int) -> dict[str, Any]:
+    def outcome(self, drive: int) -> plain.Outcome:
         """What `ssdlab run` would give if the run ended now."""
         ...
 
-    def cut_power(self) -> list[dict[str, Any]]:
+    def cut_power(self) -> list[PowerLoss]:
         """What a loss of power would cost each drive now, as `LiveDrive.cut_power`."""
         ...
 

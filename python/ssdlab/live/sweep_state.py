@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from ssdlab.errors import InputError
+from ssdlab.live.messages import Sweep, SweepAxis, SweepFigure, SweepLine, SweepPanel
 from ssdlab.sweeps.dataset import Dataset
 from ssdlab.sweeps.file import load
 from ssdlab.sweeps.pictures import Roles, roles
@@ -95,7 +96,7 @@ class SweepState:
             except FileNotFoundError:
                 continue
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Sweep:
         """For the page; `Sweep` of `page/types.js`."""
         total, kept = len(self._sweep.points), len(self._kept)
         rate = self._runs_per_second()
@@ -133,16 +134,17 @@ class SweepState:
         # Up to now: while nothing comes the rate falls.
         return (latest - before) / max(self._clock() - begun, 1e-9)
 
-    def _axis(self, found: Roles) -> dict[str, Any]:
+    def _axis(self, found: Roles) -> SweepAxis:
         """The horizontal axis of the whole sweep, so that the pictures fill in rather than grow."""
         values = self._planned[found.x].unique(maintain_order=True)
         if values.dtype.is_numeric():
-            return {"name": found.x, "names": None, "low": values.min(), "high": values.max()}
+            numbers = values.sort().to_list()
+            return {"name": found.x, "names": None, "low": numbers[0], "high": numbers[-1]}
         return {"name": found.x, "names": [_shown(value) for value in values], "low": 0, "high": len(values) - 1}
 
-    def _figures(self, rows: pl.DataFrame, found: Roles) -> list[dict[str, Any]]:
+    def _figures(self, rows: pl.DataFrame, found: Roles) -> list[SweepFigure]:
         names = [found.x, *filter(None, (found.colour, found.panel))]
-        drawn = []
+        drawn: list[SweepFigure] = []
         for name, title, word in _FIGURES:
             if name not in rows.columns:
                 continue
@@ -157,9 +159,9 @@ class SweepState:
                 drawn.append({"name": name, "title": title, "word": word, "panels": panels})
         return drawn
 
-    def _panel(self, points: pl.DataFrame, found: Roles, panel: object) -> dict[str, Any]:
+    def _panel(self, points: pl.DataFrame, found: Roles, panel: object) -> SweepPanel:
         own = points if found.panel is None else points.filter(pl.col(found.panel) == panel)
-        lines = []
+        lines: list[SweepLine] = []
         for line in self._values(found.colour):
             of_line = own if found.colour is None else own.filter(pl.col(found.colour) == line)
             lines.append({"name": "" if found.colour is None else _shown(line), "points": self._points(of_line, found)})

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 from ssdlab.live import choices
+from ssdlab.live.messages import TourShown, TourStep
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,9 @@ class Step:
     text: str
     look: str
     view: str
-    actions: tuple[tuple[str, dict[str, Any]], ...]
+    actions: tuple[tuple[str, JsonObject], ...]
 
-    def plain(self) -> dict[str, str]:
+    def plain(self) -> TourStep:
         """For the page."""
         return {"title": self.title, "text": self.text, "look": self.look, "view": self.view}
 
@@ -45,7 +46,7 @@ class Tour:
             raise InputError(f"tour {self.name!r} has {len(self.steps)} steps; requested: step {index + 1}")
         return self.steps[index]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> TourShown:
         """For the page."""
         return {
             "name": self.name,
@@ -71,7 +72,7 @@ def tour_named(known: Mapping[str, Tour], name: str) -> Tour:
     return known[name]
 
 
-def _read(file: str, content: dict[str, Any]) -> tuple[int, Tour]:
+def _read(file: str, content: JsonObject) -> tuple[int, Tour]:
     try:
         steps = tuple(_step(step) for step in content["steps"])
         return content["order"], Tour(file.removesuffix(".toml"), content["title"], content["source"], steps)
@@ -79,7 +80,7 @@ def _read(file: str, content: dict[str, Any]) -> tuple[int, Tour]:
         raise ValueError(f"tours/{file}: {error}") from error
 
 
-def _step(content: dict[str, Any]) -> Step:
+def _step(content: JsonObject) -> Step:
     actions = tuple((name, arguments) for action in content["do"] for name, arguments in action.items())
     for name, arguments in actions:
         choices.command(name, arguments)

@@ -5,6 +5,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.live import choices
+from ssdlab.live.messages import DriveStatus, MomentStatus, PowerLoss, Status
 from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.served import WatchedDrive
 from ssdlab.live.theory import Line
@@ -34,7 +35,7 @@ class Watching:
 
     def __init__(self, drive: WatchedDrive) -> None:
         self.now = NowServed(drive)
-        self.moments: list[dict[str, Any]] = []
+        self.moments: list[MomentStatus] = []
         self._figures = drive.figures()
         self._recovery: Recovery | None = None
 
@@ -44,13 +45,13 @@ class Watching:
     def set_watched(self, is_watched: bool) -> None:
         """Programs use the drive, whether a page is open or not."""
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """As `Workbench.status`; `watched` says what is looked at."""
         description, capacity = self.now.session.description, self._figures["capacity"]
         unit_bytes = capacity["mapping_unit_bytes"]
         physical, user = capacity["physical_units"] * unit_bytes, capacity["user_units"] * unit_bytes
         ftl = description["drive"]["ftl"]
-        drive = {
+        drive: DriveStatus = {
             "label": description["name"],
             "choice": {"name": description["name"], "op": None, "victim": None, "placement": None},
             "name": description["name"],
@@ -117,13 +118,13 @@ class Watching:
         drive, specification = self.now.session, self.now.session.description["drive"]
         states, ages = drive.cells(0, "state"), drive.cells(0, "age")
         drive.command("power-cut")
-        device = drive.statistics()["ssdlab"]["device"]
+        device = drive.statistics()["ssdlab"].get("device")
+        assert device is not None and device["recovery"] is not None, "a served drive tells of its recovery"
         buffer = specification["write_buffer"]
         protected = buffer["bytes"] > 0 and buffer["power_loss_protection"]
-        loss = {"power_loss_protection": protected, **device["recovery"]}
+        loss: PowerLoss = {"power_loss_protection": protected, **device["recovery"]}
         steps = power_loss_steps(loss, states, ages, specification["nand"])
         self._recovery = Recovery(device["power_cycles"], True, True, (steps,))
 
     def _written(self) -> int:
-        written: int = self._figures["ledger"]["host_written_bytes"]
-        return written
+        return self._figures["ledger"]["host_written_bytes"]

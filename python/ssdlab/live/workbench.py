@@ -5,18 +5,20 @@ It knows nothing of sockets. Each change goes through the journal, so that the s
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ssdlab import engine
 from ssdlab.drives import names
+from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.live import choices
 from ssdlab.live.bench import Bench, drive_status, labels, resolve_to_watch
 from ssdlab.live.journal import Journal, Written, written
+from ssdlab.live.messages import EraseUnit, MomentStatus, PowerLoss, PowerLossSteps, Status
+from ssdlab.live.messages import Workload as WorkloadShown
 from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.session_contract import Session
 from ssdlab.live.theory import Theory
@@ -69,6 +71,14 @@ class Moment:
     name: str
     host_written_bytes: tuple[int, ...]
     simulated_seconds: tuple[float | None, ...]
+
+    def plain(self) -> MomentStatus:
+        """For the page."""
+        return {
+            "name": self.name,
+            "host_written_bytes": list(self.host_written_bytes),
+            "simulated_seconds": list(self.simulated_seconds),
+        }
 
 
 class Workbench:
@@ -169,7 +179,7 @@ class Workbench:
             moment = Moment(
                 name or f"moment {len(self.moments) + 1}",
                 tuple(_host_written_bytes(outcome) for outcome in outcomes),
-                tuple(outcome["timing"] and outcome["timing"]["simulated_ns"] / 1e9 for outcome in outcomes),
+                tuple(_simulated_seconds(outcome) for outcome in outcomes),
             )
             self.moments.append(moment)
             return moment
@@ -204,7 +214,7 @@ class Workbench:
             if recovery is not None and recovery.goes_on:
                 self.session.run()
 
-    def _told(self, index: int, loss: Mapping[str, Any]) -> dict[str, Any]:
+    def _told(self, index: int, loss: PowerLoss) -> PowerLossSteps:
         cells, drive = self.session.cells, self.specification(index).engine["drive"]
         return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
 
@@ -214,7 +224,7 @@ class Workbench:
         assert bench.specification is not None
         return bench.specification
 
-    def erase_unit(self, index: int, erase_unit: int) -> dict[str, Any]:
+    def erase_unit(self, index: int, erase_unit: int) -> EraseUnit:
         """One erase unit of a drive. Raises InputError when the drive has none such."""
         if index >= len(self.benches) or erase_unit >= self.benches[index].drive.capacity.erase_units:
             raise InputError(f"drive {index + 1} has no erase unit {erase_unit}")
@@ -253,7 +263,7 @@ class Workbench:
         """What distinguishes the drives, in few words."""
         return labels(self.benches)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """What the page shows of the session in addition to its figures, as plain JSON values."""
         now = self.now
         session = now.session
@@ -264,7 +274,7 @@ class Workbench:
             "finished": session.is_finished,
             "failure": session.failure,
             "requests_per_second": self.requests_per_second,
-            "workload": self.workload.model_dump() if self.workload else None,
+            "workload": _workload(self.workload) if self.workload else None,
             "job": self.job_name,
             "partition_percent": self.partition_percent,
             "timed": self.start.timed,
@@ -273,7 +283,7 @@ class Workbench:
                 drive_status(bench, label, self.partition_percent)
                 for bench, label in zip(now.benches, labels(now.benches), strict=True)
             ],
-            "moments": [asdict(moment) for moment in self.moments],
+            "moments": [moment.plain() for moment in self.moments],
             "tour": {"name": self.tour[0], "step": self.tour[1]} if self.tour else None,
             "recovery": self.recovery.plain() if self.recovery else None,
         }
@@ -352,7 +362,7 @@ class Workbench:
         self.session.end_jobs()
         for index, bench in enumerate(self.benches):
             requested, ended = self.specification(index), self.session.specification(index)
-            before, now = ([job["number_ios"] for job in specification.jobs] for specification in (requested, ended))
+            before, now = ([job.get("number_ios") for job in each.engine["jobs"]] for each in (requested, ended))
             issued = [None if count == before[job] else count for job, count in enumerate(now)]
             bench.journal = bench.journal.settled(issued)
             bench.specification = ended
@@ -360,10 +370,10 @@ class Workbench:
     def _append(self, stages: Sequence[list[Written]]) -> None:
         self.session.append([self._appended(bench, stages) for bench in self.benches])
 
-    def _appended(self, bench: Bench, stages: Sequence[list[Written]]) -> list[dict[str, Any]]:
+    def _appended(self, bench: Bench, stages: Sequence[list[Written]]) -> list[plain.Job]:
         """The engine's jobs of the new stages, put into the bench's journal and specification too."""
         assert bench.specification is not None
-        jobs = list(bench.specification.jobs)
+        jobs = list(bench.specification.engine["jobs"])
         before = len(jobs)
         for sections in stages:
             bench.journal = bench.journal.appended(sections, len(jobs))
@@ -376,6 +386,20 @@ class Workbench:
         return jobs[before:]
 
 
-def _host_written_bytes(outcome: Mapping[str, Any]) -> int:
-    written_bytes: int = outcome["ledger"]["host_written_bytes"]
-    return written_bytes
+def _simulated_seconds(outcome: plain.Outcome) -> float | None:
+    return outcome["timing"]["simulated_ns"] / 1e9 if outcome["timing"] else None
+
+
+def _workload(chosen: Controls) -> WorkloadShown:
+    return {
+        "kind": chosen.kind,
+        "block_bytes": chosen.block_bytes,
+        "read_percent": chosen.read_percent,
+        "skew": chosen.skew,
+        "trim_percent": chosen.trim_percent,
+        "iodepth": chosen.iodepth,
+    }
+
+
+def _host_written_bytes(outcome: plain.Outcome) -> int:
+    return outcome["ledger"]["host_written_bytes"]

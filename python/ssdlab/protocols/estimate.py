@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ssdlab.engine import plain
 from ssdlab.protocols.contract import Point
 from ssdlab.protocols.steps import Engine
 from ssdlab.targets.device.plan import RATE_MB_S, write_share
@@ -41,7 +42,7 @@ def of_point(point: Point, size_bytes: int, *, seed: int) -> Sequence[Estimate]:
     return found
 
 
-def _moved_bytes(job: dict[str, object]) -> float:
+def _moved_bytes(job: plain.Job) -> float:
     if job.get("time_based"):
-        return float(str(job["runtime_ns"])) / 1e9 * RATE_MB_S * 1e6
-    return float(str(job["io_bytes"]))
+        return (job.get("runtime_ns") or 0) / 1e9 * RATE_MB_S * 1e6
+    return job["io_bytes"]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.protocols.contract import Point, Step
 from ssdlab.specification import Reporting
 from ssdlab.workloads import filesystem, jobs
@@ -49,7 +49,7 @@ class Engine:
         self.global_options: dict[str, str] = {}
         self.step_of_stage: list[int] = []
 
-    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
         """The engine's jobs; from then on `step_of_stage` says which step a stage belongs to."""
         del scale
         made = self._script(user_bytes, seed) if self.point.is_script else self._jobs(user_bytes, seed)
@@ -59,12 +59,12 @@ class Engine:
                 job["io_bytes"] = self.io_bytes[step]
         return made
 
-    def _jobs(self, user_bytes: int, seed: int) -> list[dict[str, Any]]:
+    def _jobs(self, user_bytes: int, seed: int) -> list[plain.Job]:
         made = job_file(self.point).resolve(user_bytes, seed=seed)
         self.step_of_stage = list(range(self.count))
         return [job for job in made if job["stage"] < self.count]
 
-    def _script(self, user_bytes: int, seed: int) -> list[dict[str, Any]]:
+    def _script(self, user_bytes: int, seed: int) -> list[plain.Job]:
         session = Session(user_bytes, seed, Fraction(1))
         self.step_of_stage = []
         commands: Sequence[Command] = script(self.point).commands
@@ -77,5 +77,5 @@ class Engine:
             self.step_of_stage += [number] * (stages - len(self.step_of_stage))
         return session.jobs
 
-    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+    def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         return [Reporting({}, job["stage"]) for job in engine_jobs]

@@ -1,10 +1,12 @@
 """A replay as a variant of a comparison."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ssdlab.comparison.variant import Variant
+from ssdlab.engine import plain
+from ssdlab.results.result import ResultJson
 from ssdlab.theory.expectation import Expectation
+from ssdlab.workloads.traces.specification import TraceSpecification
 
 _REASON = "a trace is not a stream of independent writes; --profile gives the closed forms for its update frequencies"
 
@@ -17,18 +19,19 @@ class ReplayedVariant(Variant):
         return Expectation(None, None, _REASON)
 
     @property
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> plain.TraceCounts:
         """What became of the trace's requests."""
         counts = self.result.trace_counts
         assert counts is not None, "the result is that of a replay"
         return counts
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ResultJson:
         """The result's JSON, with the trace in the specification and what became of it under `ssdlab.trace`."""
-        plain = super().to_dict()
-        plain["ssdlab"]["trace"] = self.counts
-        plain["ssdlab"]["specification"]["job"]["trace"] = self.result.specification.to_dict()["trace"]
-        return plain
+        whole = super().to_dict()
+        whole["ssdlab"]["trace"] = self.counts
+        assert isinstance(self.result.specification, TraceSpecification)
+        whole["ssdlab"]["specification"]["job"]["trace"] = self.result.specification.trace.copy()
+        return whole
 
     def facts(self) -> list[str]:
         """What became of the trace's requests on this drive, in sentences, so far as it is not plain."""

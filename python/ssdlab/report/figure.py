@@ -10,7 +10,7 @@ import altair as alt
 import vl_convert
 
 from ssdlab.report import drawing
-from ssdlab.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, vega_config
+from ssdlab.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
 
 EXPORT_WIDTH_PX = 760
 # Said in a chart's `usermeta` when its plot takes the whole width.
@@ -48,15 +48,15 @@ class Figure:
     chart: alt.TopLevelMixin
     keys: tuple[Key, ...] = field(default=())
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> VegaLite:
         """Vega-Lite without title and legend: a page says both in HTML around the picture."""
-        stripped: dict[str, Any] = _without_legends(self._whole())
+        stripped: VegaLite = _without_legends(self._whole())
         return stripped
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole(self) -> VegaLite:
         # A series may have more rows than Altair takes without asking; they are thinned already.
         with alt.data_transformers.enable("default", max_rows=None):
-            specification: dict[str, Any] = self.chart.to_dict()
+            specification: VegaLite = self.chart.to_dict()
         # Altair's default theme would otherwise win over the page's.
         specification.pop("config", None)
         return specification
@@ -87,7 +87,7 @@ class Figure:
             png: bytes = vl_convert.svg_to_png(svg, scale=2)
             yield name.removesuffix(".svg") + ".png", png
 
-    def _exported(self, theme: Theme, whole: dict[str, Any]) -> dict[str, Any]:
+    def _exported(self, theme: Theme, whole: VegaLite) -> VegaLite:
         """Vega-Lite of a picture that stands alone: with its title, its legend and the theme's colours."""
         specification = sized(whole, EXPORT_WIDTH_PX)
         specification["title"] = {
@@ -104,7 +104,7 @@ class Figure:
         return specification
 
 
-def sized(specification: dict[str, Any], width_px: float) -> dict[str, Any]:
+def sized(specification: VegaLite, width_px: float) -> VegaLite:
     """A copy whose plots, in each part of a picture of several, leave room for the vertical axis in `width_px`.
 
     The page's script does the same at the width of the reader's screen.
@@ -125,7 +125,7 @@ def _without_legends(node: Any) -> Any:
     return node
 
 
-def _still(specification: dict[str, Any]) -> dict[str, Any]:
+def _still(specification: VegaLite) -> VegaLite:
     """A copy without what only a pointer can show: selections, and the layers of points that they light up."""
     result = {name: value for name, value in specification.items() if name != "params"}
     result["params"] = [parameter for parameter in specification.get("params", []) if "select" not in parameter]
@@ -135,5 +135,5 @@ def _still(specification: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _follows_pointer(layer: dict[str, Any]) -> bool:
+def _follows_pointer(layer: VegaLite) -> bool:
     return "condition" in layer.get("encoding", {}).get("opacity", {})

@@ -64,7 +64,11 @@ DARK = Theme(
 THEMES = (LIGHT, DARK)
 
 
-def vega_config(theme: Theme) -> dict[str, Any]:
+VegaLite = dict[str, Any]
+"""A specification of Vega-Lite, a part of one or its configuration: JSON that Altair makes and vega-embed draws."""
+
+
+def vega_config(theme: Theme) -> VegaLite:
     """Vega-Lite's configuration in this theme, for a picture on a page or for a file."""
     text = {"font": FONT_FAMILY, "fontSize": 12, "color": theme.ink}
     return {

@@ -7,7 +7,9 @@ The engine sums each part by the bin of the request's latency, so what it says o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from ssdlab.engine import plain
+from ssdlab.results.fio_schema import Direction
 
 PARTS: dict[str, str] = {
     "queueing": "queueing",
@@ -32,12 +34,18 @@ class Breakdown:
     """(middle of the bin in ns, requests, nanoseconds of all of them by `PARTS`), rising."""
 
     @classmethod
-    def from_outcomes(cls, timings: Sequence[Mapping[str, Any]], direction: str) -> "Breakdown | None":
+    def from_outcomes(cls, timings: Sequence[plain.JobTiming], direction: Direction) -> "Breakdown | None":
         """Of the `timing` objects of jobs in the engine's outcome, together.
 
         None where there was no such request, or where it is not recorded: on a served drive.
         """
-        return merged([cls(_bins(timing, direction)) for timing in timings if timing["breakdown"] is not None])
+        return merged(
+            [
+                cls(_bins(breakdown[direction], timing[direction]))
+                for timing in timings
+                if (breakdown := timing["breakdown"]) is not None
+            ]
+        )
 
     def mean_ns(self, from_percent: float = 0.0) -> dict[str, float]:
         """The mean of each part in nanoseconds, over the requests in the bin of this percentile and those above.
@@ -68,10 +76,19 @@ def merged(breakdowns: Sequence[Breakdown]) -> Breakdown | None:
     return Breakdown(tuple((middle_ns, *rows[middle_ns]) for middle_ns in sorted(rows))) if rows else None
 
 
-def _bins(timing: Mapping[str, Any], direction: str) -> list[tuple[int, int, Sequence[int]]]:
-    columns = timing["breakdown"][direction]
-    sums = zip(*(columns[part] for part in PARTS), strict=True)
-    return [(middle, count, row) for (middle, count), row in zip(timing[direction]["bins"], sums, strict=True)]
+def _bins(columns: plain.BreakdownColumns, latency: plain.Latency) -> list[tuple[int, int, Sequence[int]]]:
+    sums = zip(
+        columns["queueing"],
+        columns["controller"],
+        columns["link"],
+        columns["map"],
+        columns["channel"],
+        columns["flash"],
+        columns["host_operations"],
+        columns["gc"],
+        strict=True,
+    )
+    return [(middle, count, row) for (middle, count), row in zip(latency["bins"], sums, strict=True)]
 
 
 def shares_text(parts_ns: Mapping[str, float]) -> str:

@@ -23,6 +23,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         own_notes.append(
             f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is that of the last rounds"
         )
+    counts = wear["erase_count"]
     shown, as_sold = _speed(result), result.specification.as_sold
     return ComparedVariant(
         label=label,
@@ -44,7 +45,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         wear_histogram=[
             (entry["erase_count_min"], entry["erase_count_max"], entry["blocks"]) for entry in wear["histogram"]
         ],
-        wear=WearStatistics(**{f"erase_count_{name}": value for name, value in wear["erase_count"].items()}),
+        wear=WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"]),
         notes=own_notes,
         scale=None if result.specification.scale == "1" else result.specification.scale,
         specification=result.specification.to_dict(),

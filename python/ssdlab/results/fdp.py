@@ -4,9 +4,10 @@ The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31; one endu
 reclaim unit is an erase unit. Sizes are those of the drive of the run, which `--scale` makes smaller.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TypedDict
 
+from ssdlab.engine import plain
 from ssdlab.results.ledger import Ledger
 
 PLACEMENT = "host-streams"
@@ -16,7 +17,55 @@ _UNUSED, _HOST_SPECIFIED, _CONTROLLER_SPECIFIED = 0, 1, 2
 _VALID = 1 << 7
 
 
-def fdp(engine: Mapping[str, Any], capacity: Mapping[str, Any], ledger: Ledger) -> dict[str, Any] | None:
+class ReclaimUnitHandle(TypedDict):
+    ruht: int
+    """1: initially isolated, 2: persistently isolated."""
+
+
+class Configuration(TypedDict):
+    """A configuration of log 20h."""
+
+    fdpa: int
+    vss: int
+    nrg: int
+    nruh: int
+    nnss: int
+    runs: int
+    """The size of a reclaim unit in bytes."""
+    erutl: int
+    ruhs: list[ReclaimUnitHandle]
+
+
+class HandleUsage(TypedDict):
+    ruha: int
+    """0: unused, 1: by the host, 2: by the controller."""
+
+
+class Usage(TypedDict):
+    """Log 21h."""
+
+    nruh: int
+    ruhus: list[HandleUsage]
+
+
+class Statistics(TypedDict):
+    """Log 22h, in bytes."""
+
+    hbmw: int
+    mbmw: int
+    mbe: int
+
+
+class FdpJson(TypedDict):
+    """The key `fdp` of a result."""
+
+    configs: list[Configuration]
+    usage: Usage
+    stats: Statistics
+    events: None
+
+
+def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -> FdpJson | None:
     """`ssdlab.fdp` of a result: configurations (log 20h), usage of the handles (21h), statistics (22h).
 
     `engine` is the engine's specification and `capacity` that of its outcome. Events (23h) are null: the engine keeps
@@ -51,12 +100,11 @@ def fdp(engine: Mapping[str, Any], capacity: Mapping[str, Any], ledger: Ledger) 
     }
 
 
-def _erase_unit_bytes(capacity: Mapping[str, Any]) -> int:
-    bytes_each: int = capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
-    return bytes_each
+def _erase_unit_bytes(capacity: plain.Capacity) -> int:
+    return capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
 
 
-def _usage(jobs: Iterable[Mapping[str, Any]], handles: int) -> list[int]:
+def _usage(jobs: Iterable[plain.Job], handles: int) -> list[int]:
     """Who names each handle: a job, or the drive for writes that name none, which go to the first."""
     used = [_UNUSED] * handles
     for job in jobs:
@@ -70,13 +118,15 @@ def _usage(jobs: Iterable[Mapping[str, Any]], handles: int) -> list[int]:
     return used
 
 
-def _named(job: Mapping[str, Any], handles: int) -> set[int]:
-    if job.get("store"):
-        return set(job["store"]["identifiers"])
-    if job.get("stream_id") is not None:
-        return {job["stream_id"]}
-    chosen = job.get("identifiers") or {}
-    if "ranges" in chosen:
+def _named(job: plain.Job, handles: int) -> set[int]:
+    if store := job.get("store"):
+        return set(store["identifiers"])
+    if (stream := job.get("stream_id")) is not None:
+        return {stream}
+    chosen = job.get("identifiers")
+    if not chosen:
+        return set()
+    if chosen["choose"] == "by-offset":
         return {each["identifier"] for each in chosen["ranges"]}
     # A job that is to use handles and names none uses all of them.
-    return set(chosen.get("among") or range(handles)) if chosen else set()
+    return set(chosen["among"] or range(handles))

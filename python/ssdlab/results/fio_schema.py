@@ -6,14 +6,15 @@ functions build the empty frame, and `ssdlab.results.job_result` fills in what a
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, NotRequired, TypedDict, get_args
 
-from ssdlab.results.latency import Percentiles
+from ssdlab.results.latency import LatencyJson, Percentiles
 
 FIO_VERSION = "fio-3.33"
 """The version whose schema this is. Readers choose by it; who really wrote the file is said in `ssdlab.version`."""
 
-DIRECTIONS = ("read", "write", "trim")
+Direction = Literal["read", "write", "trim"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 """In fio's order."""
 
 _DEPTHS_LEVEL = ("1", "2", "4", "8", "16", "32", ">=64")
@@ -22,13 +23,121 @@ _LATENCY_NS_US = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"
 _LATENCY_MS = (*_LATENCY_NS_US, "2000", ">=2000")
 
 
-def _nulls(keys: tuple[str, ...]) -> dict[str, Any]:
-    return dict.fromkeys(keys)
+class DirectionJson(TypedDict):
+    """What `read`, `write` and `trim` hold. `bw` and its spread are in KiB/s, `runtime` in ms, latencies in ns."""
+
+    io_bytes: int | None
+    io_kbytes: int | None
+    bw_bytes: int | None
+    bw: int | None
+    iops: float | None
+    runtime: int | None
+    total_ios: int | None
+    short_ios: int | None
+    drop_ios: int | None
+    slat_ns: LatencyJson
+    clat_ns: LatencyJson
+    lat_ns: LatencyJson
+    bw_min: int | None
+    bw_max: int | None
+    bw_agg: float | None
+    bw_mean: float | None
+    bw_dev: float | None
+    bw_samples: int | None
+    iops_min: int | None
+    iops_max: int | None
+    iops_mean: float | None
+    iops_stddev: float | None
+    iops_samples: int | None
 
 
-def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> dict[str, Any]:
+class SyncJson(TypedDict):
+    """Flushes."""
+
+    total_ios: int | None
+    lat_ns: LatencyJson
+
+
+Shares = dict[str, float | None]
+"""Percent of the requests by the upper end of a step."""
+
+
+class TailJson(TypedDict):
+    """What a job holds after its directions: processor use, queue depths, coarse latency histograms in percent."""
+
+    sync: SyncJson
+    job_runtime: int | None
+    """Of all clones together, in ms."""
+    usr_cpu: float | None
+    sys_cpu: float | None
+    ctx: int | None
+    majf: int | None
+    minf: int | None
+    iodepth_level: Shares
+    iodepth_submit: Shares
+    iodepth_complete: Shares
+    latency_ns: Shares
+    latency_us: Shares
+    latency_ms: Shares
+    latency_depth: int | None
+    latency_target: int | None
+    """In ns."""
+    latency_percentile: float | None
+    latency_window: int | None
+    """In microseconds."""
+
+
+class SteadyDataJson(TypedDict):
+    """The rates of the window, a second each."""
+
+    bw_mean: int | None
+    iops_mean: int | None
+    iops: list[int]
+    bw: list[int]
+
+
+class SteadyStateJson(TypedDict):
+    """fio's object `steadystate`."""
+
+    ss: str
+    duration: int
+    attained: int
+    criterion: str | None
+    max_deviation: float | None
+    slope: float | None
+    data: SteadyDataJson
+
+
+# Names with blanks make no class.
+JobHeadJson = TypedDict(
+    "JobHeadJson",
+    {
+        "jobname": str,
+        "groupid": int,
+        "error": int,
+        "eta": int | None,
+        "elapsed": int | None,
+        "job options": dict[str, str],
+        "read": DirectionJson,
+        "write": DirectionJson,
+        "trim": DirectionJson,
+    },
+)
+HeaderJson = TypedDict(
+    "HeaderJson",
+    {
+        "fio version": str,
+        "timestamp": int | None,
+        "timestamp_ms": int | None,
+        "time": str | None,
+        "global options": NotRequired[dict[str, str]],
+    },
+)
+
+
+def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> LatencyJson:
     """A latency object: nanoseconds. fio gives percentiles, and bins in `json+`, only where there were requests."""
-    frame = _nulls(("min", "max", "mean", "stddev", "N"))
+    frame: LatencyJson = {"min": None, "max": None, "mean": None, "stddev": None, "N": None}
     if percentiles:
         frame["percentile"] = {f"{percentile:.6f}": None for percentile in percentiles}
     if bins:
@@ -36,41 +145,63 @@ def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> dict[st
     return frame
 
 
-def direction(*, percentiles: Percentiles | None, bins: bool) -> dict[str, Any]:
-    """What `read`, `write` and `trim` hold. `bw` is in KiB/s, `runtime` in ms, latencies in ns.
+def direction(*, percentiles: Percentiles | None, bins: bool) -> DirectionJson:
+    """What `read`, `write` and `trim` hold; `percentiles` is None where there were no requests."""
 
-    `percentiles` is None where there were no requests.
-    """
-    frame = _nulls(("io_bytes", "io_kbytes", "bw_bytes", "bw", "iops", "runtime", "total_ios", "short_ios", "drop_ios"))
-    for kind in ("slat", "clat", "lat"):
-        has_them = percentiles is not None and kind in percentiles.of and kind != "slat"
-        ranks = percentiles.ranks if percentiles is not None and has_them else ()
-        frame[f"{kind}_ns"] = latency(percentiles=ranks, bins=has_them and bins)
-    for kind, deviation in (("bw", "dev"), ("iops", "stddev")):
-        keys = (
-            ("min", "max", "agg", "mean", deviation, "samples")
-            if kind == "bw"
-            else ("min", "max", "mean", deviation, "samples")
-        )
-        frame |= {f"{kind}_{key}": None for key in keys}
-    return frame
+    def of_kind(kind: str) -> LatencyJson:
+        has_them = percentiles is not None and kind in percentiles.of
+        return latency(percentiles=percentiles.ranks if percentiles and has_them else (), bins=has_them and bins)
 
-
-def job_tail() -> dict[str, Any]:
-    """What a job holds after its directions: processor use, queue depths, coarse latency histograms in percent."""
     return {
-        "sync": {"total_ios": None, "lat_ns": latency()},
-        **_nulls(("job_runtime", "usr_cpu", "sys_cpu", "ctx", "majf", "minf")),
-        "iodepth_level": _nulls(_DEPTHS_LEVEL),
-        "iodepth_submit": _nulls(_DEPTHS_SUBMIT),
-        "iodepth_complete": _nulls(_DEPTHS_SUBMIT),
-        "latency_ns": _nulls(_LATENCY_NS_US),
-        "latency_us": _nulls(_LATENCY_NS_US),
-        "latency_ms": _nulls(_LATENCY_MS),
-        **_nulls(("latency_depth", "latency_target", "latency_percentile", "latency_window")),
+        "io_bytes": None,
+        "io_kbytes": None,
+        "bw_bytes": None,
+        "bw": None,
+        "iops": None,
+        "runtime": None,
+        "total_ios": None,
+        "short_ios": None,
+        "drop_ios": None,
+        "slat_ns": latency(),
+        "clat_ns": of_kind("clat"),
+        "lat_ns": of_kind("lat"),
+        "bw_min": None,
+        "bw_max": None,
+        "bw_agg": None,
+        "bw_mean": None,
+        "bw_dev": None,
+        "bw_samples": None,
+        "iops_min": None,
+        "iops_max": None,
+        "iops_mean": None,
+        "iops_stddev": None,
+        "iops_samples": None,
     }
 
 
-def header() -> dict[str, Any]:
+def job_tail() -> TailJson:
+    """What a job holds after its directions."""
+    return {
+        "sync": {"total_ios": None, "lat_ns": latency()},
+        "job_runtime": None,
+        "usr_cpu": None,
+        "sys_cpu": None,
+        "ctx": None,
+        "majf": None,
+        "minf": None,
+        "iodepth_level": dict.fromkeys(_DEPTHS_LEVEL),
+        "iodepth_submit": dict.fromkeys(_DEPTHS_SUBMIT),
+        "iodepth_complete": dict.fromkeys(_DEPTHS_SUBMIT),
+        "latency_ns": dict.fromkeys(_LATENCY_NS_US),
+        "latency_us": dict.fromkeys(_LATENCY_NS_US),
+        "latency_ms": dict.fromkeys(_LATENCY_MS),
+        "latency_depth": None,
+        "latency_target": None,
+        "latency_percentile": None,
+        "latency_window": None,
+    }
+
+
+def header() -> HeaderJson:
     """What stands before the jobs. The clock's keys are null: a result must not depend on when it was made."""
     return {"fio version": FIO_VERSION, "timestamp": None, "timestamp_ms": None, "time": None}

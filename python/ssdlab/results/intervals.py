@@ -4,16 +4,26 @@ Times are those of the full-size drive: a run on a smaller one takes as much les
 which has latencies and intervals of the engine's choice; see `time_series.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TypedDict
 
+from ssdlab.engine import plain
 from ssdlab.results.ledger import Ledger
 
 _MINUTE_NS = 60 * 10**9
 # Requests that were under way when the jobs' time was over come after it; their interval is none of its own.
 _SHORTEST_SHARE = 0.01
+
+
+class IntervalJson(TypedDict):
+    """As in `ssdlab.intervals` of a result."""
+
+    end_minutes: float
+    host_written_bytes: int
+    waf: float | None
+    """None where the host wrote nothing."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +34,7 @@ class Interval:
     ledger: Ledger
     """What was counted in it, on the drive of the run."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """As in `ssdlab.intervals` of a result. `waf` is null where the host wrote nothing."""
+    def to_dict(self) -> IntervalJson:
         return {
             "end_minutes": self.end_minutes,
             "host_written_bytes": self.ledger.host_written_bytes,
@@ -33,7 +42,7 @@ class Interval:
         }
 
 
-def intervals(rows: Sequence[Mapping[str, Any]], capacity: Mapping[str, Any], scale: Fraction) -> list[Interval]:
+def intervals(rows: Sequence[plain.Interval], capacity: plain.Capacity, scale: Fraction) -> list[Interval]:
     """Reads the INTERVAL objects of the engine's outcome, which are in the time of its drive."""
     ends_minutes = [round(float(Fraction(row["end_ns"], _MINUTE_NS) / scale), 6) for row in rows]
     ledgers = [Ledger.from_outcome(row["ledger"], capacity) for row in rows]

@@ -1,9 +1,8 @@
 """Why a job failed on its own, in fio's words and with its error numbers. Not for drives that turn read-only."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.results.fio_schema import DIRECTIONS
 
 _INPUT_OUTPUT_ERROR = 5
@@ -19,9 +18,9 @@ class JobFailure:
     words: str
 
 
-def job_failure(raw: Mapping[str, Any]) -> JobFailure | None:
+def job_failure(raw: plain.JobOutcome) -> JobFailure | None:
     """Of a job in the engine's outcome (`simulation/job_limits.rs`); None where it did not fail."""
-    found = (raw.get("timing") or {}).get("failure")
+    found = raw["timing"]["failure"] if raw["timing"] else None
     if found is None:
         return None
     limit, name, allowed, got = found["limit"], raw["name"], found["allowed"], found["found"]

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NotRequired, TypedDict
 
+from ssdlab.engine import plain
 from ssdlab.results import fio_schema
 from ssdlab.results.breakdown import Breakdown
-from ssdlab.results.fio_schema import DIRECTIONS
+from ssdlab.results.fio_schema import DIRECTIONS, Direction, DirectionJson, SteadyStateJson, SyncJson
 from ssdlab.results.job_failure import JobFailure, job_failure
-from ssdlab.results.latency import USUAL, Latency, Percentiles, distribution, merged
-from ssdlab.results.ledger import Ledger
-from ssdlab.results.samples import Samples, Spread, samples
-from ssdlab.results.store import StoreResult, store_result
-from ssdlab.specification import Reporting
+from ssdlab.results.latency import USUAL, Latency, LatencyJson, Percentiles, distribution, merged
+from ssdlab.results.ledger import HostJson, Ledger, NandJson
+from ssdlab.results.samples import Samples, samples
+from ssdlab.results.store import StoreJson, StoreResult, store_result
+from ssdlab.specification import OutputJson, ReportedJob, Reporting
 
 READ_ONLY = JobFailure(30, "Read-only file system", "the drive became read-only")
 """EROFS, what fio would report."""
@@ -50,43 +51,37 @@ class DirectionResult:
             return None
         return count / self.seconds if self.seconds > 0 else 0.0
 
-    def to_dict(self, *, bins: bool) -> dict[str, Any]:
+    def to_dict(self, *, bins: bool) -> DirectionJson:
         """fio's object for the direction: `bw` in KiB/s, `runtime` in ms. Submitting takes no simulated time."""
         frame = fio_schema.direction(percentiles=self.percentiles if self.total_ios else None, bins=bins)
-        frame |= {
-            "io_bytes": self.io_bytes,
-            "io_kbytes": self.io_bytes // 1024,
-            "bw_bytes": None if self.bw_bytes is None else int(self.bw_bytes),
-            "bw": None if self.bw_bytes is None else int(self.bw_bytes) // 1024,
-            "iops": self.iops,
-            "runtime": None if self.seconds is None else round(self.seconds * 1000),
-            "total_ios": self.total_ios,
-            "short_ios": 0,
-            "drop_ios": 0,
-        }
+        frame["io_bytes"] = self.io_bytes
+        frame["io_kbytes"] = self.io_bytes // 1024
+        frame["bw_bytes"] = None if self.bw_bytes is None else int(self.bw_bytes)
+        frame["bw"] = None if self.bw_bytes is None else int(self.bw_bytes) // 1024
+        frame["iops"] = self.iops
+        frame["runtime"] = None if self.seconds is None else round(self.seconds * 1000)
+        frame["total_ios"] = self.total_ios
+        frame["short_ios"] = frame["drop_ios"] = 0
         if self.latency is not None:
             frame["slat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": self.latency.count}
-            for kind in ("clat", "lat"):
-                has_them = kind in self.percentiles.of
-                ranks = self.percentiles.ranks if has_them else ()
-                frame[f"{kind}_ns"] = self.latency.to_dict(percentiles=ranks, bins=bins and has_them)
+            frame["clat_ns"] = self._latency_dict(self.latency, "clat", bins=bins)
+            frame["lat_ns"] = self._latency_dict(self.latency, "lat", bins=bins)
         if self.samples:
-            frame |= _spread_dict("iops", self.samples.iops, "stddev", 1)
-            if self.samples.bytes_per_second:
-                frame |= _spread_dict("bw", self.samples.bytes_per_second, "dev", 1024)
+            iops, rate = self.samples.iops, self.samples.bytes_per_second
+            frame["iops_min"], frame["iops_max"] = int(iops.min), int(iops.max)
+            frame["iops_mean"], frame["iops_stddev"] = iops.mean, iops.stddev
+            frame["iops_samples"] = iops.samples
+            if rate:
+                frame["bw_min"], frame["bw_max"] = int(rate.min / 1024), int(rate.max / 1024)
+                frame["bw_mean"], frame["bw_dev"] = rate.mean / 1024, rate.stddev / 1024
+                frame["bw_samples"] = rate.samples
         if self.group_share is not None:
             frame["bw_agg"] = 100 * self.group_share
         return frame
 
-
-def _spread_dict(kind: str, spread: Spread, deviation: str, unit: int) -> dict[str, Any]:
-    return {
-        f"{kind}_min": int(spread.min / unit),
-        f"{kind}_max": int(spread.max / unit),
-        f"{kind}_mean": spread.mean / unit,
-        f"{kind}_{deviation}": spread.stddev / unit,
-        f"{kind}_samples": spread.samples,
-    }
+    def _latency_dict(self, latency: Latency, kind: str, *, bins: bool) -> LatencyJson:
+        has_them = kind in self.percentiles.of
+        return latency.to_dict(percentiles=self.percentiles.ranks if has_them else (), bins=bins and has_them)
 
 
 @dataclass(frozen=True)
@@ -97,12 +92,58 @@ class FlushResult:
     latency: Latency | None = None
     """None without a clock."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SyncJson:
         """fio's object `sync`; fio gives percentiles there only where there were any."""
-        frame: dict[str, Any] = {"total_ios": self.total_ios, "lat_ns": fio_schema.latency()}
+        frame: SyncJson = {"total_ios": self.total_ios, "lat_ns": fio_schema.latency()}
         if self.latency is not None:
             frame["lat_ns"] = self.latency.to_dict(percentiles=USUAL.ranks if self.total_ios else ())
         return frame
+
+
+class JobSpecificationJson(TypedDict):
+    """The engine's job objects, one a clone."""
+
+    job: list[ReportedJob]
+
+
+class SsdlabJobJson(TypedDict):
+    """The key `ssdlab` of a job."""
+
+    stage: int
+    clones: int
+    specification: JobSpecificationJson
+    host: HostJson
+    nand: NandJson
+    waf: float | None
+    waf_parts: dict[str, float] | None
+    latency_breakdown: dict[Direction, dict[str, dict[str, float]] | None]
+    simulated_seconds: float | None
+    wall_seconds: None
+    programs_per_wall_second: None
+    ios_per_wall_second: None
+    store: NotRequired[StoreJson]
+
+
+class _SteadyPart(TypedDict, total=False):
+    steadystate: SteadyStateJson
+
+
+class JobJson(fio_schema.JobHeadJson, fio_schema.TailJson):
+    """fio's object for a job, with the key `ssdlab`."""
+
+    steadystate: NotRequired[SteadyStateJson]
+    ssdlab: SsdlabJobJson
+
+
+class LatencyTargetJson(TypedDict):
+    """What a job with `latency_target` looked for and found, by fio's keys."""
+
+    latency_depth: int
+    latency_target: int
+    """In ns."""
+    latency_percentile: float
+    latency_window: int
+    """In microseconds."""
 
 
 @dataclass(frozen=True)
@@ -121,11 +162,11 @@ class JobResult:
     trim: DirectionResult
     flush: FlushResult
     ledger: Ledger
-    specification: Sequence[Mapping[str, Any]]
+    specification: Sequence[ReportedJob]
     """The engine's job objects, one a clone."""
     seconds: float | None = None
     """Simulated, from the start of the first clone to the end of the last; None without a clock."""
-    steady_state: Mapping[str, Any] | None = None
+    steady_state: plain.JobSteadyStateOutcome | None = None
     """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
     depth: int | None = None
     """The requests outstanding that a job with `latency_target` came to (`simulation/depth_search.rs`)."""
@@ -150,48 +191,61 @@ class JobResult:
         """Write amplification over the whole of this job; None when it wrote nothing."""
         return self.ledger.waf
 
-    def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None) -> dict[str, Any]:
+    def direction(self, name: Direction) -> DirectionResult:
+        """The requests of one direction."""
+        match name:
+            case "read":
+                return self.read
+            case "write":
+                return self.write
+            case "trim":
+                return self.trim
+
+    def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None) -> JobJson:
         """fio's object for the job, with the key `ssdlab` at its end. `elapsed_seconds`: of the whole run."""
-        return {
+        ours: SsdlabJobJson = {
+            "stage": self.stage,
+            "clones": self.clones,
+            "specification": {"job": [job.copy() for job in self.specification]},
+            "host": self.ledger.host_json(),
+            "nand": self.ledger.nand_json(),
+            "waf": self.waf,
+            "waf_parts": self.ledger.waf_parts,
+            "latency_breakdown": self._latency_breakdown(),
+            "simulated_seconds": self.seconds,
+            "wall_seconds": None,
+            "programs_per_wall_second": None,
+            "ios_per_wall_second": None,
+        }
+        if self.store:
+            ours["store"] = self.store.to_dict(self.waf)
+        head: fio_schema.JobHeadJson = {
             "jobname": self.name,
             "groupid": self.group,
             "error": self.error,
             "eta": None if elapsed_seconds is None else 0,
             "elapsed": elapsed_seconds,
             "job options": dict(self.options),
-            **{name: getattr(self, name).to_dict(bins=bins) for name in DIRECTIONS},
-            **fio_schema.job_tail(),
-            "sync": self.flush.to_dict(),
-            **self._timed_tail(),
-            **self.latency_target,
-            **({"steadystate": self._steady_state(self.steady_state)} if self.steady_state else {}),
-            "ssdlab": {
-                "stage": self.stage,
-                "clones": self.clones,
-                "specification": {"job": [dict(job) for job in self.specification]},
-                "host": self.ledger.host_json(),
-                "nand": self.ledger.nand_json(),
-                "waf": self.waf,
-                "waf_parts": self.ledger.waf_parts,
-                **({"store": self.store.to_dict(self.waf)} if self.store else {}),
-                "latency_breakdown": self._latency_breakdown(),
-                "simulated_seconds": self.seconds,
-                "wall_seconds": None,
-                "programs_per_wall_second": None,
-                "ios_per_wall_second": None,
-            },
+            "read": self.read.to_dict(bins=bins),
+            "write": self.write.to_dict(bins=bins),
+            "trim": self.trim.to_dict(bins=bins),
         }
+        steady: _SteadyPart = {"steadystate": self._steady_state(self.steady_state)} if self.steady_state else {}
+        return {**head, **self._tail(), **steady, "ssdlab": ours}
 
-    def _latency_breakdown(self) -> dict[str, Any]:
-        breakdowns = {name: getattr(self, name).breakdown for name in DIRECTIONS}
-        return {name: breakdown and breakdown.to_dict() for name, breakdown in breakdowns.items()}
+    def _latency_breakdown(self) -> dict[Direction, dict[str, dict[str, float]] | None]:
+        found: dict[Direction, dict[str, dict[str, float]] | None] = {}
+        for name in DIRECTIONS:
+            breakdown = self.direction(name).breakdown
+            found[name] = breakdown.to_dict() if breakdown else None
+        return found
 
     @property
-    def latency_target(self) -> dict[str, Any]:
-        """What it looked for and found, by fio's keys: ns for the target, microseconds for the window. Else empty."""
+    def latency_target(self) -> LatencyTargetJson | None:
+        """What it looked for and found; None where it looked for nothing."""
         target = self.specification[0].get("latency_target")
         if target is None or self.depth is None:
-            return {}
+            return None
         return {
             "latency_depth": self.depth,
             "latency_target": target["latency_ns"],
@@ -199,9 +253,10 @@ class JobResult:
             "latency_window": target["window_ns"] // 1000,
         }
 
-    def _steady_state(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def _steady_state(self, found: plain.JobSteadyStateOutcome) -> SteadyStateJson:
         """fio's object, which gives the rates of the window as whole numbers."""
-        rule = self.specification[0]["steady_state"]
+        rule = self.specification[0].get("steady_state")
+        assert rule is not None, "only a job with a rule finds its steady state"
         sign = "%" if rule["is_percent"] else ""
         iops, rates = found["iops"], found["bytes_per_second"]
         criterion = found["criterion"]
@@ -221,22 +276,33 @@ class JobResult:
             },
         }
 
-    def _timed_tail(self) -> dict[str, Any]:
-        latency = self.latency
-        if latency is None or self.seconds_of_clones is None:
-            return {}
-        # The simulated host works in no time, which is a figure; fio-plot takes no null here.
-        no_work = {"usr_cpu": 0.0, "sys_cpu": 0.0, "ctx": 0, "majf": 0, "minf": 0}
-        return {"job_runtime": round(self.seconds_of_clones * 1000), **no_work, **distribution(latency)}
+    def _tail(self) -> fio_schema.TailJson:
+        tail = fio_schema.job_tail()
+        tail["sync"] = self.flush.to_dict()
+        if self.latency is not None and self.seconds_of_clones is not None:
+            tail["job_runtime"] = round(self.seconds_of_clones * 1000)
+            # The simulated host works in no time, which is a figure; fio-plot takes no null here.
+            tail["usr_cpu"] = tail["sys_cpu"] = 0.0
+            tail["ctx"] = tail["majf"] = tail["minf"] = 0
+            steps = distribution(self.latency)
+            tail["latency_ns"] = dict(steps["latency_ns"])
+            tail["latency_us"] = dict(steps["latency_us"])
+            tail["latency_ms"] = dict(steps["latency_ms"])
+        if found := self.latency_target:
+            tail["latency_depth"] = found["latency_depth"]
+            tail["latency_target"] = found["latency_target"]
+            tail["latency_percentile"] = found["latency_percentile"]
+            tail["latency_window"] = found["latency_window"]
+        return tail
 
 
 def job_results(
-    raw_jobs: Sequence[Mapping[str, Any]],
-    jobs: Sequence[Mapping[str, Any]],
+    raw_jobs: Sequence[plain.JobOutcome],
+    jobs: Sequence[ReportedJob],
     reporting: Sequence[Reporting],
-    capacity: Mapping[str, Any],
+    capacity: plain.Capacity,
     failed_stage: int | None,
-    timing: Mapping[str, Any] | None = None,
+    timing: plain.Timing | None = None,
 ) -> list[JobResult]:
     """The engine's jobs as fio reports them: neighbours of a group become one where `group_reporting` is set.
 
@@ -268,15 +334,16 @@ def job_results(
 
 
 def _merge(
-    raw_jobs: Sequence[Mapping[str, Any]],
-    jobs: Sequence[Mapping[str, Any]],
+    raw_jobs: Sequence[plain.JobOutcome],
+    jobs: Sequence[ReportedJob],
     reporting: Reporting,
-    capacity: Mapping[str, Any],
+    capacity: plain.Capacity,
     failed_stage: int | None,
 ) -> JobResult:
     first, *rest = (Ledger.from_outcome(raw["ledger"], capacity) for raw in raw_jobs)
     stage = raw_jobs[0]["stage"]
-    timings = [timing for raw in raw_jobs if (timing := raw.get("timing")) is not None]
+    percentiles = _percentiles(reporting.output)
+    timings = _timings(raw_jobs)
     return JobResult(
         name=raw_jobs[0]["name"],
         group=reporting.group,
@@ -284,80 +351,93 @@ def _merge(
         clones=len(raw_jobs),
         failure=READ_ONLY if stage == failed_stage else next(filter(None, map(job_failure, raw_jobs)), None),
         options=reporting.options,
-        **{name: _direction(raw_jobs, name, _percentiles(reporting.output)) for name in DIRECTIONS},
+        read=_direction(raw_jobs, "read", percentiles),
+        write=_direction(raw_jobs, "write", percentiles),
+        trim=_direction(raw_jobs, "trim", percentiles),
         flush=_flush(raw_jobs),
         ledger=sum(rest, first),
         specification=jobs,
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
-        steady_state=timings[0].get("steady_state") if timings else None,
-        depth=(timings[0].get("depth") or {}).get("depth") if timings else None,
+        steady_state=timings[0]["steady_state"] if timings else None,
+        depth=timings[0]["depth"]["depth"] if timings and timings[0]["depth"] else None,
         store=store_result(raw_jobs[0].get("store"), jobs[0]),
         seconds_of_clones=sum(map(_seconds, _starts(timings), _ends(timings))) if timings else None,
     )
 
 
-def _flush(raw_jobs: Sequence[Mapping[str, Any]]) -> FlushResult:
-    timed = all(raw.get("timing") is not None for raw in raw_jobs)
+def _timings(raw_jobs: Sequence[plain.JobOutcome]) -> list[plain.JobTiming]:
+    """One a job; none without a clock."""
+    return [timing for raw in raw_jobs if (timing := raw["timing"]) is not None]
+
+
+def _flush(raw_jobs: Sequence[plain.JobOutcome]) -> FlushResult:
+    timings = _timings(raw_jobs)
     return FlushResult(
         total_ios=sum(raw["flush"]["ios"] for raw in raw_jobs),
-        latency=merged([Latency.from_outcome(raw["timing"]["flush"]) for raw in raw_jobs]) if timed else None,
+        latency=merged([Latency.from_outcome(timing["flush"]) for timing in timings]) if timings else None,
     )
 
 
-def _percentiles(output: Mapping[str, Any]) -> Percentiles:
+def _percentiles(output: OutputJson) -> Percentiles:
     ranks, of = output.get("percentile_list", USUAL.ranks), output.get("percentiles_of", USUAL.of)
     return Percentiles(tuple(ranks), tuple(of))
 
 
-def _direction(raw_jobs: Sequence[Mapping[str, Any]], name: str, percentiles: Percentiles) -> DirectionResult:
-    timed = all(raw.get("timing") is not None for raw in raw_jobs)
+def _direction(raw_jobs: Sequence[plain.JobOutcome], name: Direction, percentiles: Percentiles) -> DirectionResult:
+    timings = _timings(raw_jobs)
     runtimes = [
-        _seconds(raw["timing"]["start_ns"], raw["timing"]["end_ns"]) for raw in raw_jobs if timed and raw[name]["ios"]
+        _seconds(timing["start_ns"], timing["end_ns"])
+        for raw in raw_jobs
+        if (timing := raw["timing"]) is not None and raw[name]["ios"]
     ]
     return DirectionResult(
         total_ios=sum(raw[name]["ios"] for raw in raw_jobs),
         io_bytes=sum(raw[name]["bytes"] for raw in raw_jobs),
-        seconds=max(runtimes, default=0.0) if timed else None,
-        latency=merged([Latency.from_outcome(raw["timing"][name]) for raw in raw_jobs]) if timed else None,
+        seconds=max(runtimes, default=0.0) if timings else None,
+        latency=merged([Latency.from_outcome(timing[name]) for timing in timings]) if timings else None,
         percentiles=percentiles,
-        breakdown=Breakdown.from_outcomes([raw["timing"] for raw in raw_jobs], name) if timed else None,
+        breakdown=Breakdown.from_outcomes(timings, name),
     )
 
 
 def _with_rates(
     result: JobResult,
     results: Sequence[JobResult],
-    raw_jobs: Sequence[Mapping[str, Any]],
-    series: Mapping[str, Sequence[Any]],
+    raw_jobs: Sequence[plain.JobOutcome],
+    series: plain.TimeColumns,
     own: set[int],
 ) -> JobResult:
     """The job with what needs to know of the others: the spread of its rates, and its share of its group.
 
     `own` holds the identities of its raw jobs.
     """
-    changed: dict[str, Any] = {}
-    mine = [raw for raw in raw_jobs if id(raw) in own and raw.get("timing")]
+    changed: dict[Direction, DirectionResult] = {}
+    timings = _timings([raw for raw in raw_jobs if id(raw) in own])
     others = [raw for raw in raw_jobs if raw["stage"] == result.stage and id(raw) not in own]
     for name in DIRECTIONS:
-        direction: DirectionResult = getattr(result, name)
-        of_group = sum(getattr(each, name).bw_bytes or 0 for each in results if each.group == result.group)
-        if not mine or not direction.bw_bytes:
+        direction = result.direction(name)
+        of_group = sum(each.direction(name).bw_bytes or 0 for each in results if each.group == result.group)
+        if not timings or not direction.bw_bytes:
             continue
         alone = not any(other[name]["ios"] for other in others)
-        timings = [raw["timing"] for raw in mine]
         changed[name] = replace(
             direction,
             samples=samples(series, name, min(_starts(timings)), max(_ends(timings))) if alone else None,
             group_share=direction.bw_bytes / of_group,
         )
-    return replace(result, **changed)
+    return replace(
+        result,
+        read=changed.get("read", result.read),
+        write=changed.get("write", result.write),
+        trim=changed.get("trim", result.trim),
+    )
 
 
-def _starts(timings: Sequence[Mapping[str, Any]]) -> list[int]:
+def _starts(timings: Sequence[plain.JobTiming]) -> list[int]:
     return [timing["start_ns"] for timing in timings]
 
 
-def _ends(timings: Sequence[Mapping[str, Any]]) -> list[int]:
+def _ends(timings: Sequence[plain.JobTiming]) -> list[int]:
     return [timing["end_ns"] for timing in timings]
 
 

@@ -6,9 +6,11 @@ same latencies. Not for a single request: nobody keeps those.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
+
+from ssdlab.engine import plain
 
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's default list, in percent."""
@@ -30,6 +32,20 @@ class Percentiles:
 USUAL = Percentiles()
 
 
+class LatencyJson(TypedDict):
+    """fio's latency object, in nanoseconds."""
+
+    min: int | None
+    max: int | None
+    mean: float | None
+    stddev: float | None
+    N: int | None
+    percentile: NotRequired[dict[str, int | None]]
+    """By rank in percent with six digits, such as `99.900000`."""
+    bins: NotRequired[dict[str, int] | None]
+    """Requests by the middle of their bin."""
+
+
 @dataclass(frozen=True)
 class Latency:
     """From the issue of a request to its completion, in nanoseconds. The moments are None where there was none."""
@@ -43,9 +59,16 @@ class Latency:
     """(middle of the bin, count), rising."""
 
     @classmethod
-    def from_outcome(cls, raw: Mapping[str, Any]) -> "Latency":
+    def from_outcome(cls, raw: plain.Latency) -> "Latency":
         """Reads a LATENCY object of the engine's outcome."""
-        return cls(**{**raw, "bins": tuple((middle_ns, count) for middle_ns, count in raw["bins"])})
+        return cls(
+            count=raw["count"],
+            min_ns=raw["min_ns"],
+            max_ns=raw["max_ns"],
+            mean_ns=raw["mean_ns"],
+            stddev_ns=raw["stddev_ns"],
+            bins=tuple((middle_ns, count) for middle_ns, count in raw["bins"]),
+        )
 
     def percentile_ns(self, percent: float) -> int | None:
         """The middle of the first bin at or below whose end lie `percent` of all, as fio takes it."""
@@ -61,9 +84,9 @@ class Latency:
                 found.append(middle_ns)
         return found + [None] * (len(percents) - len(found))
 
-    def to_dict(self, *, percentiles: Sequence[float] = (), bins: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, percentiles: Sequence[float] = (), bins: bool = False) -> LatencyJson:
         """fio's latency object; percentiles and bins only where there were requests, as fio does."""
-        plain: dict[str, Any] = {
+        frame: LatencyJson = {
             "min": self.min_ns,
             "max": self.max_ns,
             "mean": self.mean_ns,
@@ -72,10 +95,10 @@ class Latency:
         }
         if percentiles and self.count:
             values = self.percentiles_ns(percentiles)
-            plain["percentile"] = {f"{rank:.6f}": value for rank, value in zip(percentiles, values, strict=True)}
+            frame["percentile"] = {f"{rank:.6f}": value for rank, value in zip(percentiles, values, strict=True)}
         if bins and self.count:
-            plain["bins"] = {str(middle_ns): count for middle_ns, count in self.bins}
-        return plain
+            frame["bins"] = {str(middle_ns): count for middle_ns, count in self.bins}
+        return frame
 
 
 def merged(latencies: Sequence[Latency]) -> Latency:

@@ -2,10 +2,43 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypedDict, get_args
 
-PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
+from ssdlab.engine import plain
+
+Part = Literal["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold"]
+ReadCause = Literal["host", "gc", "wear_leveling", "slc_fold", "read_modify_write", "metadata"]
+PARTS: tuple[Part, ...] = get_args(Part)
 """Why a mapping unit was programmed. Their sum is all that was programmed."""
+_READ_CAUSES: tuple[ReadCause, ...] = get_args(ReadCause)
+
+
+class MapCacheJson(TypedDict):
+    """Look-ups of map pages."""
+
+    lookups: int
+    misses: int
+    hit_ratio: float
+
+
+class NandJson(TypedDict):
+    """The key `nand` of a result and of its jobs."""
+
+    programmed_bytes: dict[Part | Literal["total"], int]
+    read_bytes: int
+    read_modify_write_bytes: int
+    erased_erase_units: int
+    map_cache: MapCacheJson | None
+    """None for a drive that holds its whole map in memory."""
+
+
+class HostJson(TypedDict):
+    """The key `host` of a result and of its jobs."""
+
+    written_bytes: int
+    read_bytes: int
+    trimmed_bytes: int
+    deduplicated_bytes: int
 
 
 @dataclass(frozen=True)
@@ -18,8 +51,8 @@ class Ledger:
     host_written_bytes: int
     host_read_bytes: int
     host_trimmed_bytes: int
-    programmed_units: Mapping[str, int]
-    read_units: Mapping[str, int]
+    programmed_units: Mapping[Part, int]
+    read_units: Mapping[ReadCause, int]
     read_modify_write_units: int
     erased_erase_units: int
     trimmed_units: int
@@ -29,9 +62,23 @@ class Ledger:
     deduplicated_units: int = 0
 
     @classmethod
-    def from_outcome(cls, raw: Mapping[str, Any], capacity: Mapping[str, Any]) -> "Ledger":
+    def from_outcome(cls, raw: plain.Ledger, capacity: plain.Capacity) -> "Ledger":
         """Reads a LEDGER object of the engine's outcome; `capacity` is that of the outcome."""
-        return cls(capacity["counted_unit_bytes"], capacity["mapping_unit_bytes"], **raw)
+        programmed, read = raw["programmed_units"], raw["read_units"]
+        return cls(
+            counted_unit_bytes=capacity["counted_unit_bytes"],
+            mapping_unit_bytes=capacity["mapping_unit_bytes"],
+            host_written_bytes=raw["host_written_bytes"],
+            host_read_bytes=raw["host_read_bytes"],
+            host_trimmed_bytes=raw["host_trimmed_bytes"],
+            programmed_units={part: programmed[part] for part in PARTS},
+            read_units={cause: read[cause] for cause in _READ_CAUSES},
+            read_modify_write_units=raw["read_modify_write_units"],
+            erased_erase_units=raw["erased_erase_units"],
+            trimmed_units=raw["trimmed_units"],
+            map_page_lookups=raw["map_page_lookups"],
+            deduplicated_units=raw["deduplicated_units"],
+        )
 
     def __add__(self, other: "Ledger") -> "Ledger":
         return Ledger(
@@ -41,7 +88,7 @@ class Ledger:
             self.host_read_bytes + other.host_read_bytes,
             self.host_trimmed_bytes + other.host_trimmed_bytes,
             {part: count + other.programmed_units[part] for part, count in self.programmed_units.items()},
-            {part: count + other.read_units[part] for part, count in self.read_units.items()},
+            {cause: count + other.read_units[cause] for cause, count in self.read_units.items()},
             self.read_modify_write_units + other.read_modify_write_units,
             self.erased_erase_units + other.erased_erase_units,
             self.trimmed_units + other.trimmed_units,
@@ -66,7 +113,7 @@ class Ledger:
             return None
         return {part: self.programmed_units[part] * self.counted_unit_bytes / self.host_written_bytes for part in PARTS}
 
-    def host_json(self) -> dict[str, int]:
+    def host_json(self) -> HostJson:
         return {
             "written_bytes": self.host_written_bytes,
             "read_bytes": self.host_read_bytes,
@@ -74,10 +121,13 @@ class Ledger:
             "deduplicated_bytes": self.deduplicated_units * self.mapping_unit_bytes,
         }
 
-    def nand_json(self) -> dict[str, Any]:
-        programmed = {part: self.programmed_units[part] * self.counted_unit_bytes for part in PARTS}
+    def nand_json(self) -> NandJson:
+        programmed: dict[Part | Literal["total"], int] = {}
+        for part in PARTS:
+            programmed[part] = self.programmed_units[part] * self.counted_unit_bytes
+        programmed["total"] = self.programmed_bytes
         return {
-            "programmed_bytes": programmed | {"total": self.programmed_bytes},
+            "programmed_bytes": programmed,
             "read_bytes": sum(self.read_units.values()) * self.counted_unit_bytes,
             "read_modify_write_bytes": self.read_modify_write_units * self.mapping_unit_bytes,
             "erased_erase_units": self.erased_erase_units,

@@ -5,12 +5,13 @@ KiB/s over a window and in 1000 bytes/s of a single request, latencies in ns. Su
 so that the `slat` logs hold zeroes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.results.files import staged
 from ssdlab.results.result import Result
+from ssdlab.specification import LogsJson
 
 _BINS = 1856
 _MS_NS = 10**6
@@ -45,13 +46,20 @@ def write(result: Result, directory: Path) -> list[str]:
     return list(texts)
 
 
-def _rows(file: str, log: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(file: str, log: plain.LogColumns, said: LogsJson) -> Iterator[Row]:
     if file == "clat_hist":
         yield from _histograms(log["histograms"], 1 << said["coarseness"])
         return
     window_ns = said["average_ms"] * _MS_NS
-    columns = ("time_ns", "direction", "ios", "bytes", "latency_ns", "offset_bytes")
-    rows = zip(*(log[column] for column in columns), strict=True)
+    rows = zip(
+        log["time_ns"],
+        log["direction"],
+        log["ios"],
+        log["bytes"],
+        log["latency_ns"],
+        log["offset_bytes"],
+        strict=True,
+    )
     for time_ns, direction, ios, size_bytes, latency_ns, offset_bytes in rows:
         length_ns = (time_ns % window_ns or window_ns) if window_ns else latency_ns
         if file in ("bw", "iops") and window_ns and length_ns < window_ns < log["time_ns"][-1]:
@@ -73,7 +81,7 @@ def _rows(file: str, log: Mapping[str, Any], said: Mapping[str, Any]) -> Iterato
         yield time_ns, f"{time_ns // _MS_NS}, {value}, {direction}, {length},{offset} 0\n"
 
 
-def _histograms(histograms: Sequence[Mapping[str, Any]], stride: int) -> Iterator[Row]:
+def _histograms(histograms: Sequence[plain.HistogramRow], stride: int) -> Iterator[Row]:
     for row in histograms:
         counts = [0] * (_BINS // stride)
         for place, count in row["bins"]:

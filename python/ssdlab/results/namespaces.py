@@ -9,17 +9,87 @@ part of the programs.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, NotRequired, TypedDict, get_args
 
 from ssdlab.drives.namespaces import Namespace, namespaces_of
+from ssdlab.engine import plain
+from ssdlab.results.fio_schema import Direction
 from ssdlab.results.latency import Latency, merged
-from ssdlab.results.ledger import Ledger
+from ssdlab.results.ledger import Ledger, Part
 
-CAUSES = ("host", "gc", "wear_leveling", "slc_fold")
+Cause = Literal["host", "gc", "wear_leveling", "slc_fold"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
 """Why a unit of a namespace was programmed."""
 
 _RANKS = (50, 99, 99.9)
-_BELONG_TO_NONE = ("parity", "padding", "metadata")
+_BELONG_TO_NONE: tuple[Part, ...] = ("parity", "padding", "metadata")
+
+
+class HostJson(TypedDict):
+    """What the host asked of a namespace."""
+
+    written_bytes: int
+    read_bytes: int
+    trimmed_bytes: NotRequired[int]
+
+
+class NandJson(TypedDict):
+    """Its own data that was programmed, by cause and in all."""
+
+    programmed_bytes: dict[Cause | Literal["total"], int]
+
+
+class LatencyJson(TypedDict):
+    """In nanoseconds; percentiles by rank in percent with six digits."""
+
+    mean: float | None
+    N: int
+    percentile: dict[str, int | None]
+
+
+class CountedJson(TypedDict):
+    """The counters of a namespace in some time."""
+
+    host: HostJson
+    nand: NandJson
+    waf: float | None
+
+
+class LastStageJson(CountedJson):
+    """With latencies, which are null without a clock."""
+
+    read_ns: LatencyJson | None
+    write_ns: LatencyJson | None
+
+
+class AloneJson(TypedDict):
+    """On a drive of its share."""
+
+    share: float
+    host: HostJson
+    nand: NandJson
+    waf: float | None
+    read_ns: LatencyJson | None
+    write_ns: LatencyJson | None
+
+
+class _AlonePart(TypedDict, total=False):
+    alone: AloneJson
+
+
+class NamespaceJson(TypedDict):
+    """An entry of `ssdlab.namespaces` of a result."""
+
+    namespace: int
+    name: str
+    size_bytes: int
+    live_bytes: int
+    host: HostJson
+    nand: NandJson
+    waf: float | None
+    wear_share: float | None
+    last_stage: LastStageJson
+    alone: NotRequired[AloneJson]
 
 
 @dataclass(frozen=True)
@@ -29,7 +99,7 @@ class Counted:
     host_written_bytes: int
     host_read_bytes: int
     host_trimmed_bytes: int
-    programmed_bytes: Mapping[str, int]
+    programmed_bytes: Mapping[Cause, int]
     """By cause: host, gc, wear_leveling, slc_fold."""
     overhead: float
     """All that the drive programmed in that time over what of it was data of a namespace: parity and padding."""
@@ -46,7 +116,7 @@ class Counted:
             return None
         return self.programmed_bytes_total * self.overhead / self.host_written_bytes
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CountedJson:
         """As in `ssdlab.namespaces` of a result."""
         return {
             "host": {
@@ -54,7 +124,7 @@ class Counted:
                 "read_bytes": self.host_read_bytes,
                 "trimmed_bytes": self.host_trimmed_bytes,
             },
-            "nand": {"programmed_bytes": {**self.programmed_bytes, "total": self.programmed_bytes_total}},
+            "nand": _nand(self.programmed_bytes),
             "waf": self.waf,
         }
 
@@ -67,7 +137,7 @@ class Alone:
     """Its part, 0 to 1, of the blocks of the drive of all namespaces."""
     host_written_bytes: int
     host_read_bytes: int
-    programmed_bytes: Mapping[str, int]
+    programmed_bytes: Mapping[Cause, int]
     """By cause: host, gc, wear_leveling, slc_fold."""
     waf: float | None
     """With parity and padding."""
@@ -80,12 +150,12 @@ class Alone:
         """Its own data that was programmed into NAND."""
         return sum(self.programmed_bytes.values())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> AloneJson:
         """As in `ssdlab.namespaces` of a result."""
         return {
             "share": self.share,
             "host": {"written_bytes": self.host_written_bytes, "read_bytes": self.host_read_bytes},
-            "nand": {"programmed_bytes": {**self.programmed_bytes, "total": self.programmed_bytes_total}},
+            "nand": _nand(self.programmed_bytes),
             "waf": self.waf,
             "read_ns": _latency(self.read),
             "write_ns": _latency(self.write),
@@ -110,8 +180,9 @@ class NamespaceResult:
     alone: Alone | None = None
     """None unless it was asked for."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NamespaceJson:
         """As in `ssdlab.namespaces` of a result."""
+        alone: _AlonePart = {"alone": self.alone.to_dict()} if self.alone else {}
         return {
             "namespace": self.namespace.number,
             "name": self.namespace.name,
@@ -124,18 +195,18 @@ class NamespaceResult:
                 "read_ns": _latency(self.read),
                 "write_ns": _latency(self.write),
             },
-            **({"alone": self.alone.to_dict()} if self.alone else {}),
+            **alone,
         }
 
 
 def namespace_results(
-    engine: Mapping[str, Any], outcome: Mapping[str, Any], whole: Ledger, last_stage: Ledger
+    engine: plain.Specification, outcome: plain.Outcome, whole: Ledger, last_stage: Ledger
 ) -> list[NamespaceResult]:
     """Reads `namespaces` of the engine's outcome, which are there; `engine` is its specification, `whole` and
     `last_stage` are the drive's own counters."""
     namespaces = namespaces_of(engine["drive"])
     capacity = outcome["capacity"]
-    raw = outcome["namespaces"]
+    raw = outcome.get("namespaces") or []
     found = [
         (_counted(entry["ledger"], capacity, whole), _counted(entry["last_stage"], capacity, last_stage))
         for entry in raw
@@ -155,7 +226,7 @@ def namespace_results(
     ]
 
 
-def _counted(raw: Mapping[str, Any], capacity: Mapping[str, Any], drive: Ledger) -> Counted:
+def _counted(raw: plain.NamespaceLedger, capacity: plain.Capacity, drive: Ledger) -> Counted:
     unit_bytes = capacity["counted_unit_bytes"]
     total = sum(drive.programmed_units.values())
     data = total - sum(drive.programmed_units[part] for part in _BELONG_TO_NONE)
@@ -163,30 +234,39 @@ def _counted(raw: Mapping[str, Any], capacity: Mapping[str, Any], drive: Ledger)
         raw["host_written_bytes"],
         raw["host_read_bytes"],
         raw["host_trimmed_bytes"],
-        {part: units * unit_bytes for part, units in raw["programmed_units"].items()},
+        {cause: raw["programmed_units"][cause] * unit_bytes for cause in CAUSES},
         total / data if data else 1.0,
     )
 
 
 def _latency_of(
-    direction: str, namespace: Namespace, engine: Mapping[str, Any], outcome: Mapping[str, Any]
+    direction: Direction, namespace: Namespace, engine: plain.Specification, outcome: plain.Outcome
 ) -> Latency | None:
     """Of the jobs of the last stage that work on the namespace."""
-    if outcome.get("timing") is None:
+    timings = [job["timing"] for job in outcome["jobs"]]
+    if outcome["timing"] is None:
         return None
     last = engine["jobs"][-1]["stage"]
     return merged(
         [
-            Latency.from_outcome(job["timing"][direction])
-            for specified, job in zip(engine["jobs"], outcome["jobs"], strict=True)
-            if specified["stage"] == last and namespace.holds(specified["offset_bytes"])
+            Latency.from_outcome(timing[direction])
+            for specified, timing in zip(engine["jobs"], timings, strict=True)
+            if timing and specified["stage"] == last and namespace.holds(specified["offset_bytes"])
         ]
     )
 
 
-def _latency(latency: Latency | None) -> dict[str, Any] | None:
+def _nand(programmed_bytes: Mapping[Cause, int]) -> NandJson:
+    found: dict[Cause | Literal["total"], int] = {}
+    for cause, count in programmed_bytes.items():
+        found[cause] = count
+    found["total"] = sum(programmed_bytes.values())
+    return {"programmed_bytes": found}
+
+
+def _latency(latency: Latency | None) -> LatencyJson | None:
     if latency is None:
         return None
-    values = latency.percentiles_ns(_RANKS) if latency.count else [None] * len(_RANKS)
+    values: list[int | None] = latency.percentiles_ns(_RANKS) if latency.count else [None] * len(_RANKS)
     percentile = {f"{rank:.6f}": value for rank, value in zip(_RANKS, values, strict=True)}
     return {"mean": latency.mean_ns, "N": latency.count, "percentile": percentile}

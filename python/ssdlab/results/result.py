@@ -14,24 +14,182 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
+from ssdlab.engine import plain
 from ssdlab.report.shown import Shown, said
 from ssdlab.results import fio_schema, series, time_series
-from ssdlab.results.fdp import fdp
+from ssdlab.results.device_json import DeviceJson, SmartLogs
+from ssdlab.results.fdp import FdpJson, fdp
 from ssdlab.results.files import data_file, staged
 from ssdlab.results.fio_schema import DIRECTIONS
-from ssdlab.results.intervals import Interval, intervals
-from ssdlab.results.job_result import JobResult, job_results
-from ssdlab.results.ledger import PARTS, Ledger
-from ssdlab.results.namespaces import Alone, NamespaceResult, namespace_results
-from ssdlab.results.steady_state import SteadyState, not_sought, steady_state
-from ssdlab.specification import Specification
+from ssdlab.results.intervals import Interval, IntervalJson, intervals
+from ssdlab.results.job_result import JobJson, JobResult, job_results
+from ssdlab.results.ledger import HostJson, Ledger, NandJson
+from ssdlab.results.namespaces import Alone, NamespaceJson, NamespaceResult, namespace_results
+from ssdlab.results.steady_state import SteadyState, SteadyStateJson, not_sought, steady_state
+from ssdlab.specification import InitialStateJson, LogsJson, ReportingJson, Specification, SpecificationJson, TraceJson
 
 if TYPE_CHECKING:
     import polars
 
     from ssdlab.report.figure import Figure
+
+
+class ScaledJson(TypedDict):
+    """The key `scaled` of a result: bytes as they are on the drive as sold."""
+
+    scale: str
+    physical_bytes: int
+    user_bytes: int
+    host_written_bytes: int
+    nand_programmed_bytes: int
+
+
+class WearJson(TypedDict):
+    """The key `wear` of a result."""
+
+    erase_count: plain.Spread
+    """Over blocks."""
+    bad_blocks: int
+    bad_blocks_factory: int
+    bad_blocks_grown: int
+    histogram: list[plain.WearBin]
+
+
+class CapacityJson(TypedDict):
+    """The key `capacity` of a result, as `Capacity`."""
+
+    physical_bytes: int
+    user_bytes: int
+    over_provisioning: float
+    spare_factor: float
+    effective_over_provisioning: float | None
+
+
+class JobPartJson(TypedDict):
+    """The specification of a run but for its drive and its seed."""
+
+    timed: bool
+    until: plain.Until
+    series_points_max: int
+    jobs: list[plain.Job]
+    interval_ns: NotRequired[int | None]
+    global_options: dict[str, str]
+    reporting: list[ReportingJson]
+    initial_state: NotRequired[InitialStateJson]
+    trace: NotRequired[TraceJson]
+
+
+class SpecificationPartsJson(TypedDict):
+    """The key `specification` of a result."""
+
+    drive: plain.Drive
+    job: JobPartJson
+    sha256: str
+
+
+class _IntervalsPart(TypedDict, total=False):
+    intervals: list[IntervalJson]
+
+
+class _OptionalPart(TypedDict, total=False):
+    """What only some kinds of drive and of runs have."""
+
+    fdp: FdpJson
+    zones: plain.ZoneCounts
+    namespaces: list[NamespaceJson]
+    variant: "VariantJson"
+    trace: plain.TraceCounts
+    device: DeviceJson
+    smart: SmartLogs
+
+
+class TheoryJson(TypedDict):
+    """The closed form that holds for a variant; null with a reason where none does."""
+
+    waf: float | None
+    formula: str | None
+    reason: str | None
+    deviation_share: float | None
+
+
+class DirectionSpeedJson(TypedDict):
+    """As `ssdlab.results.speed.DirectionSpeed`."""
+
+    iops: float
+    mb_s: float
+    latency_ns_mean: float | None
+    latency_ns_p999: float | None
+
+
+class SpeedJson(TypedDict):
+    """As `ssdlab.results.speed.Speed`."""
+
+    window: str
+    seconds: float
+    read: DirectionSpeedJson
+    write: DirectionSpeedJson
+
+
+class VariantJson(TypedDict):
+    """What a comparison adds to a result."""
+
+    label: str
+    waf: float | None
+    waf_parts: dict[str, float] | None
+    theory: TheoryJson
+    speed: SpeedJson | None
+    tbw_bytes: float | None
+    drive_writes_per_day: float
+    years: float | None
+
+
+class SsdlabJson(TypedDict):
+    """The key `ssdlab` of a result."""
+
+    version: str
+    seed: int
+    scale: str
+    specification: SpecificationPartsJson
+    scaled: ScaledJson | None
+    capacity: CapacityJson
+    host: HostJson
+    nand: NandJson
+    waf: float | None
+    waf_parts: dict[str, float] | None
+    steady_state: SteadyStateJson
+    stages: list[plain.StageOutcome]
+    intervals: NotRequired[list[IntervalJson]]
+    wear: WearJson
+    fdp: NotRequired[FdpJson]
+    zones: NotRequired[plain.ZoneCounts]
+    namespaces: NotRequired[list[NamespaceJson]]
+    failure: str | None
+    simulated_seconds: float | None
+    die_utilization: float | None
+    wall_seconds: None
+    programs_per_wall_second: None
+    ios_per_wall_second: None
+    variant: NotRequired[VariantJson]
+    """Of a comparison."""
+    trace: NotRequired[plain.TraceCounts]
+    """Of a replay."""
+    device: NotRequired[DeviceJson]
+    """Of a served drive."""
+    smart: NotRequired[SmartLogs]
+    """Of a served drive."""
+
+
+class ResultJson(fio_schema.HeaderJson):
+    """fio's schema, with the key `ssdlab` at the top and in each job."""
+
+    jobs: list[JobJson]
+    ssdlab: SsdlabJson
+
+
+# What a specification has besides what the engine is given, and a result has with its jobs.
+_OF_JOBS = ("global_options", "reporting", "initial_state")
 
 
 @dataclass(frozen=True)
@@ -61,7 +219,7 @@ class Result(Shown):
     def __init__(
         self,
         specification: Specification,
-        outcome: Mapping[str, Any],
+        outcome: plain.Outcome,
         *,
         version: str,
         wall_seconds: float | None = None,
@@ -71,9 +229,9 @@ class Result(Shown):
         self.version = version
         self._outcome = outcome
         self._wall_seconds = wall_seconds
-        self._mapping_unit_bytes: int = outcome["capacity"]["mapping_unit_bytes"]
-        self._counted_unit_bytes: int = outcome["capacity"]["counted_unit_bytes"]
-        self._timed: Mapping[str, Any] | None = outcome.get("timing")
+        self._mapping_unit_bytes = outcome["capacity"]["mapping_unit_bytes"]
+        self._counted_unit_bytes = outcome["capacity"]["counted_unit_bytes"]
+        self._timed = outcome["timing"]
         self.alone: Sequence[Alone | None] = ()
         """What each namespace has on a drive of its share, if that was run too; before `namespaces` is asked for."""
 
@@ -155,7 +313,7 @@ class Result(Shown):
         )
 
     @property
-    def wear(self) -> dict[str, Any]:
+    def wear(self) -> WearJson:
         """`erase_count` (min, mean, max, stddev over blocks), its `histogram`, and bad blocks by origin."""
         raw = self._outcome["wear"]
         return {
@@ -167,7 +325,7 @@ class Result(Shown):
         }
 
     @property
-    def zones(self) -> dict[str, int] | None:
+    def zones(self) -> plain.ZoneCounts | None:
         """The zones in each state at the end, resets, finishes and refused writes; None for a drive without zones."""
         return self._outcome.get("zones")
 
@@ -180,21 +338,19 @@ class Result(Shown):
         return [replace(each, alone=alone) for each, alone in zip_longest(found, self.alone)]
 
     @cached_property
-    def fdp(self) -> dict[str, Any] | None:
+    def fdp(self) -> FdpJson | None:
         """What a drive with placement handles reports of them (`ssdlab.results.fdp`); None for another drive."""
         return fdp(self.specification.engine, self._outcome["capacity"], self.ledger)
 
     @property
-    def stages(self) -> list[dict[str, Any]]:
+    def stages(self) -> list[plain.StageOutcome]:
         """Host bytes written at the start and end of each stage, and what was read ahead in it: `read_counts.rs`."""
-        stages: list[dict[str, Any]] = self._outcome["stages"]
-        return stages
+        return self._outcome["stages"]
 
     @property
     def read_only(self) -> str | None:
         """Why the drive became read-only before the run was done; None when it did not."""
-        read_only: str | None = self._outcome["failure"]
-        return read_only
+        return self._outcome["failure"]
 
     @property
     def failure(self) -> str | None:
@@ -203,30 +359,29 @@ class Result(Shown):
         return self.read_only or next(of_jobs, None)
 
     @property
-    def failure_kind(self) -> str:
+    def failure_kind(self) -> Literal["read-only", "failed"]:
         """What came to be where there is a `failure`."""
         return "read-only" if self.read_only else "failed"
 
     @property
-    def job_logs(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    def job_logs(self) -> Iterator[tuple[LogsJson, plain.LogColumns]]:
         """What each logging job said of its logs, and what the engine logged (`simulation/job_log.rs`)."""
         for entry, raw in zip(self.specification.reporting, self._outcome["jobs"], strict=False):
-            timing = raw.get("timing")
-            if timing and timing.get("log") and "logs" in entry.output:
-                yield entry.output["logs"], timing["log"]
+            log = raw["timing"]["log"] if raw["timing"] else None
+            if log and "logs" in entry.output:
+                yield entry.output["logs"], log
 
     @property
-    def trace_counts(self) -> dict[str, Any] | None:
-        """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`. None for jobs alone."""
-        counts: dict[str, Any] | None = self._outcome.get("trace")
-        return counts
+    def trace_counts(self) -> plain.TraceCounts | None:
+        """What became of a trace's requests. None for jobs alone."""
+        return self._outcome.get("trace")
 
     @property
     def timing(self) -> Timing | None:
         """None when the run was not timed by a clock on the wall."""
         if self._wall_seconds is None:
             return None
-        requests = sum(getattr(job, name).total_ios for job in self.jobs for name in DIRECTIONS)
+        requests = sum(job.direction(name).total_ios for job in self.jobs for name in DIRECTIONS)
         programs = self.ledger.programmed_bytes / self._mapping_unit_bytes
         rate = 1 / self._wall_seconds if self._wall_seconds > 0 else None
         return Timing(self._wall_seconds, rate and programs * rate, rate and requests * rate)
@@ -244,7 +399,7 @@ class Result(Shown):
     @cached_property
     def intervals(self) -> list[Interval] | None:
         """What the drive did in each interval, in the time of the full drive; None where none was asked for."""
-        raw = (self._timed or {}).get("intervals")
+        raw = self._timed.get("intervals") if self._timed else None
         if raw is None:
             return None
         return intervals(raw, self._outcome["capacity"], Fraction(self.specification.scale))
@@ -264,19 +419,19 @@ class Result(Shown):
     def programmed_over_host_bytes(self) -> list[tuple[int, int]]:
         """By the time that the host had written so many bytes, how many were programmed into NAND."""
         raw, unit_bytes = self._outcome["series"], self._counted_unit_bytes
-        programmed = (
-            sum(units) * unit_bytes for units in zip(*(raw[f"programmed_units_{part}"] for part in PARTS), strict=True)
-        )
+        programmed = (sum(units) * unit_bytes for units in zip(*series.units_by_part(raw).values(), strict=True))
         return list(zip(raw["host_written_bytes"], programmed, strict=True))
 
-    def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, bins: bool = False) -> ResultJson:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
         options = self.specification.global_options
         # fio counts whole seconds, the one that has begun too.
         elapsed = None if self.simulated_seconds is None else math.ceil(self.simulated_seconds)
+        header = fio_schema.header()
+        if options:
+            header["global options"] = dict(options)
         return {
-            **fio_schema.header(),
-            **({"global options": dict(options)} if options else {}),
+            **header,
             "jobs": [job.to_dict(bins=bins, elapsed_seconds=elapsed) for job in self.jobs],
             "ssdlab": self._ssdlab(),
         }
@@ -300,7 +455,7 @@ class Result(Shown):
             if self.timing:
                 (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
 
-    def _scaled(self) -> dict[str, Any] | None:
+    def _scaled(self) -> ScaledJson | None:
         """The bytes of a scaled run as they are on the drive as sold; None where nothing was scaled."""
         scale, as_sold = self.specification.scale, self.specification.as_sold
         if scale == "1":
@@ -313,36 +468,51 @@ class Result(Shown):
             "nand_programmed_bytes": as_sold(self.ledger.programmed_bytes),
         }
 
-    def _ssdlab(self) -> dict[str, Any]:
+    def _job_part(self) -> JobPartJson:
+        whole = self.specification.to_dict()
+        more = {key: value for key, value in whole.items() if key in _OF_JOBS}
+        # In the order in which the engine was given them.
+        own = {key: value for key, value in whole["engine"].items() if key not in ("seed", "drive")}
+        return cast("JobPartJson", own | more)
+
+    def _ssdlab(self) -> SsdlabJson:
         engine = self.specification.engine
-        plain = self.specification.to_dict()
+        intervals_part: _IntervalsPart = {}
+        if self.intervals is not None:
+            intervals_part["intervals"] = [row.to_dict() for row in self.intervals]
+        of_kinds: _OptionalPart = {}
+        if self.fdp:
+            of_kinds["fdp"] = self.fdp
+        if self.zones:
+            of_kinds["zones"] = self.zones
+        if self.namespaces:
+            of_kinds["namespaces"] = [each.to_dict() for each in self.namespaces]
         return {
             "version": self.version,
             "seed": engine["seed"],
             "scale": self.specification.scale,
             "specification": {
                 "drive": engine["drive"],
-                "job": {
-                    **{key: value for key, value in engine.items() if key not in ("seed", "drive")},
-                    "global_options": plain["global_options"],
-                    "reporting": plain["reporting"],
-                    **self.specification.initial_state_dict(),
-                },
+                "job": self._job_part(),
                 "sha256": self.specification.hash(),
             },
             "scaled": self._scaled(),
-            "capacity": asdict(self.capacity),
+            "capacity": {
+                "physical_bytes": self.capacity.physical_bytes,
+                "user_bytes": self.capacity.user_bytes,
+                "over_provisioning": self.capacity.over_provisioning,
+                "spare_factor": self.capacity.spare_factor,
+                "effective_over_provisioning": self.capacity.effective_over_provisioning,
+            },
             "host": self.ledger.host_json(),
             "nand": self.ledger.nand_json(),
             "waf": self.waf,
             "waf_parts": self.ledger.waf_parts,
             "steady_state": self.steady_state.to_dict() if self.steady_state else not_sought(),
             "stages": self.stages,
-            **({"intervals": [row.to_dict() for row in self.intervals]} if self.intervals is not None else {}),
+            **intervals_part,
             "wear": self.wear,
-            **({"fdp": self.fdp} if self.fdp else {}),
-            **({"zones": self.zones} if self.zones else {}),
-            **({"namespaces": [each.to_dict() for each in self.namespaces]} if self.namespaces else {}),
+            **of_kinds,
             "failure": self.failure,
             "simulated_seconds": self.simulated_seconds,
             "die_utilization": self.die_utilization,
@@ -352,16 +522,17 @@ class Result(Shown):
         }
 
 
-def specification_of(result: Mapping[str, Any]) -> Specification:
+def specification_of(result: ResultJson) -> Specification:
     """The specification inside a result's JSON object: running it gives the same bytes again."""
     ours = result["ssdlab"]
-    job = dict(ours["specification"]["job"])
-    return Specification.from_dict(
-        {
-            "global_options": job.pop("global_options"),
-            "reporting": job.pop("reporting"),
-            "scale": ours["scale"],
-            **({"initial_state": job.pop("initial_state")} if "initial_state" in job else {}),
-            "engine": {"seed": ours["seed"], "drive": ours["specification"]["drive"], **job},
-        }
-    )
+    job = ours["specification"]["job"]
+    own = {key: value for key, value in job.items() if key not in _OF_JOBS}
+    whole: SpecificationJson = {
+        "global_options": job["global_options"],
+        "reporting": job["reporting"],
+        "scale": ours["scale"],
+        "engine": cast("plain.Specification", {"seed": ours["seed"], "drive": ours["specification"]["drive"], **own}),
+    }
+    if "initial_state" in job:
+        whole["initial_state"] = job["initial_state"]
+    return Specification.from_dict(whole)

@@ -5,11 +5,15 @@ jobs, so a job has samples only when no other job of its stage makes requests of
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-_COLUMNS = {
+from ssdlab.engine import plain
+from ssdlab.results.fio_schema import Direction
+
+_Column = Literal["read_ios", "read_bytes", "write_ios", "written_bytes", "trim_ios"]
+_COLUMNS: dict[Direction, tuple[_Column, _Column | None]] = {
     "read": ("read_ios", "read_bytes"),
     "write": ("write_ios", "written_bytes"),
     "trim": ("trim_ios", None),
@@ -35,7 +39,7 @@ class Samples:
     bytes_per_second: Spread | None
 
 
-def samples(series: Mapping[str, Sequence[Any]], direction: str, start_ns: int, end_ns: int) -> Samples | None:
+def samples(series: plain.TimeColumns, direction: Direction, start_ns: int, end_ns: int) -> Samples | None:
     """Over the whole intervals between `start_ns` and `end_ns`; None when there is none."""
     ends = series["time_ns"]
     whole = [

@@ -5,16 +5,29 @@ What a clock measured is in the series over simulated time, `time_series.py`; `h
 polars is loaded when a frame is made, not before: worker processes and `ssdlab --help` do without it.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ssdlab.results.ledger import PARTS
+from ssdlab.engine import plain
+from ssdlab.results.ledger import PARTS, Part
 
 if TYPE_CHECKING:
     import polars
 
 
-def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "polars.DataFrame":
+def units_by_part(series: plain.Columns) -> dict[Part, list[int]]:
+    """What was programmed by the end of each step, in units of the ledger."""
+    return {
+        "host": series["programmed_units_host"],
+        "gc": series["programmed_units_gc"],
+        "wear_leveling": series["programmed_units_wear_leveling"],
+        "metadata": series["programmed_units_metadata"],
+        "parity": series["programmed_units_parity"],
+        "padding": series["programmed_units_padding"],
+        "slc_fold": series["programmed_units_slc_fold"],
+    }
+
+
+def frame(series: plain.Columns, counted_unit_bytes: int) -> "polars.DataFrame":
     """One row a window of host writes, windows of equal size, in order.
 
     Columns: `host_written_bytes` (from the start of the run to the end of the window), `stage`; `waf` and `waf_<part>`
@@ -23,14 +36,14 @@ def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "pola
     """
     import polars as pl
 
+    units = units_by_part(series)
     programmed = [f"programmed_bytes_{part}" for part in PARTS]
     base = pl.DataFrame(
         {
             "host_written_bytes": pl.Series(series["host_written_bytes"], dtype=pl.UInt64),
             "stage": pl.Series(series["stage"], dtype=pl.UInt32),
             **{
-                f"programmed_bytes_{part}": pl.Series(series[f"programmed_units_{part}"], dtype=pl.UInt64)
-                * counted_unit_bytes
+                f"programmed_bytes_{part}": pl.Series(units[part], dtype=pl.UInt64) * counted_unit_bytes
                 for part in PARTS
             },
             "free_erase_units": pl.Series(series["free_erase_units"], dtype=pl.UInt32),

@@ -7,6 +7,7 @@ a last stage come from the series over time and the bins of its jobs.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ssdlab.results.fio_schema import Direction
 from ssdlab.results.latency import Latency, merged
 from ssdlab.results.result import Result
 from ssdlab.results.steady_state import SteadyTiming
@@ -66,7 +67,7 @@ def speed(result: Result) -> Speed | None:
     return Speed("last stage", seconds, *(_direction(result, rows, name, seconds) for name in ("read", "write")))
 
 
-def _settled(timing: SteadyTiming, name: str) -> DirectionSpeed:
+def _settled(timing: SteadyTiming, name: Direction) -> DirectionSpeed:
     latency = timing.latency[name]
     if not timing.ios[name]:
         return DirectionSpeed(0.0, 0.0, None, None)

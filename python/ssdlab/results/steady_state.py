@@ -8,12 +8,41 @@ which is what SNIA has it for.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
-from ssdlab.results.latency import PERCENTILES, Latency
+from ssdlab.engine import plain
+from ssdlab.results.fio_schema import DIRECTIONS, Direction
+from ssdlab.results.latency import PERCENTILES, Latency, LatencyJson
 from ssdlab.results.ledger import Ledger
 
 RULE = "snia-pts"
+
+
+class SteadyIopsJson(TypedDict):
+    """The key `iops`."""
+
+    range_share: float | None
+    slope_share: float | None
+    round_iops: list[float]
+    window_seconds: float
+    latency_ns: dict[Direction, LatencyJson]
+
+
+class SteadyStateJson(TypedDict):
+    """The key `steady_state` of a result; all null but the rule where none was sought."""
+
+    reached: bool | None
+    rule: str
+    at_host_bytes: int | None
+    waf: float | None
+    waf_parts: dict[str, float] | None
+    round_bytes: int | None
+    rounds: int | None
+    range_share: float | None
+    slope_share: float | None
+    round_waf: list[float] | None
+    iops: SteadyIopsJson | None
+    """None without a clock."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +63,7 @@ class SteadyState:
     timing: "SteadyTiming | None" = None
     """None without a clock."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SteadyStateJson:
         return {
             "reached": self.reached,
             "rule": RULE,
@@ -58,12 +87,12 @@ class SteadyTiming:
     range_share: float | None
     slope_share: float | None
     window_seconds: float
-    ios: Mapping[str, int]
+    ios: Mapping[Direction, int]
     """By direction, in the window."""
-    moved_bytes: Mapping[str, int]
-    latency: Mapping[str, Latency]
+    moved_bytes: Mapping[Direction, int]
+    latency: Mapping[Direction, Latency]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SteadyIopsJson:
         return {
             "range_share": self.range_share,
             "slope_share": self.slope_share,
@@ -77,37 +106,41 @@ class SteadyTiming:
         }
 
     @classmethod
-    def from_outcome(cls, raw: Mapping[str, Any]) -> "SteadyTiming":
+    def from_outcome(cls, raw: plain.SteadyTiming) -> "SteadyTiming":
         """Reads the object `timing` of the engine's steady state."""
-        directions = ("read", "write", "trim")
         return cls(
             round_iops=raw["round_iops"],
             range_share=raw["range_share"],
             slope_share=raw["slope_share"],
             window_seconds=raw["window_ns"] / 1e9,
-            ios={name: raw[name]["ios"] for name in directions},
-            moved_bytes={name: raw[name]["bytes"] for name in directions},
-            latency={name: Latency.from_outcome(raw[f"{name}_latency"]) for name in directions},
+            ios={name: raw[name]["ios"] for name in DIRECTIONS},
+            moved_bytes={name: raw[name]["bytes"] for name in DIRECTIONS},
+            latency={
+                "read": Latency.from_outcome(raw["read_latency"]),
+                "write": Latency.from_outcome(raw["write_latency"]),
+                "trim": Latency.from_outcome(raw["trim_latency"]),
+            },
         )
 
 
-def not_sought() -> dict[str, Any]:
+def not_sought() -> SteadyStateJson:
     """What the result says of the steady state when the run was to end with its job."""
-    keys = (
-        "at_host_bytes",
-        "waf",
-        "waf_parts",
-        "round_bytes",
-        "rounds",
-        "range_share",
-        "slope_share",
-        "round_waf",
-        "iops",
-    )
-    return {"reached": None, "rule": RULE, **dict.fromkeys(keys)}
+    return {
+        "reached": None,
+        "rule": RULE,
+        "at_host_bytes": None,
+        "waf": None,
+        "waf_parts": None,
+        "round_bytes": None,
+        "rounds": None,
+        "range_share": None,
+        "slope_share": None,
+        "round_waf": None,
+        "iops": None,
+    }
 
 
-def steady_state(outcome: Mapping[str, Any]) -> SteadyState | None:
+def steady_state(outcome: plain.Outcome) -> SteadyState | None:
     """Reads the engine's outcome; None when the run did not look for a steady state."""
     raw = outcome["steady_state"]
     if raw is None:
@@ -122,5 +155,5 @@ def steady_state(outcome: Mapping[str, Any]) -> SteadyState | None:
         round_waf=raw["round_waf"],
         window_waf=window.waf,
         window_waf_parts=window.waf_parts,
-        timing=SteadyTiming.from_outcome(raw["timing"]) if raw.get("timing") else None,
+        timing=SteadyTiming.from_outcome(raw["timing"]) if raw["timing"] else None,
     )

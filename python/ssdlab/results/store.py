@@ -2,7 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
+
+from ssdlab.engine import plain
+from ssdlab.specification import ReportedJob
+
+
+class StoreJson(TypedDict):
+    """`ssdlab.store` of a job in `result.json`."""
+
+    kind: str
+    user_bytes: int
+    host_bytes: dict[str, int]
+    """By cause."""
+    deleted_bytes: int
+    host_amplification: float | None
+    total_amplification: float | None
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,7 @@ class StoreResult:
         host = self.host_amplification
         return None if host is None or waf is None else host * waf
 
-    def to_dict(self, waf: float | None) -> dict[str, Any]:
+    def to_dict(self, waf: float | None) -> StoreJson:
         """As in `result.json`. `waf` is that of the drive in this job."""
         return {
             "kind": self.kind,
@@ -45,11 +60,12 @@ class StoreResult:
         }
 
 
-def store_result(raw: Mapping[str, Any] | None, job: Mapping[str, Any]) -> StoreResult | None:
+def store_result(raw: plain.StoreCounts | None, job: ReportedJob) -> StoreResult | None:
     """From the engine's counts of a job; None for a job that is no database."""
-    if raw is None:
+    store = job.get("store")
+    if raw is None or store is None:
         return None
-    kind = job["store"]["tree"]["kind"]
+    kind = store["tree"]["kind"]
     levels = enumerate(raw["level_bytes"])
     named = {"pages" if kind == "b-plus-tree" else f"level {level}": written for level, written in levels}
     by_cause = {"log": raw["log_bytes"], **named, "rebuilt": raw["rebuilt_bytes"]}

@@ -3,13 +3,12 @@
 Sizes are printed as fio does, binary first and decimal in brackets.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_share
 from ssdlab.results.fio_schema import DIRECTIONS
 from ssdlab.results.intervals import Interval
-from ssdlab.results.job_result import DirectionResult, JobResult
+from ssdlab.results.job_result import DirectionResult, JobResult, LatencyTargetJson
 from ssdlab.results.ledger import PARTS, Ledger
 from ssdlab.results.namespaces_text import namespace_lines
 from ssdlab.results.result import Result
@@ -67,7 +66,7 @@ def _job(job: JobResult) -> list[str]:
     return lines
 
 
-def _latency_target(found: Mapping[str, Any]) -> str:
+def _latency_target(found: LatencyTargetJson) -> str:
     """As fio prints it, the target in ns and the window in microseconds."""
     return (
         f"     latency   : target={found['latency_target']}, window={found['latency_window']}, "
@@ -190,7 +189,7 @@ def json_of(result: Result, output_format: str) -> str:
     return result.to_json(bins=output_format == "json+")
 
 
-FORMATS: Mapping[str, Any] = {
+FORMATS: Mapping[str, Callable[[Result], str]] = {
     "normal": normal,
     "json": lambda result: json_of(result, "json"),
     "json+": lambda result: json_of(result, "json+"),

@@ -3,8 +3,10 @@
 The series over host bytes, in which a window's write amplification means the same in every run, is in `series.py`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ssdlab.engine import plain
 
 if TYPE_CHECKING:
     import polars
@@ -13,7 +15,7 @@ DIRECTIONS = ("read", "write")
 RANKS = ("mean", "p50", "p99", "p999")
 
 
-def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "polars.DataFrame":
+def frame(series: plain.TimeColumns, counted_unit_bytes: int) -> "polars.DataFrame":
     """One row an interval of simulated time, intervals of equal length but for the last of a stage, in order.
 
     Columns: `simulated_seconds` (from the start of the run to the end of the interval), `interval_seconds`, `stage`,
@@ -28,8 +30,19 @@ def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "pola
     interval_seconds = time_ns.diff().fill_null(time_ns.head(1)) / 1e9
     host = pl.Series(series["host_written_bytes"], dtype=pl.UInt64).cast(pl.Int64)
     programmed = pl.Series(series["programmed_units_total"], dtype=pl.UInt64).cast(pl.Int64) * counted_unit_bytes
-    counts = {name: pl.Series(series[f"{name}_ios"], dtype=pl.UInt64) for name in ("read", "write", "trim")}
     moved = {"read": series["read_bytes"], "write": series["written_bytes"]}
+    ios = {"read": series["read_ios"], "write": series["write_ios"], "trim": series["trim_ios"]}
+    latencies: dict[str, Sequence[float | None]] = {
+        "read_mean": series["read_mean_ns"],
+        "read_p50": series["read_p50_ns"],
+        "read_p99": series["read_p99_ns"],
+        "read_p999": series["read_p999_ns"],
+        "write_mean": series["write_mean_ns"],
+        "write_p50": series["write_p50_ns"],
+        "write_p99": series["write_p99_ns"],
+        "write_p999": series["write_p999_ns"],
+    }
+    counts = {name: pl.Series(values, dtype=pl.UInt64) for name, values in ios.items()}
     host_grown = host.diff().fill_null(host.head(1))
     base = pl.DataFrame(
         {
@@ -43,7 +56,7 @@ def frame(series: Mapping[str, Sequence[Any]], counted_unit_bytes: int) -> "pola
             **{f"{name}_iops": values / interval_seconds for name, values in counts.items()},
             **{f"{name}_mb_s": pl.Series(moved[name], dtype=pl.Float64) / 1e6 / interval_seconds for name in moved},
             **{
-                f"{name}_latency_ns_{rank}": pl.Series(series[f"{name}_{rank}_ns"], dtype=pl.Float64)
+                f"{name}_latency_ns_{rank}": pl.Series(latencies[f"{name}_{rank}"], dtype=pl.Float64)
                 for name in DIRECTIONS
                 for rank in RANKS
             },

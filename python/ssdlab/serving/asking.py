@@ -4,11 +4,23 @@ import json
 import socket
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 from ssdlab.errors import InputError, RunFailed
 
 _ANSWER_SECONDS_MAX = 30.0
+
+
+class Question(TypedDict):
+    """What another process wants to know of a drive, or to be done with it."""
+
+    ask: Literal["description", "figures", "marks", "cells", "erase-unit", "command", "statistics", "smart"]
+    by: NotRequired[str]
+    """Which cells."""
+    index: NotRequired[int]
+    """Which erase unit."""
+    line: NotRequired[str]
+    """Which command."""
 
 
 class Asked:
@@ -26,7 +38,7 @@ class Asked:
         self._answers = self._socket.makefile("rb")
         self._asking = threading.Lock()
 
-    def ask(self, question: dict[str, Any]) -> bytes:
+    def ask(self, question: Question) -> bytes:
         """Raises RunFailed when the process no longer serves the drive, InputError when it refuses the question."""
         try:
             with self._asking:

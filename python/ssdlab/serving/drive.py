@@ -3,17 +3,51 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from ssdlab import engine
+from ssdlab.engine import plain
 from ssdlab.errors import RunFailed
-from ssdlab.results.result import Result
+from ssdlab.results.device_json import DeviceState
+from ssdlab.results.result import Result, ResultJson
 from ssdlab.serving import smart
 from ssdlab.serving.so_far import result_of
 
 if TYPE_CHECKING:
     from ssdlab._engine import Device
     from ssdlab.drives import ResolvedDrive
+
+
+class _Contents(TypedDict):
+    file: str
+
+
+class _Options(TypedDict):
+    """Of the native module's `Device`."""
+
+    seed: int
+    queue_depth: int | None
+    pace: NotRequired[Literal["real"]]
+    faults: NotRequired[dict[str, float]]
+    contents: NotRequired[_Contents]
+
+
+class Description(TypedDict):
+    """What a served drive is."""
+
+    name: str
+    drive: plain.Drive
+    """As given to the engine."""
+    seed: int
+    scale: str
+
+
+class ServedDescription(Description):
+    """As other processes see it."""
+
+    place: str
+    """The folder or address where it is served."""
+    pid: int
 
 
 class ServedDrive:
@@ -44,7 +78,7 @@ class ServedDrive:
         self._name = drive.name
         self._seed = seed
         self._store = store
-        options: dict[str, Any] = {"seed": seed, "queue_depth": queue_depth}
+        options: _Options = {"seed": seed, "queue_depth": queue_depth}
         if real_pace:
             options["pace"] = "real"
         if faults:
@@ -66,21 +100,20 @@ class ServedDrive:
             where = f"--store {self._store}: " if self._store else ""
             raise RunFailed(f"the drive could not be closed cleanly: {where}{error.strerror or error}") from None
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> Description:
         """What it is: `name`, `drive` as given to the engine, `seed`, `scale`."""
         return {"name": self._name, "drive": self._specification, "seed": self._seed, "scale": self._scale}
 
     @property
     def size_bytes(self) -> int:
-        user_bytes: int = self._specification["ftl"]["user_bytes"]
-        return user_bytes
+        return self._specification["ftl"]["user_bytes"]
 
     @property
     def physical_bytes(self) -> int:
         """All the flash: the memory or file that the contents may come to take."""
         return self._result(self.device.state())[0].capacity.physical_bytes
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> ResultJson:
         """The result so far: what `ssdlab run` would give for a run that ended now, with phases as jobs."""
         return self.render_dict(self.device.state())
 
@@ -88,21 +121,21 @@ class ServedDrive:
         """`stats.json` from the state that the native module reports."""
         return json.dumps(self.render_dict(state), indent=2) + "\n"
 
-    def render_dict(self, state: str) -> dict[str, Any]:
+    def render_dict(self, state: str) -> ResultJson:
         result, whole = self._result(state)
-        plain = result.to_dict()
-        plain["ssdlab"]["device"] = {
+        found = result.to_dict()
+        found["ssdlab"]["device"] = {
             "power_cycles": whole["power_cycles"],
             "recovery": whole["recovery"],
             "events": whole["events"],
             "real_pace": whole["real_pace"],
         }
-        plain["ssdlab"]["smart"] = smart.logs(
-            plain["ssdlab"], plain["jobs"], whole["outcome"], self._specification, whole
+        found["ssdlab"]["smart"] = smart.logs(
+            found["ssdlab"], found["jobs"], whole["outcome"], self._specification, whole
         )
-        return plain
+        return found
 
-    def _result(self, state: str) -> tuple[Result, dict[str, Any]]:
-        whole = json.loads(state)
+    def _result(self, state: str) -> tuple[Result, DeviceState]:
+        whole: DeviceState = json.loads(state)
         result = result_of(whole["outcome"], self._specification, seed=self._seed, scale=self._scale)
         return result, whole

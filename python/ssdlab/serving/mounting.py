@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.errors import InputError, RunFailed, check_word
 from ssdlab.quantities import format_bytes
+from ssdlab.results.result import ResultJson
 from ssdlab.serving import guardian, loop
 from ssdlab.serving.drive import ServedDrive
 
@@ -38,7 +39,7 @@ class Mounted:
         """The drive as a file."""
         return self.folder / "drive"
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> ResultJson:
         """The result so far in fio's schema, with the keys `waf` and `smart` under `ssdlab`, as stats.json has it."""
         return self.drive.statistics()
 

@@ -4,38 +4,41 @@ NVM Express Base Specification 2.0, figure 207 (health information, log page 02h
 2.0, section 4.8.6 (log page C0h); smartctl 7.3's JSON. What a simulation does not know, such as a temperature, is null.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from ssdlab.engine import plain
+from ssdlab.results.device_json import DeviceState, Events, HealthLog, NamespaceSize, OcpLog, Size, SmartLogs
+from ssdlab.results.job_result import JobJson
+from ssdlab.results.result import SsdlabJson
 
 SPARE_THRESHOLD_PERCENT = 10
 """Below so much of the spare blocks left the first warning bit is set; a usual threshold."""
 
 _SPARE_IS_LOW = 0x01
 _IS_READ_ONLY = 0x08
-_FAILURES = ("uncorrectable_reads", "program_failures", "erase_failures")
 
 # NVMe counts data in thousands of 512 bytes, rounded up.
 _DATA_UNIT_BYTES = 512_000
 
 
 def logs(
-    ssdlab: Mapping[str, Any],
-    jobs: Sequence[Mapping[str, Any]],
-    outcome: Mapping[str, Any],
-    drive: Mapping[str, Any],
-    device: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    ssdlab: SsdlabJson,
+    jobs: Sequence[JobJson],
+    outcome: plain.Outcome,
+    drive: plain.Drive,
+    device: DeviceState | None = None,
+) -> SmartLogs:
     """Both logs, from a result's `ssdlab` object and its jobs, the engine's outcome, the drive's specification.
 
     `device` is the native module's state of a served drive; a drive without one has no faults, spare blocks or power
     cycles to tell of. The first log is `smartctl -j`'s object with `nvme_smart_health_information_log`;
     `ocp_smart_log` is in the same module.
     """
-    events = device["events"] if device else {}
+    events = device["events"] if device else None
     spare_percent = _available_spare_percent(device) if device else None
     power_cycles = device["power_cycles"] if device else None
     live_units = outcome["capacity"]["live_units"]
-    health = {
+    health: HealthLog = {
         "critical_warning": _warning(ssdlab, spare_percent),
         "temperature": None,
         "available_spare": spare_percent,
@@ -43,14 +46,14 @@ def logs(
         "percentage_used": _percentage_used(ssdlab, drive),
         "data_units_read": _data_units(ssdlab["host"]["read_bytes"]),
         "data_units_written": _data_units(ssdlab["host"]["written_bytes"]),
-        "host_reads": sum(job["read"]["total_ios"] for job in jobs),
-        "host_writes": sum(job["write"]["total_ios"] for job in jobs),
+        "host_reads": sum(job["read"]["total_ios"] or 0 for job in jobs),
+        "host_writes": sum(job["write"]["total_ios"] or 0 for job in jobs),
         "controller_busy_time": None,
         "power_cycles": None if power_cycles is None else power_cycles + 1,
         "power_on_hours": int((ssdlab["simulated_seconds"] or 0) // 3600),
         "unsafe_shutdowns": power_cycles,
-        "media_errors": events.get("lost_units"),
-        "num_err_log_entries": sum(events[name] for name in _FAILURES) if events else None,
+        "media_errors": events["lost_units"] if events else None,
+        "num_err_log_entries": _failures(events) if events else None,
         "warning_temp_time": 0,
         "critical_comp_time": 0,
     }
@@ -69,10 +72,14 @@ def logs(
     }
 
 
-def _namespace(ssdlab: Mapping[str, Any], used_blocks: int, drive: Mapping[str, Any]) -> dict[str, Any]:
+def _failures(events: Events) -> int:
+    return events["uncorrectable_reads"] + events["program_failures"] + events["erase_failures"]
+
+
+def _namespace(ssdlab: SsdlabJson, used_blocks: int, drive: plain.Drive) -> NamespaceSize:
     """NVM Express Base Specification 2.0: the utilization is what is not deallocated."""
     block_bytes, user_bytes = drive["ftl"]["mapping_unit_bytes"], ssdlab["capacity"]["user_bytes"]
-    size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
+    size: Size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
     return {
         "id": 1,
         "size": size,
@@ -82,10 +89,8 @@ def _namespace(ssdlab: Mapping[str, Any], used_blocks: int, drive: Mapping[str, 
     }
 
 
-def _ocp(
-    ssdlab: Mapping[str, Any], live_units: int, drive: Mapping[str, Any], device: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    events, wear, nand = device["events"] if device else {}, ssdlab["wear"], ssdlab["nand"]
+def _ocp(ssdlab: SsdlabJson, live_units: int, drive: plain.Drive, device: DeviceState | None) -> OcpLog:
+    events, wear, nand = device["events"] if device else None, ssdlab["wear"], ssdlab["nand"]
     erase_counts = wear["erase_count"]
     spare_percent = _available_spare_percent(device) if device else None
     return {
@@ -93,8 +98,8 @@ def _ocp(
         "physical_media_units_read_bytes": nand["read_bytes"],
         "bad_user_nand_blocks": {"raw": wear["bad_blocks_grown"], "normalized": spare_percent},
         "bad_system_nand_blocks": None,
-        "xor_recovery_count": events.get("reads_rebuilt_from_parity"),
-        "uncorrectable_read_error_count": events.get("uncorrectable_reads"),
+        "xor_recovery_count": events["reads_rebuilt_from_parity"] if events else None,
+        "uncorrectable_read_error_count": events["uncorrectable_reads"] if events else None,
         "soft_ecc_error_count": None,
         "end_to_end_correction_counts": None,
         "system_data_percent_used": _percentage_used(ssdlab, drive),
@@ -112,12 +117,12 @@ def _ocp(
     }
 
 
-def _warning(ssdlab: Mapping[str, Any], spare_percent: int | None) -> int:
+def _warning(ssdlab: SsdlabJson, spare_percent: int | None) -> int:
     is_low = spare_percent is not None and spare_percent < SPARE_THRESHOLD_PERCENT
     return (_SPARE_IS_LOW if is_low else 0) | (_IS_READ_ONLY if ssdlab["failure"] else 0)
 
 
-def _available_spare_percent(device: Mapping[str, Any]) -> int:
+def _available_spare_percent(device: DeviceState) -> int:
     """Erase units that may still be lost, of those that the drive could lose when it was new."""
     needed = device["erase_units_needed"]
     new = device["erase_units_when_new"] - needed
@@ -125,12 +130,12 @@ def _available_spare_percent(device: Mapping[str, Any]) -> int:
     return 100 if new <= 0 else max(0, 100 * left // new)
 
 
-def _percentage_used(ssdlab: Mapping[str, Any], drive: Mapping[str, Any]) -> int:
+def _percentage_used(ssdlab: SsdlabJson, drive: plain.Drive) -> int:
     """The mean erase count over the rated one; may pass 100, and stays at 255 as NVMe has it."""
     return min(255, int(100 * ssdlab["wear"]["erase_count"]["mean"] / drive["nand"]["endurance_cycles"]))
 
 
-def _percent_free_blocks(device: Mapping[str, Any]) -> int:
+def _percent_free_blocks(device: DeviceState) -> int:
     capacity = device["outcome"]["capacity"]
     return int(100 * device["free_erase_units"] // max(1, capacity["erase_units"]))
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ssdlab import engine
+from ssdlab.serving.asking import Question
 from ssdlab.serving.drive import ServedDrive
 
 # A socket's name may be no longer than this, in any operating system.
@@ -28,7 +29,7 @@ _QUESTION_BYTES_MAX = 1 << 16
 SERVED, LIVE = ".sock", ".live"
 """What the sockets' names end in: of a drive that is mounted or served, of the drives on a live page."""
 
-Answer = Callable[[dict[str, Any]], bytes]
+Answer = Callable[[Question], bytes]
 
 
 def runtime_folder() -> Path:
@@ -115,7 +116,7 @@ class _Watcher(socketserver.StreamRequestHandler):
             self.wfile.write(json.dumps({"bytes": len(body), "error": error}).encode() + b"\n" + body)
 
 
-def _answer(drive: ServedDrive, place: str, question: dict[str, Any]) -> bytes:
+def _answer(drive: ServedDrive, place: str, question: Question) -> bytes:
     device = drive.device
     match question:
         case {"ask": "description"}:
@@ -134,6 +135,6 @@ def _answer(drive: ServedDrive, place: str, question: dict[str, Any]) -> bytes:
         case {"ask": "statistics"}:
             return json.dumps(drive.statistics()).encode()
         case {"ask": "smart"}:
-            return json.dumps([{"place": place, "smart": drive.statistics()["ssdlab"]["smart"]}]).encode()
+            return json.dumps([{"place": place, "smart": drive.statistics()["ssdlab"].get("smart")}]).encode()
         case _:
             raise ValueError(f"{question!r} is no question")

@@ -5,7 +5,8 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+
+from ssdlab.foreign import JsonObject
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def family_of(model_family: str | None, model: str) -> Family | None:
     return next((family for family in families() if family.has(model_family, model)), None)
 
 
-def _family(entry: dict[str, Any]) -> Family:
+def _family(entry: JsonObject) -> Family:
     pages = entry.get("pages")
     return Family(
         name=entry["name"],

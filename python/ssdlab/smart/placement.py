@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.foreign import JsonObject
 from ssdlab.smart.attributes import whole
 
 _COUNTERS = ("hbmw", "mbmw", "mbe")
@@ -27,7 +28,7 @@ class PlacementLogs:
     usage: Mapping[str, Any] | None
     events: Mapping[str, Any] | None
 
-    def since(self, before: "PlacementLogs | None") -> dict[str, Any] | None:
+    def since(self, before: "PlacementLogs | None") -> JsonObject | None:
         """What was counted since an earlier reading, in the form of a simulated result's `ssdlab.fdp`. None where the
         group was reconfigured in between, which resets its counters."""
         if before is None or self.stats.keys() != before.stats.keys():

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab.errors import InputError
 from ssdlab.smart import signs, vendor_log, wear, writes
@@ -49,6 +49,16 @@ _TIME_MAX_S = 1 << 40
 _CAPACITY_MAX_BYTES = 1 << 60
 _TEMPERATURES_C = (-100, 1000)
 _ERASED_SERIALS = {"REDACTED", "UNKNOWN", "NONE", "N/A", "[NO INFORMATION FOUND]"}
+
+
+class _Common(TypedDict):
+    """What drives of every protocol say, by the names of `Reading`."""
+
+    model: str
+    serial: str
+    time_s: int | None
+    temperature_c: int | None
+    temperature_max_c: int | None
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,7 @@ def parse(
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
     if not (is_nvme or (model and ("ata_smart_attributes" in report or is_scsi))):
         raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
-    common: dict[str, Any] = {
+    common: _Common = {
         "model": model,
         "serial": _serial(report),
         "time_s": _within(_mapping(report.get("local_time")).get("time_t"), 0, _TIME_MAX_S),
@@ -192,7 +202,7 @@ def _hours(report: Mapping[str, Any]) -> int | None:
 
 def _nvme(
     report: Mapping[str, Any],
-    common: dict[str, Any],
+    common: _Common,
     ocp: Mapping[str, Any] | None,
     vendor: Mapping[str, Any] | None,
     where: str,
@@ -250,7 +260,7 @@ def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:
     raise InputError(f"{where}: the OCP log has no {_OCP_WRITTEN!r}; give the JSON of `nvme ocp smart-add-log -o json`")
 
 
-def _ata(report: Mapping[str, Any], common: dict[str, Any]) -> Reading:
+def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
     attributes, statistics = attributes_of(report), statistics_of(report)
     model_family = _text(report.get("model_family")) or None
     family = family_of(model_family, common["model"])
@@ -283,7 +293,7 @@ def _attribute_temperature_c(attributes: Sequence[Attribute]) -> int | None:
     return next((found[number] for number in _TEMPERATURES if number in found), None)
 
 
-def _scsi(report: Mapping[str, Any], common: dict[str, Any]) -> Reading:
+def _scsi(report: Mapping[str, Any], common: _Common) -> Reading:
     processed = _mapping(_mapping(report.get(_SCSI_ERRORS)).get("write")).get("gigabytes_processed")
     used = _within(report.get(_SCSI_USED), 0, 255)
     return Reading(

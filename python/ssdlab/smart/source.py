@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.smart import placement, reading, vendor_log
 from ssdlab.smart.formats.nvme_cli import FDP
 from ssdlab.smart.placement import PlacementLogs
@@ -111,7 +112,7 @@ def _vendor(model: str, where: str) -> Mapping[str, Any] | None:
     return None if isinstance(log, Unavailable) else log
 
 
-def run_json(*command: str) -> dict[str, Any] | Unavailable:
+def run_json(*command: str) -> JsonObject | Unavailable:
     """What a program prints as a JSON object."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS_MAX)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ssdlab.foreign import JsonObject
 from ssdlab.smart.attributes import Attribute, whole
 from ssdlab.smart.families import Family
 
@@ -53,7 +54,7 @@ def of_nvme(log: Mapping[str, Any]) -> Wear:
     )
 
 
-def as_health_log(group: Mapping[str, Any]) -> dict[str, Any]:
+def as_health_log(group: Mapping[str, Any]) -> JsonObject:
     """An endurance group's log under the health log's names; it has the same percentages."""
     names = {"percentage_used": "percent_used", "available_spare": "avl_spare"}
     names["available_spare_threshold"] = "avl_spare_threshold"

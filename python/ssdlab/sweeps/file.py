@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from ssdlab.errors import InputError, near
+from ssdlab.foreign import JsonObject
 
 _RUNS_MAX = 1_000_000
 
@@ -79,7 +80,7 @@ def load(path: Path) -> SweepFile:
     return sweep
 
 
-def _first(error: ValidationError, content: dict[str, Any]) -> str:
+def _first(error: ValidationError, content: JsonObject) -> str:
     """The first fault in one sentence: key, value, what is allowed."""
     fault = error.errors()[0]
     place = [str(part) for part in fault["loc"] if part not in (_RANGE, _LIST)]

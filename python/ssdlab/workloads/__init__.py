@@ -7,8 +7,9 @@ write job files from the controls of the live page and from a few numbers; `spec
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.specification import Reporting
 from ssdlab.workloads import filesystem, jobs, stores
@@ -28,11 +29,11 @@ class Workload(Protocol):
         """What fio would report of all jobs."""
         ...
 
-    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
         """The engine's jobs, ordered by stage. InputError when they cannot be done on such a drive."""
         ...
 
-    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+    def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         """How each of the jobs that `resolve` gave is reported."""
         ...
 

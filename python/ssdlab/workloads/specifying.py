@@ -3,9 +3,10 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from ssdlab.drives.namespaces import allocated_bytes
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
@@ -32,6 +33,10 @@ DRIVE_WRITES_PER_ROUND = 1
 DRIVE_WRITES_MAX = 40
 
 SERIES_POINTS_MAX = 2048
+
+
+class _Intervals(TypedDict, total=False):
+    interval_ns: int | None
 
 
 def specify(
@@ -65,11 +70,14 @@ def specify(
     reporting = jobs.reporting(engine_jobs)
     if precondition == "fill":
         fill = fill_job(allocated_bytes(drive.file.namespaces, user_bytes), seed)
-        engine_jobs = [fill, *({**job, "stage": job["stage"] + 1} for job in engine_jobs)]
+        for each in engine_jobs:
+            each["stage"] += 1
+        engine_jobs = [fill, *engine_jobs]
         reporting = [
             Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
             *(replace(entry, group=entry.group + 1) for entry in reporting),
         ]
+    intervals: _Intervals = {"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}
     specification = Specification(
         engine={
             "seed": seed,
@@ -77,7 +85,7 @@ def specify(
             "timed": timed,
             "until": until_of(until, drive),
             "series_points_max": series_points_max,
-            **({"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}),
+            **intervals,
             "jobs": engine_jobs,
         },
         reporting=tuple(reporting),
@@ -93,7 +101,7 @@ def specify(
     return specification
 
 
-def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[dict[str, Any]]:
+def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Job]:
     """The engine's jobs; only those of a job file can choose a namespace."""
     user_bytes = drive.capacity.user_bytes
     if isinstance(jobs, JobFile):
@@ -111,7 +119,7 @@ def check_without_namespaces(drive: "ResolvedDrive") -> None:
         )
 
 
-def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> dict[str, Any]:
+def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> plain.Until:
     """When a run ends, as given to the engine; `round_share` is what a round of the steady state writes of U."""
     if until == "job":
         return {"kind": "job"}
@@ -122,15 +130,15 @@ def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = N
     return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
 
 
-def _writes(job: dict[str, Any]) -> bool:
+def _writes(job: plain.Job) -> bool:
     direction = job["direction"]
     return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
 
 
-def fill_job(user_bytes: int, seed: int) -> dict[str, Any]:
+def fill_job(user_bytes: int, seed: int) -> plain.Job:
     """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
     block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
-    sizes = [{"bytes": block_bytes, "percent": 100.0}]
+    sizes: list[plain.BlockSize] = [{"bytes": block_bytes, "percent": 100.0}]
     return {
         "name": PRECONDITION_NAME,
         "clone": 0,

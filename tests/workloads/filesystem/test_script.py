@@ -11,20 +11,20 @@ MIB, GIB = 1 << 20, 1 << 30
 DRIVE = 4 * GIB
 
 
-def jobs(text: str, **how: Any) -> list[dict[str, Any]]:
+def jobs(text: str, **how: Any) -> list[Any]:
     return parse(text, "x.files").resolve(DRIVE, seed=1, **how)
 
 
-def ranges(job: dict[str, Any]) -> list[tuple[int, int]]:
+def ranges(job: Any) -> list[tuple[int, int]]:
     files = job["files"] or {"ranges": [{key: job[key] for key in ("offset_bytes", "size_bytes")}]}
     return [(each["offset_bytes"], each["size_bytes"]) for each in files["ranges"]]
 
 
-def size(job: dict[str, Any]) -> int:
+def size(job: Any) -> int:
     return sum(size_bytes for _, size_bytes in ranges(job))
 
 
-def names(found: list[dict[str, Any]]) -> list[tuple[int, str, str]]:
+def names(found: list[Any]) -> list[tuple[int, str, str]]:
     return [(job["stage"], job["name"], job["direction"]) for job in found]
 
 
@@ -42,7 +42,7 @@ def test_the_published_experiment_in_ten_lines() -> None:
         rm copies/*
         repeat 36 sysbench fileio --file-total-size=140G --file-test-mode=rndwr run
     """
-    found = parse(text).resolve(256 * 10**9, seed=1)
+    found: list[Any] = parse(text).resolve(256 * 10**9, seed=1)
     assert [name for _, name, _ in names(found)] == [
         "mkfs", "sysbench prepare", "cp", "cp", *36 * ["sysbench rndwr"],
         "fstrim", "resize", "resize", "cp", "cp", *36 * ["sysbench rndwr"],

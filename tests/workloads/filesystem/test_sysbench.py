@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,7 @@ def test_a_run_against_the_real_one(options: str, files: Path) -> None:
 
     # At full size the counts are the real ones, which prints rates only.
     fileio = parse_arguments(command.split()[1:], "test")
+    job: Any
     (*_, job) = workloads.load(command).resolve(1 << 30, seed=1)
     assert last.write.total_ios + last.read.total_ios == max(1, round(job["number_ios"] / 256))
     reads, writes, fsyncs = (figure(real, name) for name in ("reads/s:", "writes/s:", "fsyncs/s:"))

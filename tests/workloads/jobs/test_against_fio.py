@@ -82,16 +82,16 @@ TRIM_AMOUNTS = [
 ]
 
 
-def run_fio(text: str, folder: Path) -> list[dict[str, Any]]:
+def run_fio(text: str, folder: Path) -> list[Any]:
     path = folder / "job.fio"
     path.write_text(text)
     command = [FIO, "--output-format=json", str(path)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    found: list[dict[str, Any]] = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    found: list[Any] = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
     return found
 
 
-def implied_ios(job: dict[str, Any]) -> int:
+def implied_ios(job: Any) -> int:
     """Requests of one length, one after the other, until the bytes or the number of requests are reached."""
     (entry,) = job["block_sizes"][job["direction"] if job["direction"] in ("read", "trim") else "write"]
     by_bytes: int = -(-job["io_bytes"] // entry["bytes"])

@@ -23,7 +23,7 @@ EASY = "rw=randread\nnorandommap\niodepth=8\nlatency_target=1s\nlatency_window=1
 KEYS = ("latency_depth", "latency_target", "latency_percentile", "latency_window")
 
 
-def one(options: str) -> dict[str, Any]:
+def one(options: str) -> Any:
     return parse(f"[a]\nrw=randread\n{options}\n", "x.fio").resolve(GIB, seed=1)[-1]
 
 

@@ -12,16 +12,16 @@ KIB, MIB = 1 << 10, 1 << 20
 DRIVE = 64 * MIB + 4 * KIB
 
 
-def jobs(text: str, user_bytes: int = DRIVE, seed: int = 1, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+def jobs(text: str, user_bytes: int = DRIVE, seed: int = 1, scale: Fraction | int = 1) -> list[Any]:
     return parse(text, "x.fio").resolve(user_bytes, seed=seed, scale=scale)
 
 
-def one(options: str, **how: Any) -> dict[str, Any]:
+def one(options: str, **how: Any) -> Any:
     (job,) = jobs(f"[a]\n{options}\n", **how)
     return job
 
 
-def ranges(job: dict[str, Any]) -> list[tuple[int, int]]:
+def ranges(job: Any) -> list[tuple[int, int]]:
     """In KiB; of a job with one file, its range."""
     each = [job] if job["files"] is None else job["files"]["ranges"]
     return [(file["offset_bytes"] // KIB, file["size_bytes"] // KIB) for file in each]
@@ -77,7 +77,7 @@ def test_filesize_takes_the_place_of_size() -> None:
         ("sequential", {"kind": "sequential"}),
     ],
 )
-def test_services(options: str, service: dict[str, Any]) -> None:
+def test_services(options: str, service: Any) -> None:
     assert one(f"nrfiles=2\nsize=1m\nfile_service_type={options}")["files"]["service"] == service
 
 

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_too_many_blocks_are_not_counted() -> None:
     assert reached_blocks("zipf", 1.2, 1 << 40) is None
 
 
-def resolved(options: str, user_bytes: int = 1000 * 4 * KIB) -> tuple[dict[str, object], tuple[str, ...]]:
+def resolved(options: str, user_bytes: int = 1000 * 4 * KIB) -> tuple[Any, tuple[str, ...]]:
     file = parse(f"[a]\nrw=randwrite\nrandom_distribution=zipf:1.2\nzipf_like_fio=1\n{options}\n", "x.fio")
     (job,) = file.resolve(user_bytes, seed=1)
     return job["distribution"], file.notes

@@ -27,7 +27,7 @@ TOO_MUCH = {
 }
 
 
-def one(options: str) -> dict[str, Any]:
+def one(options: str) -> Any:
     return parse(f"[a]\nrw=randrw\n{options}\n", "x.fio").resolve(GIB, seed=1)[-1]
 
 
@@ -128,7 +128,7 @@ def test_the_command_reports_what_was_done_and_fails(tmp_path: Path) -> None:
 def test_with_exitall_on_error_the_others_end_too() -> None:
     jobs = f"{HEAD}[a]\nrate_iops_min=5000\n{{}}[b]\n[c]\nstonewall\nruntime=1\n"
 
-    def runtimes(options: str) -> list[int]:
+    def runtimes(options: str) -> list[int | None]:
         return [job["job_runtime"] for job in run(jobs.format(options)).to_dict()["jobs"]]
 
     assert runtimes("") == pytest.approx([3000, 6000, 1000], abs=3)

@@ -11,7 +11,7 @@ from ssdlab.workloads.jobs import parse
 GIB = 1 << 30
 
 
-def one(options: str, seed: int = 1) -> dict[str, Any]:
+def one(options: str, seed: int = 1) -> Any:
     return parse(f"[a]\nrw=randrw\n{options}\n", "x.fio").resolve(GIB, seed=seed)[-1]
 
 
@@ -67,7 +67,7 @@ def test_the_keys_that_are_not_off(options: str) -> None:
 
 def test_a_delay_within_a_range_is_drawn_for_each_clone_from_the_seed() -> None:
     job_file = parse("[a]\nnumjobs=50\nstartdelay=5-10\n")
-    delays = [[job["start_delay_ns"] for job in job_file.resolve(GIB, seed=seed)] for seed in (1, 1, 2)]
+    delays = [[job.get("start_delay_ns", 0) for job in job_file.resolve(GIB, seed=seed)] for seed in (1, 1, 2)]
     assert delays[0] == delays[1] != delays[2]
     assert 5e9 <= min(delays[0]) < 6e9 and 9e9 < max(delays[0]) <= 10e9
 
@@ -75,6 +75,8 @@ def test_a_delay_within_a_range_is_drawn_for_each_clone_from_the_seed() -> None:
 def test_times_are_scaled_with_the_drive() -> None:
     """A job of five hours on a drive of 1/128 once took five hours of the small drive's time."""
     text = "[a]\nruntime=5h\ntime_based\nramp_time=64\nstartdelay=32s\nthinktime=128ms\nrate=1m\n"
+    whole: Any
+    small: Any
     (whole,) = parse(text).resolve(GIB, seed=1)
     (small,) = parse(text).resolve(GIB, seed=1, scale=Fraction(1, 128))
     times = {key for key in whole if whole[key] != small[key]}

@@ -11,6 +11,7 @@ import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,8 @@ WORKLOADS = {
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_the_job_file_says_what_was_published(name: str) -> None:
     published = WORKLOADS[name]
+    reads: Any
+    writes: Any
     reads, writes = load(FOLDER / f"sandforce-{name}.fio").resolve(256 * 10**9, seed=1)
     assert (reads["direction"], writes["direction"]) == ("read", "write")
     assert (reads["number_ios"], writes["number_ios"]) == (published.reads, published.writes)
@@ -94,8 +97,8 @@ def test_a_run_of_ours_asks_as_often_and_for_as_much(name: str) -> None:
     specification = specifying.specify(file, drive, seed=1, timed=False)
     reads, writes = json.loads(simulated.run(specification).to_json())["jobs"]
     for job, spec, direction, count in (
-        (reads, specification.jobs[0], "read", published.reads),
-        (writes, specification.jobs[1], "write", published.writes),
+        (reads, specification.engine["jobs"][0], "read", published.reads),
+        (writes, specification.engine["jobs"][1], "write", published.writes),
     ):
         assert job[direction]["total_ios"] == count
         mean_bytes = sum(entry["bytes"] * entry["percent"] / 100 for entry in spec["block_sizes"][direction])

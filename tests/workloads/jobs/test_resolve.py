@@ -13,11 +13,11 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 DRIVE = GIB + 4 * KIB
 
 
-def jobs(text: str, user_bytes: int = DRIVE, seed: int = 1, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+def jobs(text: str, user_bytes: int = DRIVE, seed: int = 1, scale: Fraction | int = 1) -> list[Any]:
     return parse(text, "x.fio").resolve(user_bytes, seed=seed, scale=scale)
 
 
-def one(options: str, **how: Any) -> dict[str, Any]:
+def one(options: str, **how: Any) -> Any:
     (job,) = jobs(f"[a]\n{options}\n", **how)
     return job
 

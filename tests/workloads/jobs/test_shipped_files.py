@@ -51,6 +51,7 @@ def test_jesd219_as_fio_has_it() -> None:
         **dict.fromkeys((1024, 1536, 2048, 2560, 3072, 3584), 1.0),
         **{512: 4.0, 4096: 67.0, 8192: 10.0, 16384: 7.0, 32768: 3.0, 65536: 3.0},
     }
+    assert job["distribution"]["name"] == "zoned"
     zones = [(zone["access_percent"], zone["span_percent"]) for zone in job["distribution"]["zones"]]
     assert zones == [(50, 5), (30, 15), (20, 80)]
 

@@ -141,7 +141,7 @@ def test_each_kind_has_its_place_its_share_and_its_handle() -> None:
     jobs = stores.parse("flash-cache handles=kind small=25% small-writes=50% writes=2x").resolve(
         4 << 30, seed=1, scale=Fraction(1, 64)
     )
-    assert [(job["name"], job["stage"], job["stream_id"]) for job in jobs] == [
+    assert [(job["name"], job["stage"], job.get("stream_id")) for job in jobs] == [
         ("settle-large", 0, 0),
         ("settle-small", 0, 1),
         ("flash-cache-large", 1, 0),

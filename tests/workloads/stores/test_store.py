@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import ssdlab
 from ssdlab.cli import app
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
+from ssdlab.specification import ReportedJob
 from ssdlab.targets import simulated
 from ssdlab.theory.expectation import expected
 from ssdlab.workloads import load, stores, title
@@ -25,15 +27,22 @@ def settled(text: str, op: str | None = None, drive: str = DRIVE) -> ssdlab.Resu
     return simulated.run(ssdlab.specify(stores.parse(text), on, timed=False))
 
 
+def store_of(job: plain.Job | ReportedJob) -> plain.Store:
+    store = job.get("store")
+    assert store is not None
+    return store
+
+
 def test_sizes_shrink_with_the_drive_and_pages_do_not() -> None:
     whole = stores.parse("lsm-tree data=300GiB").resolve(480 * 10**9, seed=1)
     small = stores.parse("lsm-tree data=300GiB").resolve(480 * 10**9 // 16, seed=1, scale=Fraction(1, 16))
-    trees = [jobs[-1]["store"]["tree"] for jobs in (whole, small)]
+    trees = [dict(store_of(jobs[-1])["tree"]) for jobs in (whole, small)]
     for key in ("write_buffer_bytes", "level1_bytes", "file_bytes"):
-        assert trees[0][key] == 16 * trees[1][key]
-    assert [jobs[-1]["store"]["data_bytes"] for jobs in (whole, small)] == [300 * 2**30, 300 * 2**30 // 16]
+        assert trees[0][key] == 16 * trees[1][key]  # type: ignore[operator]
+    assert [store_of(jobs[-1])["data_bytes"] for jobs in (whole, small)] == [300 * 2**30, 300 * 2**30 // 16]
     assert trees[0]["write_buffer_bytes"] == 64 * MIB
-    b_plus = stores.parse("b-plus-tree").resolve(480 * 10**9 // 16, seed=1, scale=Fraction(1, 16))[-1]["store"]["tree"]
+    b_plus = store_of(stores.parse("b-plus-tree").resolve(480 * 10**9 // 16, seed=1, scale=Fraction(1, 16))[-1])["tree"]
+    assert b_plus["kind"] == "b-plus-tree"
     assert (b_plus["page_bytes"], b_plus["record_bytes"]) == (8192, 200)
     assert b_plus["checkpoint_bytes"] == pytest.approx(2**30 / 16 / 1.9, abs=8192), "max_wal_size / (1 + target)"
 
@@ -41,9 +50,9 @@ def test_sizes_shrink_with_the_drive_and_pages_do_not() -> None:
 def test_stages_load_settle_and_measure() -> None:
     jobs = stores.parse("lsm-tree settle=1x writes=2x data=50%").resolve(10**9, seed=3, scale=Fraction(1, 100))
     assert [(job["name"], job["stage"]) for job in jobs] == [("load", 0), ("settle", 1), ("lsm-tree", 2)]
-    assert jobs[0]["io_bytes"] == jobs[1]["store"]["data_bytes"]
+    assert jobs[0]["io_bytes"] == store_of(jobs[1])["data_bytes"]
     assert [job["io_bytes"] for job in jobs[1:]] == [10**9, 2 * 10**9]
-    assert [job["store"]["begins_after_bytes"] for job in jobs[1:]] == [0, 10**9]
+    assert [store_of(job)["begins_after_bytes"] for job in jobs[1:]] == [0, 10**9]
     assert len(stores.parse("lsm-tree settle=0x").resolve(10**10, seed=3, scale=Fraction(1, 100))) == 2
 
 
@@ -60,7 +69,7 @@ def test_stages_load_settle_and_measure() -> None:
 )
 def test_handles_by_kind_and_by_level(text: str, expected_identifiers: list[int]) -> None:
     jobs = stores.parse(text).resolve(480 * 10**9, seed=1)
-    assert jobs[-1]["store"]["identifiers"] == expected_identifiers
+    assert store_of(jobs[-1])["identifiers"] == expected_identifiers
     assert jobs[0].get("stream_id") == (expected_identifiers[-1] if expected_identifiers else None)
 
 
@@ -69,7 +78,7 @@ def test_each_level_of_the_engine_has_its_handle() -> None:
     store = result.jobs[-1].store
     assert store is not None
     levels = [cause for cause in store.by_cause if cause.startswith("level")]
-    assert len(levels) + 1 == len(result.jobs[-1].specification[0]["store"]["identifiers"])
+    assert len(levels) + 1 == len(store_of(result.jobs[-1].specification[0])["identifiers"])
 
 
 @pytest.mark.parametrize(
@@ -128,9 +137,11 @@ def test_the_result_adds_up_and_shows_in_text_and_json() -> None:
     assert store is not None and set(store.by_cause) == {"log", "pages", "rebuilt"}
     assert store.host_bytes == job.write.io_bytes
     assert store.deleted_bytes == job.trim.io_bytes > 0
-    plain = result.to_dict()["jobs"][-1]["ssdlab"]["store"]
-    assert plain["host_amplification"] == pytest.approx(job.write.io_bytes / store.user_bytes)
-    assert plain["total_amplification"] == pytest.approx(plain["host_amplification"] * job.waf)
+    shown = result.to_dict()["jobs"][-1]["ssdlab"].get("store")
+    assert shown is not None and job.waf is not None
+    amplification = job.write.io_bytes / store.user_bytes
+    assert shown["host_amplification"] == pytest.approx(amplification)
+    assert shown["total_amplification"] == pytest.approx(amplification * job.waf)
     assert "store" not in result.to_dict()["jobs"][0]["ssdlab"]
     from ssdlab.results.text import normal
 

@@ -1,7 +1,7 @@
 """A simulated drive as a box. Its drive file stays inside: only capacity, completed requests and counters leave."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from ssdlab.workloads import jobs, specifying
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
+    from ssdlab.engine import plain
     from ssdlab.results import Result
     from ssdlab.results.job_result import JobResult
 
@@ -91,12 +92,16 @@ class SimulatedBox:
         self.__counters = Counters(result.ledger.host_written_bytes, result.ledger.programmed_bytes)
 
 
-def _completed(job: "JobResult", log: "Mapping[str, Sequence[int]]") -> Completed:
+def _completed(job: "JobResult", log: "plain.LogColumns") -> Completed:
     import numpy as np
 
-    column = {
-        name: np.asarray(log[name], dtype=np.int64) for name in ("time_ns", "latency_ns", "bytes", "offset_bytes")
+    values = {
+        "time_ns": log["time_ns"],
+        "latency_ns": log["latency_ns"],
+        "bytes": log["bytes"],
+        "offset_bytes": log["offset_bytes"],
     }
+    column = {name: np.asarray(each, dtype=np.int64) for name, each in values.items()}
     order = np.argsort(column["time_ns"], kind="stable")
     flushes = job.flush.latency
     return Completed(

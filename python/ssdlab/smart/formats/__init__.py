@@ -5,9 +5,9 @@ A format is a file here. What a report means is not said here but in `ssdlab.sma
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.smart.formats import backblaze, json_text, nvme_cli, smartctl_text
 from ssdlab.smart.formats.decoding import text_of
 
@@ -19,7 +19,7 @@ _ALLOWED = "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log
 _BLANK = re.compile(r"\s*\Z")
 
 
-def recognised(data: bytes, where: str) -> Iterator[dict[str, Any]]:
+def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
     """The reports in a file's content, in the shape of `smartctl --json`; none in a file without any.
 
     Raises InputError, which names `where`, for what looks like a report and cannot be read as one, and for what does

@@ -9,9 +9,9 @@ import io
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 
 _HEADER = re.compile(r'"?date"?,"?serial_number"?,"?model"?,')
 _COLUMN = re.compile(r"smart_(\d+)_raw")
@@ -22,7 +22,7 @@ def is_header(start: str) -> bool:
     return _HEADER.match(start) is not None
 
 
-def reports(text: str, where: str) -> Iterator[dict[str, Any]]:
+def reports(text: str, where: str) -> Iterator[JsonObject]:
     """A report a line. A last line that does not end is left out: it may have been cut within a number."""
     lines = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1], newline=""))
     numbers = [(int(match[1]), column) for column in lines.fieldnames or () if (match := _COLUMN.fullmatch(column))]
@@ -35,15 +35,15 @@ def reports(text: str, where: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{where}: line {lines.line_num}: {error}") from None
 
 
-def _report(row: dict[str, str], numbers: list[tuple[int, str]]) -> dict[str, Any]:
-    table: list[dict[str, Any]] = []
+def _report(row: dict[str, str], numbers: list[tuple[int, str]]) -> JsonObject:
+    table: list[JsonObject] = []
     for number, column in numbers:
         raw = _whole(row.get(column))
         if raw is not None:
             value = _whole(row.get(f"smart_{number}_normalized"))
             table.append({"id": number, "name": "", "value": value, "raw": {"value": raw, "string": str(raw)}})
     hours = next((entry["raw"]["value"] for entry in table if entry["id"] == 9), None)
-    report: dict[str, Any] = {
+    report: JsonObject = {
         "smartctl": {},
         "device": {"protocol": "ATA"},
         "model_name": row.get("model") or "",

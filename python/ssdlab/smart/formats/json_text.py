@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.smart.formats import nvme_cli
 
 _DEPTH_MAX = 4
 """How deep reports may lie in other objects, such as those of a script by device."""
 
 
-def reports(text: str, where: str) -> Iterator[dict[str, Any]]:
+def reports(text: str, where: str) -> Iterator[JsonObject]:
     """Raises InputError where the text is not JSON, or holds nothing that is a report."""
     is_empty = True
     for report in nvme_cli.joined(_parts(text, where)):
@@ -21,7 +22,7 @@ def reports(text: str, where: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{where}: is JSON, but not of a known program (smartctl --json, nvme smart-log)")
 
 
-def _parts(text: str, where: str) -> Iterator[dict[str, Any]]:
+def _parts(text: str, where: str) -> Iterator[JsonObject]:
     for value in _values(text, where):
         for entry in _objects(value, 0):
             yield entry if "smartctl" in entry else nvme_cli.log_of(entry)
@@ -49,7 +50,7 @@ def _values(text: str, where: str) -> Iterator[Any]:
         yield value
 
 
-def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
     """The reports in a value: itself, or what lies in its arrays and objects."""
     if isinstance(value, list):
         for entry in value:

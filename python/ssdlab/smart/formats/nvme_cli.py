@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from ssdlab.foreign import JsonObject
+
 HEALTH = "nvme_smart_health_information_log"
 OCP = "ocp_smart_log"
 FDP = "fdp_statistics"
@@ -46,7 +48,7 @@ _FAHRENHEIT = re.compile(r"\s*(-?\d{1,4}) ?°?F")
 _DEVICE = re.compile(r"device:[ \t]*(\S+)")
 _CONTROLLER = re.compile(r"nvme\d+")
 _LOGS = (HEALTH, OCP, FDP, GROUP)
-_NAMELESS: dict[str, Any] = {"smartctl": {}, "device": {"protocol": "NVMe"}}
+_NAMELESS: JsonObject = {"smartctl": {}, "device": {"protocol": "NVMe"}}
 _NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
 
 
@@ -55,7 +57,7 @@ def is_text(text: str) -> bool:
     return _HEADING.search(text) is not None or _OCP_LINE.search(text) is not None
 
 
-def log_of(value: Mapping[str, Any]) -> dict[str, Any]:
+def log_of(value: Mapping[str, Any]) -> JsonObject:
     """What a JSON object of nvme-cli is, under the name of its log; empty for anything else."""
     if "media_units_written" in value and "data_units_written" in value:
         return {GROUP: {key: _whole(value.get(key)) for key in _GROUP_KEYS}}
@@ -68,12 +70,12 @@ def log_of(value: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def joined(parts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def joined(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
     """Reports in the shape of smartctl's JSON, from such reports and from logs without a drive's name.
 
     Logs that follow each other, or a report of smartctl, are of one drive until one comes that the drive has already.
     """
-    drive: dict[str, Any] = {}
+    drive: JsonObject = {}
     for part in parts:
         if drive and _begins_another(drive, part):
             yield drive
@@ -98,14 +100,14 @@ def _controller(report: Mapping[str, Any]) -> str | None:
     return found[0] if found else None
 
 
-def text_reports(text: str) -> Iterator[dict[str, Any]]:
+def text_reports(text: str) -> Iterator[JsonObject]:
     """The logs of a text."""
     # A line that does not end may have been cut within a number.
     text = text[: text.rfind("\n") + 1]
     return joined(_text_parts(text))
 
 
-def _text_parts(text: str) -> Iterator[dict[str, Any]]:
+def _text_parts(text: str) -> Iterator[JsonObject]:
     starts = [match.start() for match in _HEADING.finditer(text)]
     for start, end in pairwise([0, *starts, len(text)]):
         part = text[start:end]
@@ -115,8 +117,8 @@ def _text_parts(text: str) -> Iterator[dict[str, Any]]:
             yield logs | ({"device": {"protocol": "NVMe", "name": named[1]}} if named else {})
 
 
-def _text_logs(part: str) -> dict[str, Any]:
-    logs: dict[str, Any] = {}
+def _text_logs(part: str) -> JsonObject:
+    logs: JsonObject = {}
     ocp = _OCP_LINE.search(part)
     if ocp:
         high, low = (
@@ -141,7 +143,7 @@ def _text_logs(part: str) -> dict[str, Any]:
     return logs
 
 
-def _health(value: Mapping[str, Any]) -> dict[str, Any]:
+def _health(value: Mapping[str, Any]) -> JsonObject:
     health = {}
     for name, entry in value.items():
         # With -v a log's critical warning is an object that has the bits, too.

@@ -8,7 +8,8 @@ import re
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+
+from ssdlab.foreign import JsonObject
 
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
@@ -59,7 +60,7 @@ def is_report(text: str) -> bool:
     return _START.search(text) is not None or _SECTION.search(text) is not None
 
 
-def reports(text: str) -> Iterator[dict[str, Any]]:
+def reports(text: str) -> Iterator[JsonObject]:
     """Each report of a text, which may hold several one after the other."""
     text = text.replace("\r\n", "\n")
     text = text[: text.rfind("\n") + 1]
@@ -69,12 +70,12 @@ def reports(text: str) -> Iterator[dict[str, Any]]:
         yield _report(text[start:end] if len(edges) > 2 else text)
 
 
-def _report(text: str) -> dict[str, Any]:
+def _report(text: str) -> JsonObject:
     info: dict[str, str] = {}
     for name, value in _INFO.findall(text):
         info.setdefault(name, value.rstrip())
     version = _START.search(text)
-    report: dict[str, Any] = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
+    report: JsonObject = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
     _identify(report, info)
     if "Critical Warning" in info or "Data Units Written" in info:
         _nvme(report, info)
@@ -88,7 +89,7 @@ def _report(text: str) -> dict[str, Any]:
     return report
 
 
-def _identify(report: dict[str, Any], info: dict[str, str]) -> None:
+def _identify(report: JsonObject, info: dict[str, str]) -> None:
     model = info.get("Device Model") or info.get("Model Number") or info.get("Device")
     if model is None and "Product" in info:
         model = f"{info.get('Vendor', '')} {info['Product']}".strip()
@@ -126,7 +127,7 @@ def _identify(report: dict[str, Any], info: dict[str, str]) -> None:
         report["local_time"] = {"time_t": when}
 
 
-def _nvme(report: dict[str, Any], info: dict[str, str]) -> None:
+def _nvme(report: JsonObject, info: dict[str, str]) -> None:
     log = {}
     for name, key in _HEALTH.items():
         value = _number(info.get(name))
@@ -143,7 +144,7 @@ def _nvme(report: dict[str, Any], info: dict[str, str]) -> None:
         report["nvme_composite_temperature_threshold"] = {"critical": critical}
 
 
-def _scsi(report: dict[str, Any], info: dict[str, str], text: str) -> None:
+def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
     report["device"] = {"protocol": "SCSI"}
     used = _number(info.get("Percentage used endurance indicator"))
     if used is not None:
@@ -166,7 +167,7 @@ def _scsi(report: dict[str, Any], info: dict[str, str], text: str) -> None:
         }
 
 
-def _ata(report: dict[str, Any], info: dict[str, str], text: str) -> None:
+def _ata(report: JsonObject, info: dict[str, str], text: str) -> None:
     report["device"] = {"protocol": "ATA"}
     table = []
     for number, name, value, worst, threshold, failed, raw in _ATTRIBUTE.findall(text):

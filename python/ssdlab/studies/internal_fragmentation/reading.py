@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ssdlab.studies.internal_fragmentation.drives import FOLDER, STEPS
 from ssdlab.workloads import jobs
@@ -11,6 +11,7 @@ from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
+    from ssdlab.engine import plain
     from ssdlab.results import Result
     from ssdlab.specification import Specification
 
@@ -38,17 +39,29 @@ class Readings:
     """By step: segments, pages, dies, busiest_die_pages, map_pages of the last of the three readings."""
 
 
+def _per_mib(counts: "plain.ReadCounts | None", mib: float) -> Mapping[str, float]:
+    if counts is None:
+        return {}
+    return {
+        "segments": counts["segments"] / mib,
+        "pages": counts["pages"] / mib,
+        "dies": counts["dies"] / mib,
+        "busiest_die_pages": counts["busiest_die_pages"] / mib,
+        "map_pages": counts["map_pages"] / mib,
+    }
+
+
 def readings(result: "Result") -> Readings:
     """What a run of the steps gives, as of the full file."""
     scale = Fraction(result.specification.scale)
     taken = {job.name: float(job.seconds or 0.0) / float(scale) for job in result.jobs}
     stages = {job.name: job.stage for job in result.jobs}
-    counts: dict[int, dict[str, Any]] = {stage["stage"]: stage["read_ahead"] or {} for stage in result.stages}
+    counts = {stage["stage"]: stage["read_ahead"] for stage in result.stages}
     mib = FILE_BYTES / 2**20 * float(scale)
     names = [[f"read-{step or 'fresh'}-{number}" for number in range(1, READINGS + 1)] for step in STEPS]
     return Readings(
         cells=tuple(sum(taken[name] for name in of_step) / READINGS for of_step in names),
         an_hour_later=taken[AN_HOUR_LATER],
         remedied=taken[REMEDIED],
-        touched=tuple({key: count / mib for key, count in counts[stages[last]].items()} for *_, last in names),
+        touched=tuple(_per_mib(counts[stages[last]], mib) for *_, last in names),
     )

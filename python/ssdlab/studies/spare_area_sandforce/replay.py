@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.drives import drive as drive_of
+from ssdlab.drives.schema import mean_us
+from ssdlab.engine import plain
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Fitted, Row, StudyResult, Table
 from ssdlab.studies.spare_area_sandforce.drives import (
@@ -354,10 +356,10 @@ def _why(context: Context, found: "dict[Key, Result]") -> Table:
     )
 
 
-def _programmed_per_second(nand: dict[str, float]) -> float:
+def _programmed_per_second(nand: plain.Nand) -> float:
     """Bytes, when every plane of every die does nothing but program."""
     planes = nand["planes_per_die"] * nand["channels"] * nand["dies_per_channel"]
-    return planes * nand["page_bytes"] / (nand["program_us"] / 1e6)
+    return planes * nand["page_bytes"] / (mean_us(nand["program_us"]) / 1e6)
 
 
 def _states(context: Context, percent: dict[Key, float]) -> "Figure":

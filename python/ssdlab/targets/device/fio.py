@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from ssdlab.errors import naming
+from ssdlab.foreign import JsonObject
 
 ENDED = "it was interrupted"
 SECONDS_TO_END = 60
@@ -38,7 +38,7 @@ class Report:
     command: str
     """As it can be repeated by hand, in a folder that holds the job file."""
     job_text: str
-    content: dict[str, Any] | None
+    content: JsonObject | None
     """fio's own JSON (`json+`); None when it reported nothing."""
     seconds: float
     error: str | None = None
@@ -149,7 +149,7 @@ def _dies_with_us() -> list[str]:
     return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
 
 
-def _json_in(text: str) -> dict[str, Any] | None:
+def _json_in(text: str) -> JsonObject | None:
     """fio may say something before its JSON, and with a second format behind it."""
     at = text.find("\n{\n")
     start = 0 if text.startswith("{") else at + 1
@@ -162,7 +162,7 @@ def _json_in(text: str) -> dict[str, Any] | None:
     return content if isinstance(content, dict) and content.get("jobs") else None
 
 
-def _error(code: int, content: dict[str, Any] | None, complaints: Sequence[str], was_ended: bool) -> str | None:
+def _error(code: int, content: JsonObject | None, complaints: Sequence[str], was_ended: bool) -> str | None:
     if was_ended:
         return ENDED
     if code < 0:

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ssdlab.foreign import JsonObject
 from ssdlab.report.charts.published import Bar, published_bars
 from ssdlab.report.shown import Shown, said
 from ssdlab.results import jobs_frame
@@ -34,7 +35,7 @@ SHARED = "several jobs ran concurrently, and the drive counts all of them togeth
 class MeasuredJob:
     """One job of fio's report."""
 
-    raw: Mapping[str, Any]
+    raw: JsonObject
     stage: int
     group: int
     read: DirectionResult
@@ -73,13 +74,13 @@ class MeasuredStage:
     job_text: str | None
     seconds: float
     phase: "Phase"
-    report: Mapping[str, Any] | None = None
+    report: JsonObject | None = None
     """fio's JSON; None for a step without fio."""
     logs: Mapping[str, Sequence[tuple[int, int, int]]] = field(default_factory=dict)
     """By fio's log (`bw.1`): milliseconds since its begin, value, direction."""
     error: str | None = None
 
-    def to_dict(self, number: int) -> dict[str, Any]:
+    def to_dict(self, number: int) -> JsonObject:
         return {
             "stage": number,
             "name": self.name,
@@ -95,7 +96,7 @@ class MeasuredStage:
 class Measured(Shown):
     """A measurement; `target` says of what, `failure` why it is not whole."""
 
-    target: Mapping[str, Any]
+    target: JsonObject
     source: str
     """The job file, by name."""
     seed: int
@@ -168,9 +169,9 @@ class Measured(Shown):
 
         return series.frame(self.stages)
 
-    def to_dict(self, *, bins: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, bins: bool = False) -> JsonObject:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` keeps what fio adds for `json+`."""
-        first: Mapping[str, Any] = next((stage.report for stage in self.stages if stage.report), {})
+        first: JsonObject = next((stage.report for stage in self.stages if stage.report), {})
         header = {key: value for key, value in first.items() if key not in ("jobs", "disk_util", "global options")}
         return {
             **header,
@@ -194,7 +195,7 @@ class Measured(Shown):
                 names.append(data_name("timeseries-time"))
         return names
 
-    def _ssdlab(self) -> dict[str, Any]:
+    def _ssdlab(self) -> JsonObject:
         nulls = ("waf_parts", "wear", "simulated_seconds", "die_utilization", "scale")
         reasons: dict[str, str] = dict.fromkeys(
             ("waf_parts", "wear", "die_utilization", "capacity", "nand.programmed_bytes"), WITHIN
@@ -229,7 +230,7 @@ class Measured(Shown):
         }
 
 
-def _job_dict(job: MeasuredJob, stage: MeasuredStage, *, bins: bool) -> dict[str, Any]:
+def _job_dict(job: MeasuredJob, stage: MeasuredStage, *, bins: bool) -> JsonObject:
     raw = json.loads(json.dumps(job.raw))
     raw["groupid"] = job.group
     if not bins:
@@ -254,7 +255,7 @@ def _job_dict(job: MeasuredJob, stage: MeasuredStage, *, bins: bool) -> dict[str
     }
 
 
-def direction_of(raw: Mapping[str, Any]) -> DirectionResult:
+def direction_of(raw: JsonObject) -> DirectionResult:
     count = int(raw["total_ios"])
     latency = NONE
     if count:
@@ -291,12 +292,12 @@ def direction_of(raw: Mapping[str, Any]) -> DirectionResult:
     )
 
 
-def _rates(raw: Mapping[str, Any]) -> Spread:
+def _rates(raw: JsonObject) -> Spread:
     least, most, mean, deviation = (1024 * raw[f"bw_{key}"] for key in ("min", "max", "mean", "dev"))
     return Spread(least, most, mean, deviation, raw["bw_samples"])
 
 
-def _flush(raw: Mapping[str, Any]) -> FlushResult:
+def _flush(raw: JsonObject) -> FlushResult:
     count = int(raw.get("total_ios") or 0)
     latency = raw.get("lat_ns", {})
     if not count:

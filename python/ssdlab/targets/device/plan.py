@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes
 from ssdlab.targets.device.jobtext import Stage, names_in
 from ssdlab.targets.device.place import Place
+from ssdlab.workloads.jobs.directions import DIRECTIONS
 from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.layout import files_of
 
@@ -72,7 +74,7 @@ def planned(
     return found
 
 
-def _stage(stage: Stage, number: int, jobs: Sequence[dict[str, object]], rate: float) -> Planned:
+def _stage(stage: Stage, number: int, jobs: Sequence[plain.Job], rate: float) -> Planned:
     written = read = 0.0
     seconds = 0.0
     timed = False
@@ -90,17 +92,16 @@ def _command(number: int) -> str:
     return f"fio --output-format=json+ --output=stage-{number}.json stage-{number}.fio"
 
 
-def _job(job: dict[str, object], rate: float) -> tuple[float, float, bool]:
+def _job(job: plain.Job, rate: float) -> tuple[float, float, bool]:
     """Bytes, seconds, whether time ends it."""
-    amount = float(str(job["io_bytes"]))
-    if job["number_ios"] is not None:
-        sizes = job["block_sizes"]
-        assert isinstance(sizes, dict)
-        longest = max(entry["bytes"] for entries in sizes.values() for entry in entries)
-        amount = min(amount, float(str(job["number_ios"])) * longest)
-    delay = float(str(job.get("start_delay_ns") or 0)) / 1e9
-    runtime = None if job["runtime_ns"] is None else float(str(job["runtime_ns"])) / 1e9
-    if runtime is not None and job["time_based"]:
+    amount = float(job["io_bytes"])
+    if (number := job.get("number_ios")) is not None:
+        longest = max(entry["bytes"] for direction in DIRECTIONS for entry in job["block_sizes"][direction])
+        amount = min(amount, float(number * longest))
+    delay = job.get("start_delay_ns", 0) / 1e9
+    runtime_ns = job.get("runtime_ns")
+    runtime = None if runtime_ns is None else runtime_ns / 1e9
+    if runtime is not None and job.get("time_based"):
         return rate * runtime, delay + runtime, True
     seconds = amount / rate
     if runtime is not None and runtime < seconds:
@@ -108,12 +109,12 @@ def _job(job: dict[str, object], rate: float) -> tuple[float, float, bool]:
     return amount, delay + seconds, False
 
 
-def write_share(job: dict[str, object]) -> float:
+def write_share(job: plain.Job) -> float:
     """The share of a job's bytes that are written, 0 to 1."""
     direction = job["direction"]
     if direction in ("write", "trim-write"):
         return 1.0
-    return 1 - float(str(job["read_percent"])) / 100 if direction == "read-write" else 0.0
+    return 1 - job["read_percent"] / 100 if direction == "read-write" else 0.0
 
 
 def reads_first(job_file: JobFile, *, size_bytes: int, seed: int = 1) -> bool:

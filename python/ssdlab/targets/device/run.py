@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from ssdlab.errors import RunFailed
+from ssdlab.foreign import JsonObject
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device import fio, health, joblogs, jobtext, plan, programs, series
 from ssdlab.targets.device.disk_use import DiskUse
@@ -194,5 +194,5 @@ def run_stage(
     return Done(measured, before, after, interrupted)
 
 
-def _written(content: dict[str, Any] | None) -> int:
+def _written(content: JsonObject | None) -> int:
     return sum(int(job["write"]["io_bytes"]) for job in content["jobs"]) if content else 0

@@ -4,8 +4,8 @@ Not for where the extents come from; `volume.py` has them.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.filesystem.volume import Extent, joined
 
 # What the kernel gathers of dirty pages into a request, and a SATA drive's queue.
@@ -16,19 +16,32 @@ DISCARD_BYTES = 64 << 20
 
 
 def in_sequence(
-    name: str, direction: str, extents: Sequence[Extent], *, block_bytes: int, iodepth: int, **more: Any
-) -> dict[str, Any]:
-    """Every byte of the extents once, in their order."""
+    name: str,
+    direction: plain.Direction,
+    extents: Sequence[Extent],
+    *,
+    block_bytes: int,
+    iodepth: int,
+    more: plain.JobPart | None = None,
+) -> plain.JobPart:
+    """Every byte of the extents once, in their order: a job but for its stage and its seed."""
     ranges = joined(extents)
     io_bytes = sum(extent.length_bytes for extent in ranges)
-    service = {"kind": "sequential"}
+    service: plain.FileService = {"kind": "sequential"}
     job = _job(name, direction, ranges, block_bytes, iodepth, service)
-    return job | {"sequential": True, "io_bytes": io_bytes} | more
+    job |= {"sequential": True, "io_bytes": io_bytes}
+    return job | (more or {})
 
 
 def at_random(
-    name: str, direction: str, extents: Sequence[Extent], *, block_bytes: int, iodepth: int, **more: Any
-) -> dict[str, Any]:
+    name: str,
+    direction: plain.Direction,
+    extents: Sequence[Extent],
+    *,
+    block_bytes: int,
+    iodepth: int,
+    more: plain.JobPart | None = None,
+) -> plain.JobPart:
     """As many bytes as the extents hold, in whole blocks, each block as likely as any other.
 
     Of an extent that is no multiple of the block the rest is left out, unless no extent holds a whole block.
@@ -39,17 +52,23 @@ def at_random(
     if not ranges:
         raise ValueError(f"no extent of the files holds a block of {block_bytes:,} bytes")
     io_bytes = sum(extent.length_bytes for extent in ranges)
-    service = {"kind": "weighted", "weights": [float(extent.length_bytes) for extent in ranges]}
+    service: plain.FileService = {"kind": "weighted", "weights": [float(extent.length_bytes) for extent in ranges]}
     job = _job(name, direction, ranges, block_bytes, iodepth, service)
-    return job | {"sequential": False, "io_bytes": io_bytes} | more
+    job |= {"sequential": False, "io_bytes": io_bytes}
+    return job | (more or {})
 
 
 def _job(
-    name: str, direction: str, ranges: Sequence[Extent], block_bytes: int, iodepth: int, service: dict[str, Any]
-) -> dict[str, Any]:
-    sizes = [{"bytes": block_bytes, "percent": 100.0}]
+    name: str,
+    direction: plain.Direction,
+    ranges: Sequence[Extent],
+    block_bytes: int,
+    iodepth: int,
+    service: plain.FileService,
+) -> plain.JobPart:
+    sizes: list[plain.BlockSize] = [{"bytes": block_bytes, "percent": 100.0}]
     start = min(extent.offset_bytes for extent in ranges)
-    several = {
+    several: plain.Files = {
         "ranges": [{"offset_bytes": extent.offset_bytes, "size_bytes": extent.length_bytes} for extent in ranges],
         "service": service,
     }

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.quantities import parse_bytes, parse_share
 from ssdlab.specification import Reporting
@@ -74,7 +75,7 @@ class Script:
         """None: a script has no options for all of its commands."""
         return {}
 
-    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
         """The engine's jobs for a drive of `user_bytes`. InputError names the line of what cannot be done."""
         # A circle: a session takes the types that this module defines.
         from ssdlab.workloads.filesystem.session import Session
@@ -88,7 +89,7 @@ class Script:
         self._options[:] = session.options
         return session.jobs
 
-    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+    def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         """Each stage is a group; the options are those of the line."""
         options = self._options
         return [Reporting(said, group=job["stage"]) for job, said in zip(engine_jobs, options, strict=True)]

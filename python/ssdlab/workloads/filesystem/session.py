@@ -8,8 +8,9 @@ import fnmatch
 import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.filesystem.requests import (
     DISCARD_BYTES,
@@ -33,7 +34,7 @@ class Session:
     """The volume, its files, and the jobs so far."""
 
     def __init__(self, user_bytes: int, seed: int, scale: Fraction) -> None:
-        self.jobs: list[dict[str, Any]] = []
+        self.jobs: list[plain.Job] = []
         self.options: list[dict[str, str]] = []
         """What the result says of each job."""
         self.notes: list[str] = []
@@ -96,21 +97,23 @@ class Session:
         self._write_out(command, grown)
 
     def _overwrite(self, command: Command) -> None:
-        flushes = {"flush_every_writes": command.options["fsync"]} if "fsync" in command.options else {}
+        flushes: plain.JobPart = {"flush_every_writes": command.options["fsync"]} if "fsync" in command.options else {}
         self._access(command, "write", WRITEBACK_BYTES, WRITEBACK_DEPTH, flushes)
 
     def _read(self, command: Command) -> None:
         self._access(command, "read", READAHEAD_BYTES, 1, {})
 
-    def _access(self, command: Command, direction: str, block: int, depth: int, more: dict[str, Any]) -> None:
+    def _access(
+        self, command: Command, direction: plain.Direction, block: int, depth: int, more: plain.JobPart
+    ) -> None:
         """Reads or rewrites files in place, all of them or so many bytes, in sequence or at random."""
         extents = [extent for name in self._named(command.files) for extent in self._files[name]]
         is_random = command.options.get("random", False)
-        amount = {} if command.size is None else {"io_bytes": self._bytes(command)}
+        amount: plain.JobPart = {} if command.size is None else {"io_bytes": self._bytes(command)}
         make = at_random if is_random else in_sequence
         block_bytes = command.options.get("bs", BLOCK_BYTES if is_random else block)
         depth = command.options.get("depth", depth)
-        job = make(command.name, direction, extents, block_bytes=block_bytes, iodepth=depth, **more, **amount)
+        job = make(command.name, direction, extents, block_bytes=block_bytes, iodepth=depth, more=more | amount)
         self._stage(command, job)
 
     def _copy(self, command: Command) -> None:
@@ -190,11 +193,12 @@ class Session:
     def _run(self, command: Command, fileio: Fileio, extents: Sequence[Extent]) -> None:
         mode, cached = fileio.file_test_mode, "direct" not in fileio.file_extra_flags
         self._runs += 1
-        direction = {"rd": "read", "rw": "read-write"}.get(mode[3:], "write")
+        directions: dict[str, plain.Direction] = {"rd": "read", "rw": "read-write"}
+        direction = directions.get(mode[3:], "write")
         read_share = fileio.file_rw_ratio / (1 + fileio.file_rw_ratio) if mode == "rndrw" else 0.0
         make = at_random if fileio.is_random else in_sequence
         gathers = cached and direction == "write" and not fileio.file_fsync_all
-        more: dict[str, Any] = {}
+        more: plain.JobPart = {}
         if direction == "read-write":
             more["read_percent"] = 100 * read_share
         if fileio.writes and (every := 1 if fileio.file_fsync_all else fileio.file_fsync_freq):
@@ -204,14 +208,15 @@ class Session:
         if fileio.time_seconds:
             more["runtime_ns"] = int(Fraction(fileio.time_seconds) * 10**9)
         if fileio.events:
-            more["number_ios"] = max(1, round(fileio.requests * self._scale))
-            more["io_bytes"] = more["number_ios"] * fileio.file_block_size
+            number_ios = max(1, round(fileio.requests * self._scale))
+            more["number_ios"] = number_ios
+            more["io_bytes"] = number_ios * fileio.file_block_size
         else:
             more["time_based"] = True
             self.notes.append(BY_TIME)
         depth = max(fileio.threads, WRITEBACK_DEPTH) if gathers else fileio.threads
         name = f"sysbench {mode}"
-        job = make(name, direction, extents, block_bytes=fileio.file_block_size, iodepth=depth, **more)
+        job = make(name, direction, extents, block_bytes=fileio.file_block_size, iodepth=depth, more=more)
         self._stage(command, job)
 
     def _create(self, name: str, size_bytes: int) -> list[Extent]:
@@ -247,13 +252,15 @@ class Session:
         name = f"{command.name} discards" if command.name != "fstrim" else "fstrim"
         self._stage(command, in_sequence(name, "trim", extents, block_bytes=DISCARD_BYTES, iodepth=1))
 
-    def _stage(self, command: Command, *jobs: dict[str, Any]) -> None:
+    def _stage(self, command: Command, *jobs: plain.JobPart) -> None:
         stage = self.jobs[-1]["stage"] + 1 if self.jobs else 0
-        delay = {"start_delay_ns": self._delay_ns} if self._delay_ns else {}
+        delay: plain.JobPart = {"start_delay_ns": self._delay_ns} if self._delay_ns else {}
         self._delay_ns = 0
         for job in jobs:
             digest = hashlib.blake2b(f"{self._seed}:{len(self.jobs)}".encode(), digest_size=8).digest()
-            self.jobs.append(job | delay | {"stage": stage, "seed": int.from_bytes(digest, "little")})
+            last: plain.JobPart = {"stage": stage, "seed": int.from_bytes(digest, "little")}
+            # With these two no key is missing.
+            self.jobs.append(cast("plain.Job", job | delay | last))
             self.options.append({"command": command.text})
 
     def _bytes(self, command: Command, default: int | None = None) -> int:

@@ -7,6 +7,7 @@ it. Only drives that reduce data use this.
 
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.values import any_text, flag, percentage, truth
 
@@ -30,11 +31,15 @@ OPTIONS: tuple[Option[Any], ...] = (
 )  # fmt: skip
 
 
-def contents(section: "Section") -> dict[str, Any]:
+def contents(section: "Section") -> plain.JobPart:
     """`compress_percent` and `dedupe_percent` of the engine's job, so far as they are not 0."""
     compress, dedupe = _contents(section)
-    keys = {"compress_percent": float(compress), "dedupe_percent": float(dedupe)}
-    return {key: value for key, value in keys.items() if value}
+    part: plain.JobPart = {}
+    if compress:
+        part["compress_percent"] = float(compress)
+    if dedupe:
+        part["dedupe_percent"] = float(dedupe)
+    return part
 
 
 def _contents(section: "Section") -> tuple[int, int]:

@@ -7,8 +7,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs import like_fio
+from ssdlab.workloads.jobs.directions import DIRECTIONS, Direction, each
 from ssdlab.workloads.jobs.distributions import Distribution
 from ssdlab.workloads.jobs.jobfile import Section
 from ssdlab.workloads.jobs.option import Option
@@ -25,7 +27,6 @@ from ssdlab.workloads.jobs.table import (
 
 # fio's skewed choices of a file are drawn over so many steps a file.
 _STEPS_PER_FILE = 1024
-_PARAMETERS = {"zipf": "theta", "pareto": "h", "normal": "deviation_percent"}
 
 Complain = Callable[[Option[Any], str], InputError]
 """Makes an error of an option of the section."""
@@ -35,9 +36,9 @@ Complain = Callable[[Option[Any], str], InputError]
 class Blocks:
     """What the random requests of a job choose among."""
 
-    least: dict[str, int]
+    least: plain.PerDirection[int]
     """The shortest length by direction."""
-    align: dict[str, int]
+    align: plain.PerDirection[int]
     size_bytes: int | None
     """The job's range; None where it is in several files."""
     smallest_bytes: int
@@ -54,41 +55,47 @@ class Clone:
 
 def distribution(
     section: Section, blocks: Blocks, clone: Clone, scale: Fraction, complain: Complain
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[plain.Distribution, list[str]]:
     """The section's distribution as the engine has it, and notes."""
     given = section.get(DISTRIBUTION)
-    if given.name in _PARAMETERS:
-        law = {"name": given.name, _PARAMETERS[given.name]: given.parameter}
+    law = _law(given)
+    if law is not None:
         if section.get(RW).sequential or not section.get(ZIPF_LIKE_FIO):
-            return {**law, "center": given.center, **_of_full_size(given.name, scale)}, []
+            return _skewed(law, given.center, scale), []
         return _like_fio(section, given, law, blocks, clone, complain)
     if given.zones is not None:
-        zones = {
-            name: [
+        of_directions = given.zones
+
+        def zones_of(direction: Direction) -> list[plain.Zone]:
+            return [
                 {"access_percent": float(zone.access_percent), "span_percent": float(zone.span_percent)}
-                for zone in each
+                for zone in getattr(of_directions, direction)
             ]
-            for name, each in vars(given.zones).items()
-        }
+
+        zones = each(zones_of)
         if zones["read"] == zones["write"] == zones["trim"]:
-            scattered = {"scattered": True} if section.get(ZONED_SCATTER) else {}
-            return {"name": "zoned", "zones": zones["read"], **scattered}, []
+            zoned: plain.DistributionZoned = {"name": "zoned", "zones": zones["read"]}
+            if section.get(ZONED_SCATTER):
+                zoned["scattered"] = True
+            return zoned, []
         if section.get(ZONED_SCATTER):
             raise complain(ZONED_SCATTER, "needs the same zones for all directions")
         return {"name": "zoned-by-direction", "zones": zones}, []
     if given.absolute_zones is not None:
-        absolute = {
-            name: [
+        absolute_of_directions = given.absolute_zones
+
+        def absolute_of(direction: Direction) -> list[plain.AbsoluteZone]:
+            return [
                 {
                     "access_percent": float(zone.access_percent),
-                    "span_bytes": scaled_bytes(zone.span_bytes, scale, blocks.align[name]),
+                    "span_bytes": scaled_bytes(zone.span_bytes, scale, blocks.align[direction]),
                 }
-                for zone in each
+                for zone in getattr(absolute_of_directions, direction)
             ]
-            for name, each in vars(given.absolute_zones).items()
-        }
-        for each in absolute.values():
-            needed_bytes = sum(zone["span_bytes"] for zone in each)
+
+        absolute = each(absolute_of)
+        for direction in DIRECTIONS:
+            needed_bytes = sum(zone["span_bytes"] for zone in absolute[direction])
             room_bytes = blocks.smallest_bytes
             if needed_bytes > room_bytes and not section.get(RW).sequential:
                 where = "that the job works on" if blocks.size_bytes is not None else "of its smallest file"
@@ -99,18 +106,37 @@ def distribution(
     return {"name": "random"}, []
 
 
-def _of_full_size(law: str, scale: Fraction) -> dict[str, Any]:
+def _law(given: Distribution) -> plain.FioLaw | None:
+    """None where blocks are not drawn by their rank."""
+    match given.name:
+        case "zipf":
+            return {"name": "zipf", "theta": given.parameter}
+        case "pareto":
+            return {"name": "pareto", "h": given.parameter}
+        case "normal":
+            return {"name": "normal", "deviation_percent": given.parameter}
+    return None
+
+
+def _skewed(law: plain.FioLaw, center: float | None, scale: Fraction) -> plain.Distribution:
     """A scaled range keeps the skew of the full one: the share of the hottest ranks falls on one block.
 
     Pareto and normal draw shares of the range and need nothing.
     """
+    if law["name"] == "pareto":
+        return {"name": "pareto", "h": law["h"], "center": center}
+    if law["name"] == "normal":
+        return {"name": "normal", "deviation_percent": law["deviation_percent"], "center": center}
+    zipf: plain.DistributionZipf = {"name": "zipf", "theta": law["theta"], "center": center}
     ranks_per_block = round(1 / scale)
-    return {"ranks_per_block": ranks_per_block} if law == "zipf" and ranks_per_block > 1 else {}
+    if ranks_per_block > 1:
+        zipf["ranks_per_block"] = ranks_per_block
+    return zipf
 
 
 def _like_fio(
-    section: Section, given: Distribution, law: dict[str, Any], blocks: Blocks, clone: Clone, complain: Complain
-) -> tuple[dict[str, Any], list[str]]:
+    section: Section, given: Distribution, law: plain.FioLaw, blocks: Blocks, clone: Clone, complain: Complain
+) -> tuple[plain.Distribution, list[str]]:
     """fio's own numbers.
 
     fio counts blocks by the shorter of a read and a write and places them by the alignment, so that its offsets stay
@@ -127,7 +153,7 @@ def _like_fio(
     if section.get(DIRECTORY):
         name = f"{section.get(DIRECTORY)}/{name}"
     count = -(-blocks.size_bytes // block_bytes)
-    specified = {
+    specified: plain.DistributionLikeFio = {
         "name": "like-fio",
         "law": law,
         "center": given.center,
@@ -144,7 +170,7 @@ def _like_fio(
     ]
 
 
-def service(section: Section, files: int) -> dict[str, Any]:
+def service(section: Section, files: int) -> plain.FileService:
     """Which of the files comes next."""
     given = section.get(FILE_SERVICE)
     match given.name:

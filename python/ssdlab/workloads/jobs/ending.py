@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.pace import Complain
 from ssdlab.workloads.jobs.values import Refused, duration_ns, flag, required, words
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section
 
 _SECOND_NS = 10**9
-_CRITERIA = ("iops", "iops_slope", "bw", "bw_slope")
-_SNIA = {"snia-pts:iops": "snia_pts_iops", "snia-pts:bw": "snia_pts_bw"}
+_CRITERIA: dict[str, plain.SteadyCriterion] = {
+    "iops": "iops",
+    "iops_slope": "iops-slope",
+    "bw": "bw",
+    "bw_slope": "bw-slope",
+}
+_SNIA: dict[str, plain.SteadyCriterion] = {"snia-pts:iops": "snia-pts-iops", "snia-pts:bw": "snia-pts-bw"}
 # The range that SNIA's rule allows, in percent of the mean.
 _SNIA_RANGE = 20.0
 _SNIA_ROUNDS = 5
@@ -27,18 +33,18 @@ _SNIA_ROUNDS = 5
 class Steady:
     """A criterion with its limit, in requests or bytes a second or in percent of the mean."""
 
-    criterion: str
+    criterion: plain.SteadyCriterion
     limit: float
     is_percent: bool
 
     @property
     def text(self) -> str:
         """As fio reports it."""
-        return f"{self.criterion}:{self.limit:.6f}{'%' if self.is_percent else ''}"
+        return f"{self.criterion.replace('-', '_')}:{self.limit:.6f}{'%' if self.is_percent else ''}"
 
 
 def _steady(text: str | None, _kilobyte: int) -> Steady:
-    if text in _SNIA:
+    if text is not None and text in _SNIA:
         return Steady(_SNIA[text], _SNIA_RANGE, True)
     criterion, _, limit = required(text).partition(":")
     match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(%?)", limit)
@@ -47,7 +53,7 @@ def _steady(text: str | None, _kilobyte: int) -> Steady:
             f"one of {', '.join(_CRITERIA)} with a limit above 0 behind a colon, such as iops:5%; "
             "or, for SNIA's rule, snia-pts:iops or snia-pts:bw"
         )
-    return Steady(criterion, float(match[1]), bool(match[2]))
+    return Steady(_CRITERIA[criterion], float(match[1]), bool(match[2]))
 
 
 STEADYSTATE = Option[Steady | None](
@@ -72,32 +78,31 @@ EXIT_WHAT = Option(
 OPTIONS: tuple[Option[Any], ...] = (STEADYSTATE, DURATION, RAMP, EXITALL, EXIT_WHAT)
 
 
-def others_ended(section: "Section") -> str:
+def others_ended(section: "Section") -> plain.EndsOthers:
     """Which jobs end with this one, where it ends others."""
     return "all" if section.get(EXIT_WHAT) == "all" else "stage"
 
 
-def ending(section: "Section", exits_all: bool, complain: Complain) -> dict[str, Any]:
+def ending(section: "Section", exits_all: bool, complain: Complain) -> plain.JobPart:
     """The engine job's `ends_others` and `steady_state`, where there are any.
 
     `exits_all`: a job of the file says so, which in fio holds for all of them. fio does not look for a steady state
     without a duration.
     """
-    others = {"ends_others": others_ended(section)} if exits_all else {}
+    part: plain.JobPart = {"ends_others": others_ended(section)} if exits_all else {}
     rule = section.get(STEADYSTATE)
     duration = section.get(DURATION)
     if rule is None or not duration:
-        return others
+        return part
     if duration % _SECOND_NS or duration > 10**6 * _SECOND_NS:
         raise complain(DURATION, "is not a whole number of seconds up to 1,000,000; fio checks once per second")
     if rule.criterion in _SNIA.values() and duration // _SECOND_NS % _SNIA_ROUNDS:
         raise complain(DURATION, f"is for five rounds of SNIA's rule: a multiple of {_SNIA_ROUNDS} seconds")
-    return others | {
-        "steady_state": {
-            "criterion": rule.criterion.replace("_", "-"),
-            "limit": rule.limit,
-            "is_percent": rule.is_percent,
-            "duration_seconds": duration // _SECOND_NS,
-            "ramp_ns": section.get(RAMP),
-        }
+    part["steady_state"] = {
+        "criterion": rule.criterion,
+        "limit": rule.limit,
+        "is_percent": rule.is_percent,
+        "duration_seconds": duration // _SECOND_NS,
+        "ramp_ns": section.get(RAMP),
     }
+    return part

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ssdlab.drives.namespaces import Namespace
+from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
@@ -91,7 +92,7 @@ class JobFile:
 
     def resolve(
         self, user_bytes: int, *, seed: int, scale: Fraction | int = 1, namespaces: Sequence[Namespace] = ()
-    ) -> list[dict[str, Any]]:
+    ) -> list[plain.Job]:
         """The jobs as the engine's specification has them, for a drive of `user_bytes`; see `resolve.resolve`."""
         # A circle: it resolves the type that this module defines.
         from ssdlab.workloads.jobs.resolve import resolve
@@ -100,7 +101,7 @@ class JobFile:
         self._drive_notes.update(dict.fromkeys(notes))
         return jobs
 
-    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+    def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         """What fio would print for each job apart from its numbers, in the order of the jobs that `resolve` gave."""
         reporting: list[Reporting] = []
         sections = iter(self.sections)

@@ -6,6 +6,7 @@ The engine carries it out (`simulation/depth_search.rs`), in fio 3.33's steps.
 import re
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.values import Refused, microseconds_ns, required, truth
 
@@ -38,7 +39,7 @@ LATENCY_RUN = Option(
 OPTIONS: tuple[Option[Any], ...] = (LATENCY_TARGET, LATENCY_WINDOW, LATENCY_PERCENTILE, LATENCY_RUN)
 
 
-def latency_target(section: "Section") -> dict[str, Any]:
+def latency_target(section: "Section") -> plain.JobPart:
     """The engine job's `latency_target`, where there is one."""
     if not section.get(LATENCY_TARGET):
         return {}

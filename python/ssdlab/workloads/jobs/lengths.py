@@ -7,8 +7,10 @@ sector.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
+from ssdlab.engine import plain
+from ssdlab.workloads.jobs.directions import Direction, each
 from ssdlab.workloads.jobs.patterns import LengthRange, Pattern, SizeShare
 from ssdlab.workloads.jobs.values import SECTOR_BYTES
 
@@ -46,7 +48,7 @@ def least(lengths: Iterable[SizeShare]) -> int:
     return min(entry.size_bytes for entry in lengths)
 
 
-def table_names(pattern: Pattern, *, by_order: bool) -> tuple[str, ...]:
+def table_names(pattern: Pattern, *, by_order: bool) -> tuple[Direction, ...]:
     """Whose lengths, of reads, writes or trims, the requests have. `by_order` is `bs_is_seq_rand`: whatever their
     direction, requests in sequence have those of reads, and random ones those of writes."""
     if not by_order:
@@ -54,14 +56,27 @@ def table_names(pattern: Pattern, *, by_order: bool) -> tuple[str, ...]:
     return ("read",) if pattern.sequential else ("write", "read")
 
 
-def tables(sizes: Mapping[str, Iterable[SizeShare]], pattern: Pattern, *, by_order: bool) -> dict[str, Any]:
+class LengthTables(TypedDict):
+    """Two keys of the engine's job."""
+
+    block_sizes: plain.PerDirection[list[plain.BlockSize]]
+    following_block_sizes: NotRequired[plain.PerDirection[list[plain.BlockSize]] | None]
+    """Those of requests in a row, where they are others."""
+
+
+def tables(sizes: Mapping[Direction, Iterable[SizeShare]], pattern: Pattern, *, by_order: bool) -> LengthTables:
     """The engine's `block_sizes`, and `following_block_sizes` where those of requests in a row are others."""
 
-    def plain(name: str) -> list[dict[str, Any]]:
+    def entries(name: Direction) -> list[plain.BlockSize]:
         return [{"bytes": entry.size_bytes, "percent": float(entry.percent)} for entry in sizes[name]]
 
+    def same(name: Direction) -> plain.PerDirection[list[plain.BlockSize]]:
+        shared = entries(name)
+        return each(lambda _: shared)
+
     if not by_order:
-        return {"block_sizes": {name: plain(name) for name in sizes}}
-    keys = ["block_sizes"] if pattern.sequential else ["block_sizes", "following_block_sizes"]
-    names = table_names(pattern, by_order=True)
-    return {key: dict.fromkeys(sizes, plain(name)) for key, name in zip(keys, names, strict=True)}
+        return {"block_sizes": each(entries)}
+    first, *following = table_names(pattern, by_order=True)
+    if following:
+        return {"block_sizes": same(first), "following_block_sizes": same(following[0])}
+    return {"block_sizes": same(first)}

@@ -6,6 +6,7 @@ The engine carries it out (`simulation/job_limits.rs`), as fio 3.33 does. Not fo
 
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.jobs.ending import others_ended
 from ssdlab.workloads.jobs.latency_target import LATENCY_TARGET
 from ssdlab.workloads.jobs.option import Effect, Option
@@ -41,25 +42,26 @@ EXITALL_ON_ERROR = Option(
 OPTIONS: tuple[Option[Any], ...] = (RATE_MIN, RATE_IOPS_MIN, RATE_CYCLE, MAX_LATENCY, EXITALL_ON_ERROR)
 
 
-def limits(section: "Section", complain: Complain) -> dict[str, Any]:
+def limits(section: "Section", complain: Complain) -> plain.JobPart:
     """The engine job's `limits`, where there are any."""
-    given = {
-        "bytes_per_second_min": _by_direction(section.get(RATE_MIN)),
-        "iops_min": _by_direction(section.get(RATE_IOPS_MIN)),
-        "latency_ns_max": _by_direction(section.get(MAX_LATENCY)),
-    }
+    rate_min = _by_direction(section.get(RATE_MIN))
+    iops_min = _by_direction(section.get(RATE_IOPS_MIN))
+    latency_max = _by_direction(section.get(MAX_LATENCY))
     ends_others = section.get(EXITALL_ON_ERROR)
-    if not any(any(values.values()) for values in given.values()) and not (ends_others and section.get(LATENCY_TARGET)):
+    is_limited = any(any(each.values()) for each in (rate_min, iops_min, latency_max))
+    if not is_limited and not (ends_others and section.get(LATENCY_TARGET)):
         return {}
-    if any(given["bytes_per_second_min"].values()) and any(given["iops_min"].values()):
+    if any(rate_min.values()) and any(iops_min.values()):
         raise complain(RATE_IOPS_MIN, "cannot be combined with rate_min; fio accepts one of them")
     for least, most in ((RATE_MIN, RATE), (RATE_IOPS_MIN, RATE_IOPS)):
-        for direction, rate in _by_direction(section.get(most)).items():
+        for direction, rate in vars(section.get(most)).items():
             if rate and (getattr(section.get(least), direction) or 0) > rate:
                 raise complain(least, f"is more than {most.name} allows for {direction}s, {rate:,}")
     return {
-        "limits": given
-        | {
+        "limits": {
+            "bytes_per_second_min": rate_min,
+            "iops_min": iops_min,
+            "latency_ns_max": latency_max,
             # fio counts whole milliseconds, one at least.
             "window_ns": max(1, section.get(RATE_CYCLE)) * _MILLISECOND_NS,
             "ends_others": others_ended(section) if ends_others else "none",
@@ -67,5 +69,5 @@ def limits(section: "Section", complain: Complain) -> dict[str, Any]:
     }
 
 
-def _by_direction(given: PerDirection[int | None]) -> dict[str, int | None]:
-    return {name: value or None for name, value in vars(given).items()}
+def _by_direction(given: PerDirection[int | None]) -> plain.PerDirection[int | None]:
+    return {"read": given.read or None, "write": given.write or None, "trim": given.trim or None}

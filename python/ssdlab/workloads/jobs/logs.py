@@ -6,6 +6,8 @@ The files themselves are written by `ssdlab.results.logs`.
 import re
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
+from ssdlab.specification import OutputJson
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.values import Refused, flag, required, truth, whole_number
 
@@ -67,7 +69,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 )  # fmt: skip
 
 
-def plan(section: "Section") -> dict[str, Any]:
+def plan(section: "Section") -> plain.JobPart:
     """The engine job's `log`, where there is one."""
     wanted = _wanted(section)
     if not wanted:
@@ -81,9 +83,9 @@ def plan(section: "Section") -> dict[str, Any]:
     }
 
 
-def output(section: "Section", number: int) -> dict[str, Any]:
+def output(section: "Section", number: int) -> OutputJson:
     """What the results contain of the job apart from figures, as plain values. `number` is fio's thread's, from 1."""
-    said: dict[str, Any] = {}
+    said: OutputJson = {}
     if wanted := _wanted(section):
         said["logs"] = {
             "names": wanted,

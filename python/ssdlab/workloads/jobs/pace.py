@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.scaling import scaled_ns
@@ -93,7 +94,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 
 def pace(
     section: "Section", clone: int, seed: int, scale: Fraction, iodepth: int, earlier: set[str], complain: Complain
-) -> dict[str, Any]:
+) -> plain.JobPart:
     """The keys of the engine's job that are not off. `earlier` holds the names of the jobs that stand before."""
     delay = section.get(STARTDELAY)
     wait_for = section.get(WAIT_FOR)
@@ -101,28 +102,49 @@ def pace(
         known = f"; before it stand {', '.join(sorted(earlier))}" if earlier else ""
         raise complain(WAIT_FOR, f"names no job that stands before this one in the file{known}")
     thinks = section.get(THINKTIME) > 0
-    rates = {name: _rates(section.get(option)) for name, option in _RATES_OF_ENGINE.items()}
-    limited = any(rates.values())
-    if all(rates.values()):
+    rate, rate_iops = _rates(section.get(RATE)), _rates(section.get(RATE_IOPS))
+    limited = rate is not None or rate_iops is not None
+    if rate is not None and rate_iops is not None:
         raise complain(RATE_IOPS, "cannot be combined with rate; fio accepts one of them")
-    keys: dict[str, Any] = {
-        "ramp_ns": scaled_ns(section.get(RAMP_TIME), scale),
-        "start_delay_ns": scaled_ns(_drawn_ns(delay, f"{seed}:{section.line}:{clone}"), scale),
-        "wait_for": wait_for,
-        "think_time_ns": section.get(THINKTIME),
-        "think_time_blocks": thinks and _blocks(section),
-        "think_time_counts_issued": thinks and section.get(THINKTIME_TYPE) == "issue",
-        "think_time_after_ns": thinks and section.get(THINKTIME_IOTIME),
-        "think_time_spin_ns": thinks and min(section.get(THINKTIME_SPIN), section.get(THINKTIME)),
-        **rates,
-        "rate_leaves_think_time": limited and thinks and section.get(RATE_LEAVES_THINKTIME),
-        "refill_at": _refill_at(section, iodepth),
-        "rate_process": limited and section.get(RATE_PROCESS) == "poisson" and "poisson",
-        "flush_every_writes": _flushes(section, complain),
-        "sync_writes": section.get(SYNC) not in ("none", "0"),
-    }
+    part: plain.JobPart = {}
+    if ramp_ns := scaled_ns(section.get(RAMP_TIME), scale):
+        part["ramp_ns"] = ramp_ns
+    if delay_ns := scaled_ns(_drawn_ns(delay, f"{seed}:{section.line}:{clone}"), scale):
+        part["start_delay_ns"] = delay_ns
+    if wait_for:
+        part["wait_for"] = wait_for
+    if thinks:
+        part |= _thinking(section)
+    if rate is not None:
+        part["rate_bytes_per_second"] = rate
+    if rate_iops is not None:
+        part["rate_iops"] = rate_iops
+    if limited and thinks and section.get(RATE_LEAVES_THINKTIME):
+        part["rate_leaves_think_time"] = True
     # A queue that is to run empty is filled up at 0.
-    return {key: value for key, value in keys.items() if value or (key == "refill_at" and value is not None)}
+    if (refill_at := _refill_at(section, iodepth)) is not None:
+        part["refill_at"] = refill_at
+    if limited and section.get(RATE_PROCESS) == "poisson":
+        part["rate_process"] = "poisson"
+    if flushes := _flushes(section, complain):
+        part["flush_every_writes"] = flushes
+    if section.get(SYNC) not in ("none", "0"):
+        part["sync_writes"] = True
+    return part
+
+
+def _thinking(section: "Section") -> plain.JobPart:
+    """Of a job that pauses."""
+    part: plain.JobPart = {"think_time_ns": section.get(THINKTIME)}
+    if blocks := _blocks(section):
+        part["think_time_blocks"] = blocks
+    if section.get(THINKTIME_TYPE) == "issue":
+        part["think_time_counts_issued"] = True
+    if after_ns := section.get(THINKTIME_IOTIME):
+        part["think_time_after_ns"] = after_ns
+    if spin_ns := min(section.get(THINKTIME_SPIN), section.get(THINKTIME)):
+        part["think_time_spin_ns"] = spin_ns
+    return part
 
 
 def _blocks(section: "Section") -> int:
@@ -143,12 +165,10 @@ def _refill_at(section: "Section", iodepth: int) -> int | None:
     return refill_at if refill_at < iodepth - 1 else None
 
 
-_RATES_OF_ENGINE = {"rate_bytes_per_second": RATE, "rate_iops": RATE_IOPS}
-
-
-def _rates(given: PerDirection[int | None]) -> dict[str, int | None] | None:
-    rates = {name: rate or None for name, rate in vars(given).items()}
-    return rates if any(rates.values()) else None
+def _rates(given: PerDirection[int | None]) -> plain.PerDirection[int | None] | None:
+    if not (given.read or given.write or given.trim):
+        return None
+    return {"read": given.read or None, "write": given.write or None, "trim": given.trim or None}
 
 
 def _flushes(section: "Section", complain: Complain) -> int:

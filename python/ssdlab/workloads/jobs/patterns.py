@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ssdlab.engine import plain
+from ssdlab.workloads.jobs.directions import Direction
 from ssdlab.workloads.jobs.values import (
     SECTOR_BYTES,
     PerDirection,
@@ -27,7 +29,7 @@ RUN_IOS_MAX = 2**31 - 1
 class Pattern:
     """What `rw` says. `direction` is a word of the engine's specification."""
 
-    direction: str
+    direction: plain.Direction
     sequential: bool
     ios_per_place: int = 1
     """Of a random pattern: so many requests share a random place (`randread:8`)."""
@@ -35,9 +37,15 @@ class Pattern:
     """Of a sequential one: so many bytes are left out between requests, below zero backwards (`read:4k`)."""
 
     @property
-    def transfers(self) -> tuple[str, ...]:
+    def transfers(self) -> tuple[Direction, ...]:
         """Which of read, write and trim take place."""
-        return {"read-write": ("read", "write"), "trim-write": ("trim", "write")}.get(self.direction, (self.direction,))
+        match self.direction:
+            case "read-write":
+                return ("read", "write")
+            case "trim-write":
+                return ("trim", "write")
+            case single:
+                return (single,)
 
 
 PATTERNS = {

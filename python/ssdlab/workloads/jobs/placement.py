@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.lines import read_text
 from ssdlab.workloads.jobs.option import Effect, Option
@@ -57,7 +58,7 @@ SCHEME = Option(
 OPTIONS: tuple[Option[Any], ...] = (FDP, DATAPLACEMENT, PLIDS, SELECT, SCHEME)
 
 
-def placement(section: "Section", source: str, files: int, scale: Fraction, complain: Complain) -> dict[str, Any]:
+def placement(section: "Section", source: str, files: int, scale: Fraction, complain: Complain) -> plain.JobPart:
     """The engine job's `stream_id`, or `identifiers` where the job has several. `source` is the job file's path, in
     whose folder a scheme may lie."""
     if not (section.get(FDP) or section.get(DATAPLACEMENT) != "none"):
@@ -71,10 +72,12 @@ def placement(section: "Section", source: str, files: int, scale: Fraction, comp
         raise complain(DATAPLACEMENT, "needs plids, the streams that the job writes to")
     if len(given) == 1:
         return {"stream_id": given[0]}
-    return {"identifiers": {"choose": "random" if chosen == "random" else "round-robin", "among": list(given)}}
+    if chosen == "random":
+        return {"identifiers": {"choose": "random", "among": list(given)}}
+    return {"identifiers": {"choose": "round-robin", "among": list(given)}}
 
 
-def _scheme(section: "Section", source: str, scale: Fraction, complain: Complain) -> list[dict[str, int]]:
+def _scheme(section: "Section", source: str, scale: Fraction, complain: Complain) -> list[plain.IdentifierRange]:
     name = section.get(SCHEME)
     if not name:
         raise complain(SELECT, "needs dp_scheme, the file with the identifier of each address range")
@@ -82,7 +85,7 @@ def _scheme(section: "Section", source: str, scale: Fraction, complain: Complain
     path = next((path for path in (Path(name), relative) if path.is_file()), None)
     if path is None:
         raise complain(SCHEME, f"names no file, neither here nor at {relative}")
-    ranges = []
+    ranges: list[plain.IdentifierRange] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue

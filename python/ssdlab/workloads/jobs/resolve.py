@@ -10,13 +10,15 @@ same order in every pass unless `randrepeat=0`; here each pass draws a new one.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab.drives.namespaces import Namespace
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_scale
 from ssdlab.workloads.jobs import distribute, lengths, logs
 from ssdlab.workloads.jobs.contents import contents
+from ssdlab.workloads.jobs.directions import DIRECTIONS, Direction, each
 from ssdlab.workloads.jobs.ending import EXITALL, ending
 from ssdlab.workloads.jobs.jobfile import JobFile, Section
 from ssdlab.workloads.jobs.latency_target import latency_target
@@ -61,14 +63,13 @@ from ssdlab.workloads.jobs.table import (
 from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES
 from ssdlab.workloads.jobs.zones import zoned, zones
 
-DIRECTIONS = ("read", "write", "trim")
 # A scaled drive is rounded down to whole erase units; a job as large as the drive may be that much too large for it.
 SCALED_EXCESS_SHARE = Fraction(1, 100)
 
 
 def resolve(
     job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction, namespaces: Sequence[Namespace] = ()
-) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+) -> tuple[list[plain.Job], tuple[str, ...]]:
     """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
 
     `user_bytes` is what the drive offers, already scaled. `scale` multiplies the sizes and counts that the file says in
@@ -76,7 +77,7 @@ def resolve(
     not the lengths of requests. On a drive with `namespaces` each job lies in the one that its `filename` names.
     InputError when a job does not fit the drive.
     """
-    jobs: list[dict[str, Any]] = []
+    jobs: list[plain.Job] = []
     notes: list[str] = []
     stage = 0
     files = files_of(job_file, user_bytes, seed, scale, namespaces)
@@ -91,14 +92,19 @@ def resolve(
             resolver = _Resolver(job_file.source, section, files[index], scale, clone, len(jobs) + 1)
             earlier = {other.name for other in job_file.sections[:index]} - {section.name}
             seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
-            job, its_notes = resolver.job()
             its_pace = pace(section, clone, seed, scale, section.get(IODEPTH), earlier, resolver.error)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
             more |= limits(section, resolver.error) | latency_target(section)
             more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
-            jobs.append({"name": section.name, "clone": clone, "stage": stage, **job, **more, "seed": seeded})
+            job, its_notes = resolver.job(stage, more, seeded)
+            jobs.append(job)
             notes.extend(its_notes)
     return jobs, tuple(dict.fromkeys(notes))
+
+
+class _ZonesPart(TypedDict, total=False):
+    zones: plain.StridedZones | None
+    zoned: plain.ZonedJob | None
 
 
 @dataclass(frozen=True)
@@ -122,12 +128,12 @@ class _Resolver:
     clone: int
     thread_number: int
 
-    def job(self) -> tuple[dict[str, Any], list[str]]:
-        """The job without its name, clone, stage and seed; and notes."""
+    def job(self, stage: int, more: plain.JobPart, seed: int) -> tuple[plain.Job, list[str]]:
+        """The job, with the keys of `more` that other modules make; and notes."""
         section = self.section
         pattern = section.get(RW)
-        sizes = {name: self._sizes(name) for name in DIRECTIONS}
-        align = {name: self._align(name, sizes[name]) for name in DIRECTIONS}
+        sizes: dict[Direction, tuple[SizeShare, ...]] = {name: self._sizes(name) for name in DIRECTIONS}
+        align = each(lambda name: self._align(name, sizes[name]))
         ranges = [self._range(file, sizes) for file in self.files]
         start_bytes = min(each.offset_bytes for each in ranges)
         end_bytes = max(each.offset_bytes + each.size_bytes for each in ranges)
@@ -139,7 +145,10 @@ class _Resolver:
         its_zones = self._zones(sizes)
         if "zones" in its_zones:
             end_bytes = self.files[0].offset_bytes + self.files[0].size_bytes
-        return {
+        job: plain.Job = {
+            "name": section.name,
+            "clone": self.clone,
+            "stage": stage,
             "direction": pattern.direction,
             "sequential": pattern.sequential,
             "read_percent": self._read_percent(),
@@ -153,9 +162,7 @@ class _Resolver:
             "distribution": distribution,
             "random_map": self._has_random_map(sizes, align),
             "skip_bytes": pattern.skip_bytes or None,
-            "runs": None
-            if pattern.ios_per_place == 1
-            else {"ios": pattern.ios_per_place, "then": section.get(RW_SEQUENCER)},
+            "runs": self._runs(),
             "random_percent": self._random_percent(),
             "files": self._files(ranges),
             **its_zones,
@@ -163,7 +170,10 @@ class _Resolver:
             "runtime_ns": scaled_ns(section.get(RUNTIME), self.scale) or None,
             # Without a runtime fio goes on as if nothing was said.
             "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,
-        }, [*notes, *self._scaled_count()]
+            **more,
+            "seed": seed,
+        }
+        return job, [*notes, *self._scaled_count()]
 
     def _sizes(self, direction: str) -> tuple[SizeShare, ...]:
         unaligned = self.section.get(BS_UNALIGNED)
@@ -175,13 +185,13 @@ class _Resolver:
         except ValueError as error:
             raise self.error(BS, f"makes {error}") from None
 
-    def _transferred(self, sizes: dict[str, tuple[SizeShare, ...]]) -> set[int]:
+    def _transferred(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> set[int]:
         """All lengths that a request of the job may have."""
         pattern = self.section.get(RW)
         names = lengths.table_names(pattern, by_order=self.section.get(BS_IS_SEQ_RAND))
         return {entry.size_bytes for name in names for entry in sizes[name]}
 
-    def _zones(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, Any]:
+    def _zones(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> _ZonesPart:
         pattern = self.section.get(RW)
         hindrance = "several files" if len(self.files) > 1 else ""
         if pattern.skip_bytes or pattern.ios_per_place != 1:
@@ -191,24 +201,28 @@ class _Resolver:
             hindrance = "a random_distribution or percentage_random"
         least_bytes = max(lengths.least(sizes[name]) for name in pattern.transfers)
         strided = zones(self.section, least_bytes, self.scale, hindrance, self.error)
-        found = {"zones": strided, "zoned": at_pointers}
-        return {name: each for name, each in found.items() if each is not None}
+        found: _ZonesPart = {}
+        if strided is not None:
+            found["zones"] = strided
+        if at_pointers is not None:
+            found["zoned"] = at_pointers
+        return found
 
-    def _least_write(self, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
+    def _least_write(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> int:
         return min(lengths.least(sizes[name]) for name in self.section.get(RW).transfers)
 
     def _align(self, direction: str, sizes: tuple[SizeShare, ...]) -> int:
         given: int | None = getattr(self.section.get(BLOCKALIGN), direction)
         return lengths.least(sizes) if given is None or self.section.get(RW).sequential else given
 
-    def _least_by_direction(self, sizes: dict[str, tuple[SizeShare, ...]]) -> dict[str, int]:
-        return {name: lengths.least(sizes[name]) for name in DIRECTIONS}
+    def _least_by_direction(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> plain.PerDirection[int]:
+        return each(lambda name: lengths.least(sizes[name]))
 
     def _only(self, ranges: list[_Range]) -> int | None:
         """The size of the job's range where there is one file."""
         return ranges[0].size_bytes if len(ranges) == 1 else None
 
-    def _has_random_map(self, sizes: dict[str, tuple[SizeShare, ...]], align: dict[str, int]) -> bool:
+    def _has_random_map(self, sizes: dict[Direction, tuple[SizeShare, ...]], align: plain.PerDirection[int]) -> bool:
         section = self.section
         if section.get(RW).sequential or section.get(DISTRIBUTION).name != "random":
             return False
@@ -220,20 +234,27 @@ class _Resolver:
         is_register = section.get(RANDOM_GENERATOR) == "lfsr" and one_length
         return is_register or not section.get(NORANDOMMAP)
 
-    def _random_percent(self) -> dict[str, float] | None:
+    def _random_percent(self) -> plain.PerDirection[float] | None:
         given = self.section.get(PERCENTAGE_RANDOM)
-        percent = {name: float(getattr(given, name)) for name in DIRECTIONS}
+        percent = each(lambda name: float(getattr(given, name)))
         if self.section.get(RW).sequential or all(percent[name] == 100 for name in self.section.get(RW).transfers):
             return None
         return percent
 
-    def _files(self, ranges: list[_Range]) -> dict[str, Any] | None:
+    def _files(self, ranges: list[_Range]) -> plain.Files | None:
         if len(ranges) == 1:
             return None
         return {
             "ranges": [{"offset_bytes": each.offset_bytes, "size_bytes": each.size_bytes} for each in ranges],
             "service": distribute.service(self.section, len(ranges)),
         }
+
+    def _runs(self) -> plain.Runs | None:
+        ios = self.section.get(RW).ios_per_place
+        if ios == 1:
+            return None
+        stays = self.section.get(RW_SEQUENCER) == "identical"
+        return {"ios": ios, "then": "identical" if stays else "sequential"}
 
     def _read_percent(self) -> float:
         direction = self.section.get(RW).direction
@@ -244,7 +265,7 @@ class _Resolver:
             return float(100 - self.section.get(RWMIXWRITE))
         return float(self.section.get(RWMIXREAD))
 
-    def _range(self, file: File, sizes: dict[str, tuple[SizeShare, ...]]) -> _Range:
+    def _range(self, file: File, sizes: dict[Direction, tuple[SizeShare, ...]]) -> _Range:
         """What the job works on within a file; offsets are those of the drive."""
         shortest = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
         if self.section.get(RW).sequential:
@@ -329,7 +350,7 @@ class _Resolver:
     def _what(self) -> str:
         return "the drive" if len(self.files) == 1 else "a file"
 
-    def _io_bytes(self, pass_bytes: int, sizes: dict[str, tuple[SizeShare, ...]]) -> int:
+    def _io_bytes(self, pass_bytes: int, sizes: dict[Direction, tuple[SizeShare, ...]]) -> int:
         """All that the job transfers. Whole blocks where all are of one length."""
         amount = self.section.get(IO_SIZE)
         if amount.percent:
@@ -348,7 +369,7 @@ class _Resolver:
         step = lengths_used.pop() if len(lengths_used) == 1 else 1
         return -(-max(total_bytes, 1) // step) * step
 
-    def _number_ios(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
+    def _number_ios(self, ranges: list[_Range], sizes: dict[Direction, tuple[SizeShare, ...]]) -> int | None:
         given = self.section.get(NUMBER_IOS)
         of_passes = self._ios_with_holes(ranges, sizes)
         if not given:
@@ -358,7 +379,7 @@ class _Resolver:
             raise self.error(NUMBER_IOS, f"makes more than {LARGEST:,} requests with loops={self._loops()}")
         return total if of_passes is None else min(total, of_passes)
 
-    def _ios_with_holes(self, ranges: list[_Range], sizes: dict[str, tuple[SizeShare, ...]]) -> int | None:
+    def _ios_with_holes(self, ranges: list[_Range], sizes: dict[Direction, tuple[SizeShare, ...]]) -> int | None:
         """With holes fio goes on behind the end of a whole device at its start, but ends at the end of a part of it."""
         pattern = self.section.get(RW)
         lengths_used = self._transferred(sizes)

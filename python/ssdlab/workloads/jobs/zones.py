@@ -9,6 +9,7 @@ from `zonesize`, and then they are the host's own affair: nothing is trimmed whe
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.engine import plain
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.pace import Complain
 from ssdlab.workloads.jobs.scaling import scaled_bytes
@@ -92,7 +93,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 
 def zones(
     section: "Section", least_bytes: int, scale: Fraction, hindrance: str, complain: Complain
-) -> dict[str, int] | None:
+) -> plain.StridedZones | None:
     """The engine job's `zones`; None without. `hindrance` says what of the job does not go together with zones."""
     if section.get(ZONEMODE) != "strided":
         if section.get(ZONESIZE) and section.get(ZONEMODE) == "none":
@@ -115,7 +116,7 @@ def zones(
 
 def zoned(
     section: "Section", least_bytes: int, scale: Fraction, hindrance: str, complain: Complain
-) -> dict[str, Any] | None:
+) -> plain.ZonedJob | None:
     """The engine job's `zoned`; None without. Sizes of 0 are those of the drive's zones."""
     if section.get(ZONEMODE) != "zbd":
         return None

@@ -4,11 +4,12 @@ The log is overwritten from first to last. What is popular stays in memory above
 rewritten uniformly at random. `ssdlab study flash-cache` compares it with published figures.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.workloads.stores import kvcache
 
@@ -43,8 +44,15 @@ def small_share(source: str, values: Mapping[str, Any]) -> tuple[float, tuple[st
 
 
 def jobs(
-    source: str, values: Mapping[str, Any], user_bytes: int, *, scale: Fraction, share: float, seed: int, base: Any
-) -> list[dict[str, Any]]:
+    source: str,
+    values: Mapping[str, Any],
+    user_bytes: int,
+    *,
+    scale: Fraction,
+    share: float,
+    seed: int,
+    base: Callable[[str, int, int, int, int], plain.Job],
+) -> list[plain.Job]:
     """The engine's jobs: what settles, what is measured. `base` makes a job from name, size, amount, seed and block."""
     whole = values["data"].on(user_bytes, scale)
     small_bytes = int(whole * values["small"]) // LOG_BLOCK_BYTES * LOG_BLOCK_BYTES
@@ -70,8 +78,11 @@ def jobs(
         for kind, offset, size, part, depth, block, handle in kinds:
             if part:
                 job = base(f"{name}-{kind}", size, max(block, int(bytes_ * part)), seed + handle, block)
-                job |= {"offset_bytes": offset, "iodepth": depth, "stage": stage, "sequential": kind == "large"}
-                found.append(job | ({"stream_id": handle} if handles else {}))
+                job["offset_bytes"], job["iodepth"], job["stage"] = offset, depth, stage
+                job["sequential"] = kind == "large"
+                if handles:
+                    job["stream_id"] = handle
+                found.append(job)
     return found
 
 

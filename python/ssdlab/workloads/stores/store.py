@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
 from ssdlab.workloads.jobs.lines import read_text
@@ -65,14 +66,14 @@ class StoreWorkload:
         """All options, also those that were not given."""
         return {name: self.said.get(name, option.default) for name, option in OPTIONS[self.kind].items()}
 
-    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[dict[str, Any]]:
+    def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
         """The engine's jobs: of a database the load, what settles, what is measured. InputError names the option."""
         scale = Fraction(scale)
         if self.kind == flash_cache.KIND:
             return self._cache(user_bytes, seed, scale)
         space_bytes = user_bytes // _BLOCK_BYTES * _BLOCK_BYTES
         tree = self._tree(scale)
-        unit = tree.get("page_bytes", _BLOCK_BYTES)
+        unit = tree["page_bytes"] if tree["kind"] == "b-plus-tree" else _BLOCK_BYTES
         data: Amount = self.value("data")
         data_bytes = data.on(user_bytes, scale) // unit * unit
         if not 0 < data_bytes <= space_bytes:
@@ -80,13 +81,19 @@ class StoreWorkload:
                 f"{self.source}: data={self.said.get('data', OPTIONS[self.kind]['data'].default)} are "
                 f"{data_bytes:,} bytes here; allowed are {unit:,} to {space_bytes:,}, the size of the drive"
             )
-        for name, key in (("write-buffer", "write_buffer_bytes"), ("level1", "level1_bytes"), ("file", "file_bytes")):
-            if tree.get(key, 0) > data_bytes:
-                raise InputError(
-                    f"{self.source}: {name} is {tree[key]:,} bytes here; allowed are up to {data_bytes:,}, the data"
-                )
+        if tree["kind"] == "lsm-tree":
+            sizes = {
+                "write-buffer": tree["write_buffer_bytes"],
+                "level1": tree["level1_bytes"],
+                "file": tree["file_bytes"],
+            }
+            for name, found in sizes.items():
+                if found > data_bytes:
+                    raise InputError(
+                        f"{self.source}: {name} is {found:,} bytes here; allowed are up to {data_bytes:,}, the data"
+                    )
         identifiers = self._identifiers(tree, data_bytes)
-        store = {
+        store: plain.Store = {
             "tree": tree,
             "data_bytes": data_bytes,
             "request_bytes": self.value("request"),
@@ -101,13 +108,15 @@ class StoreWorkload:
         if settle_bytes:
             jobs.append(_updates("settle", space_bytes, settle_bytes, seed, store))
         jobs.append(_updates(self.kind, space_bytes, bytes_, seed, {**store, "begins_after_bytes": settle_bytes}))
-        return [{**job, "stage": stage} for stage, job in enumerate(jobs)]
+        for stage, job in enumerate(jobs):
+            job["stage"] = stage
+        return jobs
 
-    def reporting(self, engine_jobs: Sequence[Mapping[str, Any]]) -> list[Reporting]:
+    def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         """Each stage is a group."""
         return [Reporting({}, group=job["stage"]) for job in engine_jobs]
 
-    def _cache(self, user_bytes: int, seed: int, scale: Fraction) -> list[dict[str, Any]]:
+    def _cache(self, user_bytes: int, seed: int, scale: Fraction) -> list[plain.Job]:
         values = {name: self.value(name) for name in OPTIONS[self.kind]}
         if not values["writes"].on(user_bytes, scale):
             raise InputError(f"{self.source}: writes={self.said['writes']}: allowed is more than nothing")
@@ -115,7 +124,7 @@ class StoreWorkload:
         self._notes.update(dict.fromkeys(notes))
         return flash_cache.jobs(self.source, values, user_bytes, scale=scale, share=share, seed=seed, base=_job)
 
-    def _tree(self, scale: Fraction) -> dict[str, Any]:
+    def _tree(self, scale: Fraction) -> plain.Tree:
         def size(name: str, unit: int = _BLOCK_BYTES) -> int:
             wanted: Fraction = self.value(name) * scale
             return max(1, round(wanted / unit)) * unit
@@ -147,7 +156,7 @@ class StoreWorkload:
             "rebuilt_bytes": size("table", page_bytes),
         }
 
-    def _identifiers(self, tree: Mapping[str, Any], data_bytes: int) -> list[int]:
+    def _identifiers(self, tree: plain.Tree, data_bytes: int) -> list[int]:
         """The log's, then by level; what names none has handle 0 as well."""
         match self.value("handles"):
             case "none":
@@ -155,6 +164,7 @@ class StoreWorkload:
             case "kind":
                 return [1, 0]
             case _:
+                assert tree["kind"] == "lsm-tree", "other kinds have no levels"
                 ratio = data_bytes / tree["level1_bytes"]
                 # As `targets` in the engine: level 0, the levels with a target, and the last.
                 levels = 2 + max(1, math.ceil(math.log(ratio * (1 - 1e-9), tree["multiplier"]))) if ratio > 1 else 3
@@ -202,21 +212,27 @@ def parse(text: str, source: str = "the workload") -> StoreWorkload:
     return StoreWorkload(kind, said, source)
 
 
-def _load(data_bytes: int, seed: int, identifiers: Sequence[int]) -> dict[str, Any]:
+def _load(data_bytes: int, seed: int, identifiers: Sequence[int]) -> plain.Job:
     block_bytes = math.gcd(data_bytes, 128 * 1024)
     job = _job("load", data_bytes, data_bytes, seed, block_bytes)
-    return {**job, "sequential": True, **({"stream_id": identifiers[-1]} if identifiers else {})}
+    job["sequential"] = True
+    if identifiers:
+        job["stream_id"] = identifiers[-1]
+    return job
 
 
-def _updates(name: str, space_bytes: int, io_bytes: int, seed: int, store: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_job(name, space_bytes, io_bytes, seed, _BLOCK_BYTES), "store": dict(store)}
+def _updates(name: str, space_bytes: int, io_bytes: int, seed: int, store: plain.Store) -> plain.Job:
+    job = _job(name, space_bytes, io_bytes, seed, _BLOCK_BYTES)
+    job["store"] = store
+    return job
 
 
-def _job(name: str, size_bytes: int, io_bytes: int, seed: int, block_bytes: int) -> dict[str, Any]:
-    sizes = [{"bytes": block_bytes, "percent": 100.0}]
+def _job(name: str, size_bytes: int, io_bytes: int, seed: int, block_bytes: int) -> plain.Job:
+    sizes: list[plain.BlockSize] = [{"bytes": block_bytes, "percent": 100.0}]
     return {
         "name": name,
         "clone": 0,
+        "stage": 0,
         "direction": "write",
         "sequential": False,
         "read_percent": 0.0,

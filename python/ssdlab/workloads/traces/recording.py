@@ -9,15 +9,16 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from ssdlab import engine
 from ssdlab.errors import InputError, naming, near
+from ssdlab.specification import PlacedJson, SampleJson, ShuffleJson
 
 Map = Literal["fold", "compact", "strict"]
 Arrival = Literal["trace", "closed"]
@@ -32,6 +33,48 @@ class When(TypedDict):
     """The recorded times are multiplied by it."""
     iodepth: int
     """The most that are outstanding at a time."""
+
+
+class Places(TypedDict, total=False):
+    """Where the volumes of a file lie; nothing where they are not placed."""
+
+    placed: list[PlacedJson]
+
+
+class Chosen(TypedDict, total=False):
+    """What is left out of a trace, and in which order it comes again."""
+
+    sample: SampleJson
+    shuffle: ShuffleJson
+
+
+class Format(TypedDict):
+    """A format of traces."""
+
+    name: str
+    aliases: list[str]
+    description: str
+
+
+class VolumeJson(TypedDict):
+    """As `Volume`."""
+
+    name: str
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    written_bytes: int
+    end_bytes_max: int
+
+
+class SurveyJson(TypedDict):
+    """As `Survey`, from `_engine.survey`."""
+
+    formats: list[str]
+    volumes: list[VolumeJson]
+    skipped: int
+    without_direction: int
 
 
 _AT_ONCE: When = {"arrival": "closed", "time_scale": 1.0, "iodepth": 1}
@@ -52,9 +95,9 @@ class Sample:
     hot: tuple[tuple[int, int, float], ...] = ()
     """Regions that stand for their groups: (group, which of its regions, share of its requests that is kept)."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SampleJson:
         """As given to the native module."""
-        hot = [list(entry) for entry in self.hot]
+        hot: list[list[int | float]] = [list(entry) for entry in self.hot]
         return {"one_in": self.one_in, "region_bytes": self.region_bytes, "seed": self.seed, "hot": hot}
 
 
@@ -68,7 +111,7 @@ class Shuffle:
     piece_bytes: int
     seed: int
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> ShuffleJson:
         """As given to the native module."""
         return {"piece_bytes": self.piece_bytes, "seed": self.seed}
 
@@ -80,7 +123,7 @@ class Placed:
     volume: str
     base_bytes: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlacedJson:
         """As given to the native module."""
         return {"volume": self.volume, "base_bytes": self.base_bytes}
 
@@ -154,7 +197,7 @@ class Recording:
         said = {"volume": volume, "map": address_map, "loop_until_written_bytes": loop_until_written_bytes}
         return json.dumps(trace | said | when | chosen(sample, shuffle), ensure_ascii=False)
 
-    def places(self) -> list[dict[str, Any]]:
+    def places(self) -> list[Places]:
         """What is said of each file's volumes where they are placed; nothing where they are not."""
         if self.placed is None:
             return [{} for _ in self.paths]
@@ -163,7 +206,7 @@ class Recording:
     @cached_property
     def survey(self) -> Survey:
         """Reads everything once. Raises InputError with file and line for what cannot be read."""
-        plain: Mapping[str, Any] = json.loads(engine.survey(self.engine_json()))
+        plain: SurveyJson = json.loads(engine.survey(self.engine_json()))
         return Survey(
             plain["formats"],
             [Volume(**volume) for volume in plain["volumes"]],
@@ -217,16 +260,20 @@ class Recording:
         return "its volumes: " + ", ".join(listed) + (f" and {more:,} more" if more else "")
 
 
-def formats() -> list[dict[str, Any]]:
-    """All formats that are known: name, aliases, description."""
-    known: list[dict[str, Any]] = json.loads(engine.trace_formats())
+def formats() -> list[Format]:
+    """All formats that are known."""
+    known: list[Format] = json.loads(engine.trace_formats())
     return known
 
 
-def chosen(sample: Sample | None, shuffle: Shuffle | None) -> dict[str, dict[str, Any]]:
+def chosen(sample: Sample | None, shuffle: Shuffle | None) -> Chosen:
     """What is said of them where they are chosen."""
-    said = {"sample": sample, "shuffle": shuffle}
-    return {name: choice.to_dict() for name, choice in said.items() if choice is not None}
+    said: Chosen = {}
+    if sample is not None:
+        said["sample"] = sample.to_dict()
+    if shuffle is not None:
+        said["shuffle"] = shuffle.to_dict()
+    return said
 
 
 def title_of(file: str) -> str:

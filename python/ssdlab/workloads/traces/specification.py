@@ -1,12 +1,11 @@
 """A replay, fully resolved: a drive, how it is prepared, and the trace by its content, not by where its files lie."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.errors import InputError
-from ssdlab.specification import InitialState, Reporting, Specification
+from ssdlab.specification import InitialState, ReportedJob, Reporting, Specification, SpecificationJson, TraceJson
 from ssdlab.workloads import specifying
 from ssdlab.workloads.specifying import Precondition
 from ssdlab.workloads.traces.recording import Arrival, Map, Recording, Sample, Shuffle, When, chosen
@@ -39,22 +38,35 @@ class DriveWrites:
         return max(1, self.written_bytes or 0)
 
 
+class TraceJob(ReportedJob):
+    """A trace as the job that it is in results."""
+
+    trace: TraceJson
+
+
 @dataclass(frozen=True)
 class TraceSpecification(Specification):
     """The engine's jobs are only what comes before the trace. Equal in `hash` exactly when the results are the same."""
 
-    trace: Mapping[str, Any] = field(default_factory=dict)
-    """The trace by its content: `files` (sha256, format), and how it is read, placed and repeated."""
+    trace: TraceJson = field(kw_only=True)
+    """The trace by its content, and how it is read, placed and repeated."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {"trace": dict(self.trace)}
+    def to_dict(self) -> SpecificationJson:
+        return {**super().to_dict(), "trace": self.trace.copy()}
 
     @property
-    def jobs(self) -> list[dict[str, Any]]:
+    def jobs(self) -> list[ReportedJob]:
         """The engine's jobs, and the trace as the job that comes after them."""
-        before: list[dict[str, Any]] = self.engine["jobs"]
+        before = self.engine["jobs"]
         stage = before[-1]["stage"] + 1 if before else 0
-        return [*before, {"name": JOB_NAME, "clone": 0, "stage": stage, "trace": dict(self.trace)}]
+        last: TraceJob = {"name": JOB_NAME, "clone": 0, "stage": stage, "trace": self.trace.copy()}
+        return [*before, last]
+
+
+class _Paced(TypedDict, total=False):
+    arrival: str
+    time_scale: float
+    iodepth: int
 
 
 def specify(
@@ -116,6 +128,7 @@ def specify(
     files = zip(recording.digests, recording.survey.formats, recording.places(), strict=True)
     is_filled = precondition == "fill" and initial_state is None
     before = [specifying.fill_job(fill_bytes or user_bytes, seed)] if is_filled else []
+    paced: _Paced = {"arrival": arrival, "time_scale": time_scale, "iodepth": depth} if timed else {}
     return TraceSpecification(
         engine={
             "seed": seed,
@@ -133,7 +146,7 @@ def specify(
             "map": address_map,
             "skip_bad_max": recording.skip_bad_max,
             "loop_until_written_bytes": written_bytes,
-            **(when if timed else {}),
+            **paced,
             **chosen(sample, shuffle),
         },
         initial_state=initial_state,

@@ -1,0 +1,1487 @@
+"""What the engine is given and what it gives back, as JSON objects: specifications and outcomes.
+
+Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names. A key that
+need not be given has a default in the engine. Drive files as Python reads them are in `types.py`.
+"""
+
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
+
+PolicyChoice = dict[str, Any]
+"""A policy's `name` and its own parameters, every one of them given; `ssdlab policies` lists those of each."""
+
+
+class PerDirection(TypedDict, Generic[T]):
+    read: T
+    write: T
+    trim: T
+
+
+class TraceCounts(TypedDict):
+    """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`."""
+
+    passes: int
+    """Passes that were begun."""
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    """Without a clock they have no effect."""
+    empty: int
+    """Reads, writes and trims of 0 bytes."""
+    split: int
+    """Requests that came to lie in several pieces on the drive; each piece is a request to it."""
+    moved: int
+    """Requests that begin at another address than in the recording."""
+    trimmed_nowhere_bytes: int
+    """Bytes of trims that fell on what nothing had touched, where packing gives no place."""
+    placed_units: int | None
+    """Units that packing has placed."""
+
+
+class AbsoluteZone(TypedDict):
+    """A zone of a distribution, in bytes."""
+
+    access_percent: float
+    """Its share of the accesses."""
+    span_bytes: int
+    """Its size."""
+
+
+class BackgroundOperations(TypedDict):
+    """Background operations in idle time; all are off by default. Without a clock there is no idle time."""
+
+    idle_after_ms: float
+    """How long the host must have sent no request before they begin"""
+    erased_pool_bytes: int
+    """Erased space for the host that garbage collection maintains in idle time, in addition to the reserve; 0: no
+    garbage collection in idle time"""
+    defragment: bool
+    """Whether idle time rewrites data that is stored out of address order"""
+    wear_leveling: bool
+    """Whether static wear levelling waits for idle time"""
+    read_disturb_reads: int
+    """Page reads of a block after which its data is moved; 0: never"""
+    retention_days: float
+    """Age at which data is moved; 0: never"""
+
+
+class BlockSize(TypedDict):
+    """One entry of a distribution of sizes; the percentages of a list add up to 100."""
+
+    bytes: int
+    """The size."""
+    percent: float
+    """Its share of the requests."""
+
+
+class BreakdownColumns(TypedDict):
+    """The exported form: for each non-empty bin of latency, the total nanoseconds of its requests."""
+
+    queueing: list[int]
+    """Of `Part::Queueing`."""
+    controller: list[int]
+    """Of `Part::Controller`."""
+    link: list[int]
+    """Of `Part::Link`."""
+    map: list[int]
+    """Of `Part::Map`."""
+    channel: list[int]
+    """Of `Part::Channel`."""
+    flash: list[int]
+    """Of `Part::Flash`."""
+    host_operations: list[int]
+    """Of `Part::HostOperations`."""
+    gc: list[int]
+    """Of `Part::Gc`."""
+
+
+class Capacity(TypedDict):
+    """Capacities, in mapping units unless the name says otherwise."""
+
+    mapping_unit_bytes: int
+    """The unit of the map."""
+    physical_units: int
+    """T: all flash except what is held out of it."""
+    user_units: int
+    """U: the units addressable by the host."""
+    erase_units: int
+    """Erase units of T, including retired ones."""
+    units_per_erase_unit: int
+    """Slots of an erase unit."""
+    data_units_per_erase_unit: int
+    """Slots of an erase unit without parity."""
+    counted_unit_bytes: int
+    """The unit of the ledger's counters: a mapping unit, or the part of one in which reduced data is packed."""
+    live_units: int
+    """Mapped units of the host."""
+    effective_over_provisioning: float | None
+    """The spare area effective for garbage collection, divided by the live units: spare, trimmed and never-written
+    space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live."""
+
+
+Cell = Literal["slc", "mlc", "tlc", "qlc"]
+
+
+class Columns(TypedDict):
+    """Columns of equal length: cumulative counters at the end of each step."""
+
+    host_written_bytes: list[int]
+    stage: list[int]
+    programmed_units_host: list[int]
+    programmed_units_gc: list[int]
+    programmed_units_wear_leveling: list[int]
+    programmed_units_metadata: list[int]
+    programmed_units_parity: list[int]
+    programmed_units_padding: list[int]
+    programmed_units_slc_fold: list[int]
+    free_erase_units: list[int]
+    effective_over_provisioning: list[float | None]
+
+
+class Controller(TypedDict):
+    """The controller's processing times."""
+
+    command_us: float
+    """Time to answer a command that needs no flash, or to admit a write to the buffer"""
+    commands_per_second_max: int
+    """Maximum commands a second; 0: no limit"""
+    command_slots: int
+    """Maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
+    limit"""
+    program_us: float
+    """Time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to the
+    buffer"""
+
+
+class DataReduction(TypedDict):
+    """Compression and deduplication; both are off by default."""
+
+    compression: bool
+    """Whether data is compressed before it is programmed"""
+    deduplication: bool
+    """Whether a unit whose data is already stored is only mapped to it"""
+    packing_bytes: int
+    """The granularity of reduced data; a power of two"""
+    index_bytes_per_unit: int
+    """Size of the index entry of each stored unit, programmed as metadata"""
+
+
+class DepthFound(TypedDict):
+    """The result of the search."""
+
+    depth: int
+    """The depth found."""
+    is_final: bool
+    """Whether the last window was at this depth and met the target."""
+
+
+Direction = Literal["read", "write", "trim", "read-write", "trim-write"]
+
+
+Duplex = Literal["half", "full"]
+
+
+EndsOthers = Literal["none", "stage", "all"]
+
+
+EraseUnitKind = Literal["block", "superblock"]
+
+
+Eviction = Literal["lru", "clock"]
+
+
+class Faults(TypedDict):
+    """Blocks that fail."""
+
+    factory_bad_blocks: float
+    """Share of blocks that are bad from the start"""
+    wear_out: bool
+    """Whether a block past its endurance fails and is retired"""
+    endurance_spread: float
+    """Standard deviation of endurance as a share of `endurance_cycles`"""
+
+
+class FileRange(TypedDict):
+    """The part of one file that the job uses."""
+
+    offset_bytes: int
+    """Start of the part, on the drive."""
+    size_bytes: int
+    """Size of the part."""
+
+
+class FileServiceRoundRobin(TypedDict):
+    """In turn, this many requests at a time."""
+
+    kind: Literal["round-robin"]
+    ios: int
+
+
+class FileServiceSequential(TypedDict):
+    """One file to its end, then the next. Files without an end (random ones without a map) keep the job at the
+    first."""
+
+    kind: Literal["sequential"]
+
+
+class FileServiceRandom(TypedDict):
+    """At random, this many requests at a time."""
+
+    kind: Literal["random"]
+    ios: int
+
+
+class FileServiceWeighted(TypedDict):
+    """At random with these weights, one a file; no file waits for another."""
+
+    kind: Literal["weighted"]
+    weights: list[float]
+
+
+FileService = FileServiceRoundRobin | FileServiceSequential | FileServiceRandom | FileServiceWeighted
+"""Which file is next (fio's `file_service_type`). A file whose blocks have all been visited waits for the others."""
+
+
+class FioLawZipf(TypedDict):
+    """Fio's zipf."""
+
+    name: Literal["zipf"]
+    theta: float
+
+
+class FioLawPareto(TypedDict):
+    """Fio's pareto."""
+
+    name: Literal["pareto"]
+    h: float
+
+
+class FioLawNormal(TypedDict):
+    """Fio's normal."""
+
+    name: Literal["normal"]
+    deviation_percent: float
+
+
+FioLaw = FioLawZipf | FioLawPareto | FioLawNormal
+"""The distributions of fio."""
+
+
+class HistogramRow(TypedDict):
+    time_ns: int
+    direction: int
+    length_bytes: int
+    """The length of the last request in it."""
+    bins: list[list[int]]
+    """Pairs of fio's bin and its count, ascending."""
+
+
+class IdentifierRange(TypedDict):
+    """A range of the drive and its placement identifier."""
+
+    start_bytes: int
+    """The first byte."""
+    end_bytes: int
+    """The byte after the last."""
+    identifier: int
+    """The placement identifier."""
+
+
+class JobSteadyStateOutcome(TypedDict):
+    attained: bool
+    at_ns: int | None
+    """Since the start of the job; null if it was not attained."""
+    criterion: float | None
+    """The last value compared with the limit: a deviation or a slope. Null if the window was never full."""
+    slope: float | None
+    max_deviation: float | None
+    iops: list[float]
+    """The rates of the window, one a second, oldest first."""
+    bytes_per_second: list[float]
+
+
+class Latency(TypedDict):
+    """The exported form: moments, and the non-empty bins."""
+
+    count: int
+    """The number of latencies."""
+    min_ns: int | None
+    """The least; None without any."""
+    max_ns: int | None
+    """The largest; None without any."""
+    mean_ns: float | None
+    """The mean; None without any."""
+    stddev_ns: float | None
+    """The standard deviation; None without any."""
+    bins: list[list[int]]
+    """Pairs of a bin's middle in nanoseconds and its count, ascending."""
+
+
+class LatencyTarget(TypedDict):
+    """The job searches for the largest number of outstanding requests with which it meets a latency (fio's
+    `latency_target`), up to its `iodepth`; see `simulation/depth_search.rs`."""
+
+    latency_ns: int
+    """The latency to be met."""
+    window_ns: int
+    """How long a depth is tried."""
+    percent: float
+    """The percentage of requests that must be in time, above 0 to 100."""
+    goes_on: bool
+    """Whether the job continues the search to its end, instead of ending at the depth found."""
+
+
+Limit = Literal["bytes-per-second-min", "iops-min", "latency-ns-max"]
+
+
+class LogPlan(TypedDict):
+    """How a job is logged."""
+
+    average_ns: NotRequired[int | None]
+    """Averages over this long (fio's `log_avg_msec`). Null: every request is an entry."""
+    histogram_ns: NotRequired[int | None]
+    """Histograms of latency over this long (fio's `log_hist_msec`). Null: none."""
+
+
+MapForm = Literal["page", "extent"]
+
+
+class Namespace(TypedDict):
+    """A namespace as in NVMe: a range of the drive's addresses that the host sees as a device. Namespaces follow each
+    other in the order of the file; the rest of `ftl.user_bytes` is not allocated and is spare area. They share spare
+    area, open erase units, dies and channels. A job's `filename` chooses one: `/dev/nvme0n1` is the first,
+    `/dev/nvme0n2` the second and so on, or the name."""
+
+    name: str
+    """Name, unique on the drive"""
+    size_bytes: int
+    """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
+
+
+class NamespacePrograms(TypedDict):
+    """Mapping units of a namespace programmed into flash, by cause."""
+
+    host: int
+    gc: int
+    wear_leveling: int
+    slc_fold: int
+
+
+class NamespaceReads(TypedDict):
+    """Mapping units of a namespace read from flash for its host, by cause."""
+
+    host: int
+    read_modify_write: int
+
+
+class Parity(TypedDict):
+    """Parity within an erase unit (RAIN)."""
+
+    units_per_stripe: int
+    """One mapping unit in this many holds parity; 0: none"""
+
+
+class ProgrammedUnits(TypedDict):
+    """Mapping units programmed into flash, by cause."""
+
+    host: int
+    gc: int
+    wear_leveling: int
+    metadata: int
+    parity: int
+    padding: int
+    slc_fold: int
+
+
+RateProcess = Literal["linear", "poisson"]
+
+
+class ReadAhead(TypedDict):
+    """Read-ahead of sequential reads."""
+
+    window_bytes: int
+    """Maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead"""
+    segment_bytes: int
+    """Bytes of a sequential stream translated and fetched at a time"""
+
+
+class ReadCounts(TypedDict):
+    """Sums over segments."""
+
+    segments: int
+    """Segments read ahead."""
+    pages: int
+    """Pages with units of a segment."""
+    dies: int
+    """Dies with these pages."""
+    busiest_die_pages: int
+    """Pages of a segment on the die with most of them, which reads these one after another."""
+    map_pages: int
+    """Map pages fetched first."""
+
+
+class ReadUnits(TypedDict):
+    """Mapping units read from flash, by cause."""
+
+    host: int
+    gc: int
+    wear_leveling: int
+    slc_fold: int
+    read_modify_write: int
+    """Reads of a unit's old data for a write to a part of it."""
+    metadata: int
+    """Map pages read because they were not in memory."""
+
+
+class Requests(TypedDict):
+    """Counts of requests."""
+
+    ios: int
+    """Requests."""
+    bytes: int
+    """Their bytes."""
+
+
+Sequencer = Literal["sequential", "identical"]
+
+
+SpareArea = Literal["dynamic", "static"]
+
+
+class Spread(TypedDict):
+    """Statistics of a set of counts."""
+
+    min: int
+    """The least count."""
+    mean: float
+    """The mean."""
+    max: int
+    """The largest count."""
+    stddev: float
+    """The standard deviation."""
+
+
+SteadyCriterion = Literal["iops", "iops-slope", "bw", "bw-slope", "snia-pts-iops", "snia-pts-bw"]
+
+
+class StoreCounts(TypedDict):
+    """Bytes written and deleted by a database since the job started."""
+
+    user_bytes: int
+    """Written by its users: keys and values, or rows as recorded in the log."""
+    log_bytes: int
+    """Written to the write-ahead log."""
+    level_bytes: list[int]
+    """Written per level, 0 for flushed memtables; for a B+ tree only its pages."""
+    rebuilt_bytes: int
+    """Written by rebuilding tables and indexes."""
+    deleted_bytes: int
+    """The space of deleted files, trimmed or not."""
+
+
+class StridedZones(TypedDict):
+    """Zones of equal size with equal gaps in between, used one after the other and then again from the first. The end
+    of the job's part may cut the last short."""
+
+    transfer_bytes: int
+    """Bytes transferred in a zone before the job moves to the next; they may exceed the zone."""
+    range_bytes: int
+    """The size of a zone."""
+    skip_bytes: int
+    """The gap after a zone."""
+
+
+class Stripe(TypedDict):
+    """Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
+    `ftl.user_bytes` is the capacity of all."""
+
+    devices: int
+    """Number of devices; each has its own flash, garbage collection, buffer and link"""
+    chunk_bytes: int
+    """Consecutive bytes on one device before the next"""
+
+
+class TimeColumns(TypedDict):
+    """Columns of equal length, an entry an interval; counts are those of the interval unless the name says
+    otherwise."""
+
+    time_ns: list[int]
+    """End of the interval."""
+    stage: list[int]
+    read_ios: list[int]
+    write_ios: list[int]
+    trim_ios: list[int]
+    read_bytes: list[int]
+    written_bytes: list[int]
+    host_written_bytes: list[int]
+    """Since the run began."""
+    programmed_units_total: list[int]
+    """Since the run began."""
+    free_erase_units: list[int]
+    write_mean_ns: list[float | None]
+    write_p50_ns: list[int | None]
+    write_p99_ns: list[int | None]
+    write_p999_ns: list[int | None]
+    read_mean_ns: list[float | None]
+    read_p50_ns: list[int | None]
+    read_p99_ns: list[int | None]
+    read_p999_ns: list[int | None]
+
+
+class TreeLsmTree(TypedDict):
+    """Levelled compaction, as in RocksDB. Keys are overwritten uniformly at random, so that each level holds a random
+    sample of them, evenly spread over the key range."""
+
+    kind: Literal["lsm-tree"]
+    write_buffer_bytes: int
+    """Size of a memtable, which becomes a file of level 0."""
+    level0_files: int
+    """Number of files in level 0 that starts their compaction into level 1."""
+    level1_bytes: int
+    """Maximum size of level 1."""
+    multiplier: float
+    """Maximum ratio of the size of a level to that of the level before. All levels between `level1_bytes` and the data
+    have the same ratio."""
+    file_bytes: int
+    """Maximum size of a file written by a compaction."""
+    has_log: bool
+    """Whether updates are written to a log first, one log file per memtable."""
+
+
+class TreeBPlusTree(TypedDict):
+    """Pages updated in place, with a write-ahead log that contains the whole page at its first update after a
+    checkpoint, as in PostgreSQL. All dirty pages fit into memory."""
+
+    kind: Literal["b-plus-tree"]
+    page_bytes: int
+    """Size of a page."""
+    record_bytes: int
+    """Size of an update in the log, without the image of the page."""
+    checkpoint_bytes: int
+    """Bytes of the log between the starts of two checkpoints."""
+    completion_target: float
+    """Share of the interval between checkpoints over which the pages are written, above 0 to 1."""
+    has_page_images: bool
+    """Whether the first update of a page after a checkpoint writes its image to the log."""
+    recycles_log: bool
+    """Whether log files are overwritten in place; otherwise they are deleted and new ones written."""
+    zipf_theta: NotRequired[float | None]
+    """Exponent of the Zipf distribution of the updated pages. Null: uniform."""
+    rebuilds_every_checkpoints: int
+    """Number of checkpoints after which the next table or index is rebuilt into a new file, one after the other. 0:
+    never."""
+    rebuilt_bytes: int
+    """Size of a rebuilt table or index."""
+
+
+Tree = TreeLsmTree | TreeBPlusTree
+"""The structure of a database's files."""
+
+
+class UntilJob(TypedDict):
+    """When its jobs are complete."""
+
+    kind: Literal["job"]
+
+
+class UntilSteadyState(TypedDict):
+    """Its jobs restart until write amplification is steady by SNIA's rule, or `host_bytes_max` have been written in the
+    stage."""
+
+    kind: Literal["steady-state"]
+    round_bytes: int
+    host_bytes_max: int
+
+
+Until = UntilJob | UntilSteadyState
+"""When the last stage ends."""
+
+
+class WearBin(TypedDict):
+    """Blocks with an erase count in a range, both ends included."""
+
+    erase_count_min: int
+    """The least erase count of the bin."""
+    erase_count_max: int
+    """The largest erase count of the bin."""
+    blocks: int
+    """The number of blocks."""
+
+
+WhenFull = Literal["direct", "fold"]
+
+
+class WriteBuffer(TypedDict):
+    """The controller's buffer for writes."""
+
+    bytes: int
+    """Size in DRAM: a write completes when it is in the buffer; 0: none"""
+    power_loss_protection: bool
+    """Whether its contents survive a loss of power; otherwise flushes and sync writes wait for flash"""
+    resume_bytes: int
+    """After a write has found it full, it admits none until it holds no more than this; 0: it admits what fits"""
+    close_bytes: int
+    """A write that would fill it beyond this closes it; 0: it closes only when it is full"""
+    closed_per_second: int
+    """Writes a second admitted while it is closed and has space; 0: none"""
+    programs_first: bool
+    """Whether reads suspend nothing while writes wait for space in it"""
+    coalesce: bool
+    """Whether a write to units that wait in it for their program replaces them there, without another program"""
+    free_at_program: bool
+    """Whether units release their space when their program begins, not when it ends"""
+
+
+class Zone(TypedDict):
+    """A zone of a distribution."""
+
+    access_percent: float
+    """Its share of the accesses."""
+    span_percent: float
+    """Its share of the blocks."""
+
+
+class ZoneCounts(TypedDict):
+    """How many zones are in each state, and counts of commands since the drive was new."""
+
+    empty: int
+    """Empty zones."""
+    implicitly_open: int
+    """Zones opened by a write."""
+    explicitly_open: int
+    """Zones opened by command."""
+    closed: int
+    """Closed zones."""
+    full: int
+    """Full zones."""
+    resets: int
+    """Resets of non-empty zones."""
+    finishes: int
+    """Zones finished by command."""
+    refused: int
+    """Refused writes."""
+
+
+class ZonedJob(TypedDict):
+    """How a job writes zone by zone. All such jobs of a run have the same zones."""
+
+    zone_bytes: int
+    """On a drive with zones, the drive's or 0; otherwise the size of the zones that the host manages on it."""
+    capacity_bytes: int
+    """The part of a zone that the host writes, on a drive without zones; 0: all."""
+    open_max: int
+    """The most zones that all jobs may have open together; 0: as many as the drive allows."""
+    job_open_max: int
+    """The most zones that this job may have open; 0: no limit of its own."""
+    reset_threshold: float
+    """The share of the job's part that must be written before zones are reset early, 0 to 1."""
+    reset_frequency: float
+    """The share of the writes from then on at which a zone is reset, 0 to 1; 0: never."""
+    read_beyond_pointer: bool
+    """Whether reads may be anywhere, and not only where data was written."""
+
+
+class Zones(TypedDict):
+    """Zones as in NVMe's zoned namespaces: each is written in order, at its write pointer, and is emptied only by a
+    reset. `ftl.user_bytes` are the addresses of all of them. Each occupies erase units of its own, so that there is no
+    garbage collection."""
+
+    zone_bytes: int
+    """Distance between the starts of two zones; 0: the drive has no zones"""
+    capacity_bytes: int
+    """Writable part of a zone, from its start; 0: the whole zone"""
+    open_max: int
+    """Zones that may be open, and so accept writes; 0: as many as may be active"""
+    active_max: int
+    """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
+
+
+class Files(TypedDict):
+    """The files of a job."""
+
+    ranges: list[FileRange]
+    """The part of each file, in order."""
+    service: FileService
+    """Which file is next."""
+
+
+class Ftl(TypedDict):
+    """The translation layer: the capacity for the host, and the policies that place data."""
+
+    user_bytes: int
+    """Capacity for the host"""
+    mapping_unit_bytes: int
+    """The unit of the map"""
+    erase_unit: EraseUnitKind
+    """What garbage collection collects and erases at once"""
+    victim: PolicyChoice
+    """Which erase unit garbage collection takes next"""
+    placement: PolicyChoice
+    """Which open erase unit a write goes to"""
+    wear_leveling: PolicyChoice
+    """How erases are distributed"""
+    reserve_erase_units: int
+    """Erased units held in reserve: garbage collection runs before there are fewer"""
+    spare_area: SpareArea
+    """Whether unwritten and trimmed space serves garbage collection"""
+    reserved_bytes: int
+    """Flash excluded from T for tables and firmware, in whole erase units, rounded up"""
+    gc_throttling: PolicyChoice
+    """How fast a victim is collected while the host continues writing"""
+    die_choice: PolicyChoice
+    """Which die receives a program group, where erase units are single blocks"""
+
+
+class HostLink(TypedDict):
+    """The link between host and drive. SATA transfers in one direction at a time, PCIe in both."""
+
+    interface: str
+    """Name of the interface: none (takes no time); sata-3g, sata-6g; generation and lanes, as in pcie3x4"""
+    mb_s: float | None
+    """Data rate, instead of that of the interface"""
+    duplex: Duplex | None
+    """Whether only one direction transfers at a time, instead of that of the interface"""
+    command_us: float
+    """Time for which a command occupies the link in addition to its data"""
+
+
+class IdentifiersRoundRobin(TypedDict):
+    """In turn, one a write. An empty list stands for all that the drive has."""
+
+    choose: Literal["round-robin"]
+    among: list[int]
+
+
+class IdentifiersRandom(TypedDict):
+    """At random; the same of an empty list."""
+
+    choose: Literal["random"]
+    among: list[int]
+
+
+class IdentifiersByOffset(TypedDict):
+    """By the start of a write, in bytes of the drive: the first range that contains it; otherwise identifier 0."""
+
+    choose: Literal["by-offset"]
+    ranges: list[IdentifierRange]
+
+
+Identifiers = IdentifiersRoundRobin | IdentifiersRandom | IdentifiersByOffset
+"""Which write has which placement identifier."""
+
+
+class JobBreakdown(TypedDict):
+    """The parts of the time of the requests, one row for each bin of the direction's latency."""
+
+    read: BreakdownColumns
+    """Of reads."""
+    write: BreakdownColumns
+    """Of writes."""
+    trim: BreakdownColumns
+    """Of trims."""
+
+
+class JobFailure(TypedDict):
+    """The limit that a job violated, and by how much."""
+
+    limit: Limit
+    """The limit."""
+    direction: int
+    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
+    allowed: int
+    """In bytes or requests a second, or nanoseconds."""
+    found: int
+    """The rate or latency found."""
+    offset_bytes: int
+    """The request that completed at that moment."""
+    length_bytes: int
+    """Length of that request."""
+
+
+class JobLimits(TypedDict):
+    """The job fails when its rate falls below a minimum, or when a request takes longer than a maximum; see
+    `simulation/job_limits.rs`."""
+
+    bytes_per_second_min: PerDirection[int | None]
+    """The minimum rate over a window (fio's `rate_min`, `rate_iops_min`). Null: none. Bytes take precedence over
+    requests, as in fio."""
+    iops_min: PerDirection[int | None]
+    """The same in requests."""
+    window_ns: int
+    """The minimum length of a window (fio's `rate_cycle`)."""
+    latency_ns_max: PerDirection[int | None]
+    """The longest duration of a request (fio's `max_latency`). Null: no limit."""
+    ends_others: EndsOthers
+    """Which other jobs end when the job fails."""
+
+
+class JobSteadyState(TypedDict):
+    """A rule for a job's steady state, fio's or SNIA's; see `simulation/job_steady_state.rs`."""
+
+    criterion: SteadyCriterion
+    """The rule."""
+    limit: float
+    """In requests or bytes a second, or in percent of the mean. SNIA's rule has its own limits."""
+    is_percent: bool
+    """Whether the limit is in percent of the mean."""
+    duration_seconds: int
+    """The window of the rule in seconds."""
+    ramp_ns: int
+    """The time before the rule begins."""
+
+
+class Ledger(TypedDict):
+    """Counters since the drive was new, or between two points in time."""
+
+    host_written_bytes: int
+    host_read_bytes: int
+    host_trimmed_bytes: int
+    programmed_units: ProgrammedUnits
+    read_units: ReadUnits
+    read_modify_write_units: int
+    """Units of which the host wrote only a part; each is programmed whole."""
+    trimmed_units: int
+    """Live units invalidated by a trim."""
+    erased_erase_units: int
+    map_page_lookups: int
+    """Look-ups of map pages, on drives whose memory does not hold the whole map."""
+    deduplicated_units: int
+    """Units written by the host whose contents the drive already stored, in mapping units."""
+
+
+class LogColumns(TypedDict):
+    """One row an entry: a request, or all requests of a direction within a window."""
+
+    time_ns: list[int]
+    """When the request completed or the window ended."""
+    direction: list[int]
+    """As fio numbers them: 0 reads, 1 writes, 2 trims."""
+    ios: list[int]
+    bytes: list[int]
+    latency_ns: list[int]
+    """For a window, the mean."""
+    offset_bytes: list[int]
+    """0 for a window."""
+    lost: int
+    """Requests omitted because the log was full."""
+    histograms: list[HistogramRow]
+
+
+class MapCache(TypedDict):
+    """A cache of map pages in memory; the whole map is in flash, in map pages of one mapping unit each."""
+
+    bytes: int
+    """Memory for the cache; 0: the whole map is in memory"""
+    entries_per_map_page: int
+    """Entries in a map page, which is fetched and written back as one mapping unit of flash"""
+    entry_bytes: int
+    """Size of one entry"""
+    eviction: Eviction
+    """Which cached map page is evicted"""
+    form: MapForm
+    """An entry for each unit, or one in memory for each segment written in order"""
+    miss_us: float
+    """The firmware's time for a map page that is not in memory, in addition to the flash read"""
+
+
+class NamespaceLedger(TypedDict):
+    """The counters of one of several namespaces: those of a ledger that belong to an address. Parity, padding and
+    erases belong to no namespace."""
+
+    host_written_bytes: int
+    host_read_bytes: int
+    host_trimmed_bytes: int
+    programmed_units: NamespacePrograms
+    read_units: NamespaceReads
+    read_modify_write_units: int
+    """Units of which the host wrote only a part; each is programmed whole."""
+    trimmed_units: int
+    """Live units invalidated by a trim."""
+
+
+class Nand(TypedDict):
+    """The flash: its geometry, and how long its operations take."""
+
+    cell: Cell
+    """Bits in a cell: 1, 2, 3 or 4"""
+    channels: int
+    """Buses between controller and flash"""
+    dies_per_channel: int
+    """Dies on a channel"""
+    planes_per_die: int
+    """Planes in a die"""
+    blocks_per_plane: int
+    """Blocks in a plane"""
+    pages_per_block: int
+    """Pages in a block"""
+    page_bytes: int
+    """Data in a page, without its spare bytes"""
+    read_us: float | list[float]
+    """From cells to page register; a list: by page of a word line"""
+    copy_read_us: float
+    """How long a page that is copied occupies its die until its transfer, where garbage collection reads the pages of
+    several planes at once; 0: as long as any read"""
+    copy_pages_together: int
+    """Pages that garbage collection reads from a die consecutively before it admits a read of the host, such as those
+    of all planes and of a word line; 0: admits reads of the host between any two"""
+    program_us: float | list[float]
+    """From page register to cells; a list: by page of a word line"""
+    erase_us: float
+    """To erase a block"""
+    channel_mb_s: float
+    """Transfer rate of a channel, 10^6 bytes a second"""
+    endurance_cycles: int
+    """Programs and erases that a block endures"""
+    pages_per_program: int
+    """Pages that one program fills, all of them in `program_us`: 3 for TLC in one shot; in SLC mode always 1"""
+    suspend: bool
+    """Whether a read of the host suspends a program or an erase in progress"""
+    program_suspend_us: float
+    """From suspending a program until the die can read"""
+    erase_suspend_us: float
+    """From suspending an erase until the die can read; as long as an erase, where erases are not suspended"""
+    suspend_spread_us: float
+    """Additional time that suspending may take, uniform from 0 to this"""
+    resume_us: float
+    """Additional time of a suspended operation at each resume"""
+    suspends_per_operation_max: int
+    """How often one operation may be suspended; 0: no limit"""
+    cache_program: bool
+    """Whether the next page crosses the channel while one is programmed"""
+    cache_read: bool
+    """Whether the next page is read from the array while one crosses the channel"""
+    background_us: float
+    """Duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never"""
+    background_per_second: float
+    """How often it occurs, on each die, independent of load"""
+
+
+class Runs(TypedDict):
+    """This many requests share one random position (fio's `rw=randread:8`)."""
+
+    ios: int
+    """Requests that share a position."""
+    then: Sequencer
+    """The positions of the requests after the first."""
+
+
+class SlcCache(TypedDict):
+    """Flash written with one bit a cell for speed: separate blocks, or erased ones of T, or both."""
+
+    static_bytes: int
+    """Capacity in SLC mode of blocks outside T; 0: none"""
+    dynamic_bytes_max: int
+    """Maximum capacity in SLC mode of erased blocks of T; 0: none"""
+    dynamic_free_share: float
+    """That as a share of the unwritten addresses, if less; 0: however full it is"""
+    when_full: WhenFull
+    """Whether writes bypass a full cache, or wait until it is folded"""
+    read_us: float
+    """From cells to page register in SLC mode"""
+    program_us: float
+    """From page register to cells in SLC mode"""
+    erase_us: float
+    """To erase a block in SLC mode"""
+
+
+class StageOutcome(TypedDict):
+    """The boundaries of a stage."""
+
+    stage: int
+    """The index of the stage."""
+    host_written_bytes_start: int
+    """Bytes written by the host before it."""
+    host_written_bytes_end: int
+    """Bytes written by the host at its end."""
+    read_ahead: ReadCounts | None
+    """Read-ahead in the window; None for a drive, or a run, without it."""
+
+
+class SteadyTiming(TypedDict):
+    """The last five rounds together, or all of them if they were fewer."""
+
+    round_iops: list[float]
+    range_share: float | None
+    slope_share: float | None
+    window_ns: int
+    read: Requests
+    write: Requests
+    trim: Requests
+    read_latency: Latency
+    write_latency: Latency
+    trim_latency: Latency
+
+
+class Store(TypedDict):
+    """A database on the job's part of the drive. It starts loaded, with its data in sequence from `offset_bytes` on;
+    the job consists of the updates that follow. `io_bytes` is the amount it writes to the drive."""
+
+    tree: Tree
+    """The structure of its files, which determines what is written and deleted."""
+    data_bytes: int
+    """Live data in bytes: the last level of an LSM tree, the pages of a B+ tree."""
+    request_bytes: int
+    """The largest request with which files and logs are written, in bytes."""
+    trims: bool
+    """Whether the space of a deleted file is trimmed."""
+    identifiers: list[int]
+    """Placement identifiers: of the write-ahead log, then of each level, or of the pages. Further levels have the last
+    one. Empty: none."""
+    begins_after_bytes: int
+    """Bytes the database has written before the job starts. That part of its life is not simulated on the drive."""
+
+
+class Wear(TypedDict):
+    """The distribution of erases over the blocks."""
+
+    erase_count: Spread
+    """Statistics of the erase counts."""
+    histogram: list[WearBin]
+    """Blocks by erase count."""
+    bad_blocks_factory: int
+    """Blocks that were bad when the drive was new."""
+    bad_blocks_grown: int
+    """Blocks that failed since."""
+
+
+class DistributionRandom(TypedDict):
+    """Uniform."""
+
+    name: Literal["random"]
+
+
+class DistributionZipf(TypedDict):
+    """Rank r is drawn with a probability proportional to r^-theta."""
+
+    name: Literal["zipf"]
+    theta: float
+    """The exponent."""
+    center: NotRequired[float | None]
+    """The position of the most frequent block."""
+    ranks_per_block: NotRequired[int]
+    """Number of consecutive ranks that share a block, so that a part of a scaled drive has the skew of the whole."""
+
+
+class DistributionPareto(TypedDict):
+    """Fio's pareto: rank = blocks x u^(log h / log (1 - h)) for uniform u."""
+
+    name: Literal["pareto"]
+    h: float
+    """The parameter h, between 0 and 1."""
+    center: NotRequired[float | None]
+    """The position of the most frequent block."""
+
+
+class DistributionNormal(TypedDict):
+    """Fio's normal: the mean of twelve uniform ranks, with a deviation in percent of the blocks."""
+
+    name: Literal["normal"]
+    deviation_percent: float
+    """The width of the deviation."""
+    center: NotRequired[float | None]
+    """The position of the most frequent block."""
+
+
+class DistributionZoned(TypedDict):
+    """In order, a percentage of the accesses for a percentage of the range; uniform within each zone."""
+
+    name: Literal["zoned"]
+    zones: list[Zone]
+    """The zones, in order."""
+    scattered: NotRequired[bool]
+    """Whether the blocks of a zone are scattered over the range instead of consecutive."""
+
+
+class DistributionZonedByDirection(TypedDict):
+    """The same with zones for each direction."""
+
+    name: Literal["zoned-by-direction"]
+    zones: PerDirection[list[Zone]]
+    """The zones, in order."""
+
+
+class DistributionZonedAbsolute(TypedDict):
+    """A percentage of the accesses for each next number of bytes of the range; the rest of the range is never
+    accessed."""
+
+    name: Literal["zoned-absolute"]
+    zones: PerDirection[list[AbsoluteZone]]
+    """The zones, in order."""
+
+
+class DistributionLikeFio(TypedDict):
+    """Fio's own generator, rounding and scatter, bit by bit: see `workload/distribution/like_fio.rs`."""
+
+    name: Literal["like-fio"]
+    law: FioLaw
+    """The distribution."""
+    center: NotRequired[float | None]
+    """The position of the most frequent block."""
+    seed: int
+    """The seed of fio's generator."""
+
+
+Distribution = (
+    DistributionRandom
+    | DistributionZipf
+    | DistributionPareto
+    | DistributionNormal
+    | DistributionZoned
+    | DistributionZonedByDirection
+    | DistributionZonedAbsolute
+    | DistributionLikeFio
+)
+"""The distribution of random requests over the blocks of the job's part of the drive. Skewed ones draw a rank, and a
+permutation scatters the ranks over all blocks. `center`, 0 to 1, is the position of the most frequent block in the
+part; null: anywhere."""
+
+
+class Drive(TypedDict):
+    """The properties of a drive that the engine uses."""
+
+    name: str
+    """The drive's name; for a drive of the catalogue, that of its file"""
+    nand: Nand
+    ftl: Ftl
+    write_buffer: WriteBuffer
+    controller: Controller
+    host_link: HostLink
+    background: BackgroundOperations
+    slc_cache: SlcCache
+    map_cache: MapCache
+    read_ahead: ReadAhead
+    data_reduction: DataReduction
+    parity: Parity
+    faults: Faults
+    stripe: Stripe
+    zones: Zones
+    namespace: NotRequired[list[Namespace]]
+    """Namespaces in order; without any the drive is one device."""
+
+
+class Interval(TypedDict):
+    """Counts are those of the interval alone."""
+
+    end_ns: int
+    """The end of the interval in simulated time."""
+    ledger: Ledger
+    """The drive's counters."""
+
+
+class JobTiming(TypedDict):
+    """The times of a job."""
+
+    start_ns: int
+    """When the counts began."""
+    end_ns: int
+    """When its last request completed."""
+    read: Latency
+    """Latencies of reads."""
+    write: Latency
+    """Latencies of writes."""
+    trim: Latency
+    """Latencies of trims."""
+    flush: Latency
+    """Latencies of flushes."""
+    breakdown: JobBreakdown | None
+    """None where requests come from outside."""
+    log: LogColumns | None
+    """None unless the job requests a log."""
+    steady_state: JobSteadyStateOutcome | None
+    """None unless the job is to end in its steady state."""
+    failure: JobFailure | None
+    """None if the job met its limits, or has none."""
+    depth: DepthFound | None
+    """None unless the job searches for a depth."""
+
+
+class NamespaceOutcome(TypedDict):
+    """The outcome of a namespace."""
+
+    live_units: int
+    """Addresses that the host has written and not trimmed."""
+    ledger: NamespaceLedger
+    """Since the drive was new."""
+    last_stage: NamespaceLedger
+    """In the last stage."""
+
+
+class SteadyStateOutcome(TypedDict):
+    """The outcome of the search for the steady state."""
+
+    reached: bool
+    """Whether the rule held within the limit of writes."""
+    at_host_bytes: int | None
+    """Host bytes since the start of the run."""
+    round_bytes: int
+    """Host bytes of a round."""
+    range_share: float | None
+    """The range of the last rounds as a share of their mean."""
+    slope_share: float | None
+    """The change of the least-squares line as a share of the mean."""
+    round_waf: list[float]
+    """Write amplification of each round of the last stage; None where the host wrote nothing."""
+    timing: SteadyTiming | None
+    """None without a clock."""
+    window: Ledger
+    """The drive's counters in the last five rounds, or in all of them if they were fewer."""
+
+
+class Job(TypedDict):
+    """One job."""
+
+    name: str
+    """The section's name."""
+    clone: int
+    """The index of this clone among fio's `numjobs`, from 0."""
+    stage: int
+    """Index of the stage (the jobs between two `stonewall`s), from 0, ascending along the list of jobs."""
+    direction: Direction
+    """The operations of the requests."""
+    sequential: bool
+    """Whether positions are sequential rather than random."""
+    read_percent: float
+    """Share of reads among the requests of a `read-write` job, 0 to 100."""
+    offset_bytes: int
+    """The part of the drive that the job uses."""
+    size_bytes: int
+    """The size of that part."""
+    io_bytes: int
+    """The job ends after this many bytes of requests."""
+    number_ios: NotRequired[int | None]
+    """Or after this many requests, if that comes first."""
+    loops: int
+    """How often the whole job is repeated."""
+    block_sizes: PerDirection[list[BlockSize]]
+    """The sizes of the requests, by direction."""
+    block_align_bytes: PerDirection[int]
+    """Offsets of random requests are multiples of this."""
+    distribution: Distribution
+    """The distribution of random requests."""
+    random_map: bool
+    """Whether a uniform random job visits every block once before any a second time (fio without `norandommap`). With
+    several sizes a block is the smallest, and a request is shortened before a visited block."""
+    skip_bytes: NotRequired[int | None]
+    """The gap between the end of a sequential request and the start of the next; negative: backwards. Null: none."""
+    runs: NotRequired[Runs | None]
+    """How many requests of a random job share a random position. Null: every request has its own."""
+    following_block_sizes: NotRequired[PerDirection[list[BlockSize]] | None]
+    """The lengths of random jobs' requests that are not at a random position (fio's `bs_is_seq_rand`). Null:
+    `block_sizes`."""
+    zones: NotRequired[StridedZones | None]
+    """The job moves from zone to zone of its part (fio's `zonemode=strided`). Null: its part is not divided."""
+    random_percent: NotRequired[PerDirection[float] | None]
+    """Share of the positions that are random, 0 to 100; the others follow the last request of their direction. Null:
+    all."""
+    files: NotRequired[Files | None]
+    """The files, if there are several; they are between `offset_bytes` and `offset_bytes + size_bytes`. Null: one, of
+    that size."""
+    seed: int
+    """The seed of the job's random numbers."""
+    iodepth: int
+    """Requests outstanding at a time; without a clock, the job's share of the turns among the jobs of its stage."""
+    runtime_ns: NotRequired[int | None]
+    """The job ends after this much simulated time, unless it ended before."""
+    time_based: NotRequired[bool]
+    """Whether the job restarts until its time is up."""
+    ramp_ns: NotRequired[int]
+    """Completions in this first part of the job's time are not counted (fio's `ramp_time`); the runtime begins after
+    it."""
+    start_delay_ns: NotRequired[int]
+    """The job starts this long after its stage."""
+    wait_for: NotRequired[str | None]
+    """An earlier job of the list; this one starts when all its clones are done."""
+    think_time_ns: NotRequired[int]
+    """After every `think_time_blocks` completed requests the job waits until nothing is outstanding, and then issues
+    nothing for this long. 0: no pauses."""
+    think_time_blocks: NotRequired[int]
+    """The number of requests between two pauses."""
+    think_time_counts_issued: NotRequired[bool]
+    """Whether issued instead of completed requests are counted for that."""
+    think_time_after_ns: NotRequired[int]
+    """The job also pauses after working for this long; 0: only after requests."""
+    think_time_spin_ns: NotRequired[int]
+    """The part of the think time during which fio occupies the processor. It has no effect on the drive."""
+    rate_bytes_per_second: NotRequired[PerDirection[int | None] | None]
+    """The maximum rate of each direction. Null: no limit."""
+    rate_iops: NotRequired[PerDirection[int | None] | None]
+    """The same in requests of the smallest size of the direction, as fio counts them."""
+    rate_process: NotRequired[RateProcess]
+    """How the requests of a limited rate are spaced."""
+    rate_leaves_think_time: NotRequired[bool]
+    """Whether a linear rate does not catch up on what it could not issue during think time."""
+    refill_at: NotRequired[int | None]
+    """A full queue is refilled only when this few requests are outstanding (fio's `iodepth_low`,
+    `iodepth_batch_complete_min`). Null: at each completion."""
+    ends_others: NotRequired[EndsOthers]
+    """Which other jobs end when this job ends (fio's `exitall`)."""
+    flush_every_writes: NotRequired[int]
+    """A flush follows after this many writes (fio's `fsync`); the job issues nothing until it has completed. 0:
+    never."""
+    sync_writes: NotRequired[bool]
+    """Whether a write completes only when its data would survive a loss of power (fio's `sync`, NVMe's FUA)."""
+    compress_percent: NotRequired[float]
+    """The share of the written data that compression removes, 0 to 100 (fio's `buffer_compress_percentage`)."""
+    dedupe_percent: NotRequired[float]
+    """The probability that a write repeats the data of the previous one, 0 to 100 (fio's `dedupe_percentage`)."""
+    stream_id: NotRequired[int | None]
+    """The placement identifier of the job's writes. Null: none."""
+    identifiers: NotRequired[Identifiers | None]
+    """Several placement identifiers, and which write has which. Null: `stream_id` alone."""
+    log: NotRequired[LogPlan | None]
+    """What is logged while the job runs (fio's `write_bw_log` and similar). Null: nothing."""
+    steady_state: NotRequired[JobSteadyState | None]
+    """The job ends when its rate is steady by a rule (`steadystate`). Null: no such rule."""
+    limits: NotRequired[JobLimits | None]
+    """Limits under which the job fails (fio's `rate_min`, `max_latency`). Null: none."""
+    latency_target: NotRequired[LatencyTarget | None]
+    """The job searches for the depth that meets a latency (fio's `latency_target`). Null: `iodepth` is fixed."""
+    store: NotRequired[Store | None]
+    """The database whose updates are the job. It determines addresses and sizes of the requests; `direction`,
+    `block_sizes` and all keys for addresses then have no effect. Null: none."""
+    zoned: NotRequired[ZonedJob | None]
+    """The job writes at the write pointers of zones (fio's `zonemode=zbd`). Null: it writes anywhere."""
+
+
+class JobPart(TypedDict, total=False):
+    """Some of the keys of a `Job`."""
+
+    block_align_bytes: PerDirection[int]
+    block_sizes: PerDirection[list[BlockSize]]
+    clone: int
+    compress_percent: float
+    dedupe_percent: float
+    direction: Direction
+    distribution: Distribution
+    ends_others: EndsOthers
+    files: Files | None
+    flush_every_writes: int
+    following_block_sizes: PerDirection[list[BlockSize]] | None
+    identifiers: Identifiers | None
+    io_bytes: int
+    iodepth: int
+    latency_target: LatencyTarget | None
+    limits: JobLimits | None
+    log: LogPlan | None
+    loops: int
+    name: str
+    number_ios: int | None
+    offset_bytes: int
+    ramp_ns: int
+    random_map: bool
+    random_percent: PerDirection[float] | None
+    rate_bytes_per_second: PerDirection[int | None] | None
+    rate_iops: PerDirection[int | None] | None
+    rate_leaves_think_time: bool
+    rate_process: RateProcess
+    read_percent: float
+    refill_at: int | None
+    runs: Runs | None
+    runtime_ns: int | None
+    seed: int
+    sequential: bool
+    size_bytes: int
+    skip_bytes: int | None
+    stage: int
+    start_delay_ns: int
+    steady_state: JobSteadyState | None
+    store: Store | None
+    stream_id: int | None
+    sync_writes: bool
+    think_time_after_ns: int
+    think_time_blocks: int
+    think_time_counts_issued: bool
+    think_time_ns: int
+    think_time_spin_ns: int
+    time_based: bool
+    wait_for: str | None
+    zoned: ZonedJob | None
+    zones: StridedZones | None
+
+
+class JobOutcome(TypedDict):
+    """The outcome of a job."""
+
+    name: str
+    """The job's name."""
+    clone: int
+    """The index of the clone."""
+    stage: int
+    """The index of the stage."""
+    read: Requests
+    """Completed reads."""
+    write: Requests
+    """Completed writes."""
+    trim: Requests
+    """Completed trims."""
+    flush: Requests
+    """Flushes have 0 bytes."""
+    ledger: Ledger
+    """The drive's counters for this job; garbage collection counts for the job whose write triggered it."""
+    timing: JobTiming | None
+    """None without a clock."""
+    store: NotRequired[StoreCounts | None]
+    """Bytes written by a database, by cause; absent for other jobs."""
+
+
+class Timing(TypedDict):
+    """The outcome on the clock."""
+
+    simulated_ns: int
+    """The simulated duration."""
+    die_utilization: float
+    """The mean share of the time in which the dies were busy."""
+    series: TimeColumns
+    """The time series over simulated time."""
+    intervals: NotRequired[list[Interval] | None]
+    """None unless the run was to report intervals."""
+
+
+class Outcome(TypedDict):
+    """The outcome of a run."""
+
+    jobs: list[JobOutcome]
+    """By job, in order."""
+    ledger: Ledger
+    """The drive's counters over the whole run."""
+    capacity: Capacity
+    """The drive's capacities at the end."""
+    wear: Wear
+    """The wear of all blocks at the end."""
+    stages: list[StageOutcome]
+    """By stage, in order."""
+    steady_state: SteadyStateOutcome | None
+    """None unless the run was to continue until the steady state."""
+    series: Columns
+    """The time series over host bytes."""
+    timing: Timing | None
+    """None without a clock."""
+    failure: str | None
+    """Why the drive refused writes, if it did."""
+    namespaces: NotRequired[list[NamespaceOutcome] | None]
+    """In order; None for a drive without namespaces."""
+    zones: NotRequired[ZoneCounts | None]
+    """None for a drive without zones."""
+    trace: NotRequired[TraceCounts]
+    """Of `_engine.replay` only."""
+
+
+class Specification(TypedDict):
+    """One run."""
+
+    seed: int
+    """The seed of everything random but the jobs' requests."""
+    drive: Drive
+    """The drive."""
+    timed: bool
+    """Whether the drive has a clock. Without one only write amplification is computed, much faster."""
+    until: Until
+    """When the run ends."""
+    series_points_max: int
+    """The maximum number of points of the time series; it is thinned by half when it would exceed this."""
+    jobs: list[Job]
+    """Ordered by stage: all jobs of a stage run concurrently, and a stage starts when the previous one has ended."""
+    interval_ns: NotRequired[int | None]
+    """The drive's counters are also reported in intervals of simulated time of this length. Null: they are not."""

@@ -1,0 +1,16 @@
+"""The directions of requests as the engine's job has them: one value for reads, one for writes, one for trims."""
+
+from collections.abc import Callable
+from typing import Literal, TypeVar, get_args
+
+from ssdlab.engine import plain
+
+T = TypeVar("T")
+
+Direction = Literal["read", "write", "trim"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+
+
+def each(value: Callable[[Direction], T]) -> plain.PerDirection[T]:
+    """What `value` says of each direction."""
+    return {"read": value("read"), "write": value("write"), "trim": value("trim")}
