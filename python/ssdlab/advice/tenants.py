@@ -7,14 +7,14 @@ latency, and how long the flash lasts at the rates of the shared run.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab import workloads
 from ssdlab.advice.setting import Setting
-from ssdlab.advice.words import Sentence
+from ssdlab.advice.words import Sentence, SentenceJson
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes_with_unit
@@ -23,7 +23,7 @@ from ssdlab.report.shown import Shown
 from ssdlab.results import Result, namespaces_page
 from ssdlab.results.files import names_in, staged
 from ssdlab.results.latency import Latency
-from ssdlab.results.namespaces import NamespaceResult
+from ssdlab.results.namespaces import NamespaceJson, NamespaceResult
 from ssdlab.targets import running
 from ssdlab.theory import endurance
 from ssdlab.workloads.jobs.jobfile import JobFile
@@ -38,6 +38,34 @@ _DRIVE_WRITES_MIN = 2
 """From a filled drive write amplification approaches its steady state in about so many."""
 _ALIKE = 0.05
 """Nearer than this two figures are called alike: miniatures and seeds differ by as much."""
+
+
+class ComparedJson(TypedDict):
+    name: str
+    shared: float
+    split: float
+    is_better_high: bool
+    better: str | None
+
+
+class TenantJson(TypedDict):
+    name: str
+    share: float | None
+    years_shared: float | None
+    years_split: float | None
+    better: str | None
+    figures: list[ComparedJson]
+
+
+class TenantAdviceJson(TypedDict):
+    """`result.json` of an advice on tenants."""
+
+    advice: SentenceJson
+    sentences: list[SentenceJson]
+    tenants: list[TenantJson]
+    namespaces: list[NamespaceJson]
+    scale: str
+    specification_sha256: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +85,16 @@ class Compared:
             return None
         return "sharing" if (self.shared > self.split) == self.is_better_high else "splitting"
 
+    def to_dict(self) -> ComparedJson:
+        """As in `result.json`."""
+        return {
+            "name": self.name,
+            "shared": self.shared,
+            "split": self.split,
+            "is_better_high": self.is_better_high,
+            "better": self.better,
+        }
+
 
 @dataclass(frozen=True)
 class Tenant:
@@ -75,6 +113,17 @@ class Tenant:
         """`sharing` or `splitting` where no figure says otherwise, `mixed` where some do, None where all are alike."""
         said = {figure.better for figure in self.figures} - {None}
         return "mixed" if len(said) > 1 else next(iter(said), None)
+
+    def to_dict(self) -> TenantJson:
+        """As in `result.json`."""
+        return {
+            "name": self.name,
+            "share": self.share,
+            "years_shared": self.years_shared,
+            "years_split": self.years_split,
+            "better": self.better,
+            "figures": [each.to_dict() for each in self.figures],
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,23 +170,16 @@ class TenantAdvice(Shown):
                 page.Section("How to reproduce", parts.command(command_line)),
             ],
         )
-        plain: dict[str, Any] = {
-            "advice": asdict(self.headline),
-            "sentences": [asdict(each) for each in self.sentences],
-            "tenants": [
-                {
-                    **{key: value for key, value in asdict(tenant).items() if key != "figures"},
-                    "better": tenant.better,
-                    "figures": [{**asdict(each), "better": each.better} for each in tenant.figures],
-                }
-                for tenant in self.tenants
-            ],
+        found: TenantAdviceJson = {
+            "advice": self.headline.to_dict(),
+            "sentences": [each.to_dict() for each in self.sentences],
+            "tenants": [tenant.to_dict() for tenant in self.tenants],
             "namespaces": [each.to_dict() for each in self.result.namespaces or []],
             "scale": specification.scale,
             "specification_sha256": specification.hash(),
         }
         with staged(Path(directory)) as place:
-            (place / "result.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            (place / "result.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             (place / "report.html").write_text(whole.html(), encoding="utf-8")
             return names_in(place)
 

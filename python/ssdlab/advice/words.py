@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from ssdlab.advice.alternatives import Alternative
 from ssdlab.advice.limits import Limit
@@ -13,6 +14,14 @@ from ssdlab.report import wording
 from ssdlab.theory import endurance
 
 _SECTOR_BYTES = 512
+
+
+class SentenceJson(TypedDict):
+    """A statement in `result.json`."""
+
+    text: str
+    runs: list[str]
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,10 @@ class Sentence:
 
     def __str__(self) -> str:
         return f"{self.text} [{', '.join(self.runs)}]" if self.runs else self.text
+
+    def to_dict(self) -> SentenceJson:
+        """As in `result.json`."""
+        return {"text": self.text, "runs": list(self.runs), "detail": self.detail}
 
 
 def headline(trials: Trials, found: Found) -> Sentence:
