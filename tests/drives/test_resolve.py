@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ssdlab
 from ssdlab.drives import load, names, resolve
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, Note
+from ssdlab.workloads.jobs import parse
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name != "tiny"])
@@ -190,7 +192,7 @@ def test_scale_and_over_provisioning_together() -> None:
 @pytest.mark.parametrize(
     ("name", "scale", "limit"),
     [
-        ("textbook", Fraction(1, 16), "smallest scale for this drive is 1/4"),
+        ("textbook", Fraction(1, 64), "smallest scale for this drive is 1/32"),
         ("tiny", Fraction(1, 2), "cannot be made smaller"),
     ],
 )
@@ -200,7 +202,35 @@ def test_a_scale_that_leaves_too_small_an_erase_unit_names_the_smallest(name: st
 
 
 def test_the_smallest_scale_works() -> None:
-    assert resolve(load("textbook"), scale=Fraction(1, 4)).capacity.units_per_erase_unit == 64
+    smallest = resolve(load("textbook"), scale=Fraction(1, 32)).capacity
+    assert (smallest.units_per_erase_unit, smallest.erase_units) == (64, 128)
+
+
+@pytest.mark.parametrize(
+    ("name", "pages", "blocks"),
+    [("generic-sata-tlc-500", 8, 256), ("generic-nvme-qlc-2000", 8, 512), ("pny-120gb", 1, 1024)],
+)
+def test_blocks_are_fewer_where_a_block_would_have_too_few_pages(name: str, pages: int, blocks: int) -> None:
+    """The SLC cache of a small drive once left its blocks fewer pages than bits of a cell, which was refused."""
+    full, small = resolve(load(name)), resolve(load(name), scale=Fraction(1, 512))
+    assert small.scale == Fraction(1, 512)
+    assert (small.file.nand.pages_per_block, small.file.nand.blocks_per_plane) == (pages, blocks)
+    assert small.capacity.physical_units * 512 == full.capacity.physical_units
+    assert small.capacity.over_provisioning == pytest.approx(full.capacity.over_provisioning, rel=1e-3)
+    # As large a share of the erase units.
+    in_slc_mode = [
+        each.file.slc_cache.dynamic_bytes_max / each.capacity.slc_bytes_per_erase_unit for each in (full, small)
+    ]
+    assert in_slc_mode[1] == pytest.approx(in_slc_mode[0] * blocks / full.file.nand.blocks_per_plane, abs=1)
+
+
+def test_a_drive_with_fewer_blocks_has_nearly_the_write_amplification_of_one_with_smaller_ones() -> None:
+    job = "[j]\nrw=randwrite\nbs=4k\nloops=3\n"
+    with pytest.warns(Note, match=r"512 of 1,024 blocks in a plane.* From 1/256 on it has all blocks"):
+        drives = [ssdlab.drive("generic-sata-mlc-256", scale=scale) for scale in ("1/256", "1/512")]
+    wafs = [ssdlab.run(parse(job), drive, timed=False, seed=1, precondition="fill").waf or 0 for drive in drives]
+    # The reserve is twice as large a share of half as many erase units.
+    assert wafs[0] < wafs[1] < 1.05 * wafs[0]
 
 
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(3, 2)])

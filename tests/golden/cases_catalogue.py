@@ -1,6 +1,7 @@
 """Every drive of the catalogue as small as it can be made, with a clock and without."""
 
 import json
+import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -8,21 +9,24 @@ from case import Case, Run
 from parts import KIB, MIB, Json, job, per_direction, specification
 from ssdlab import drives
 from ssdlab.drives import ResolvedDrive
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, Note
 
 # What each stage asks for; large drives are larger than this even when they are scaled.
 _BYTES_MAX = 96 * MIB
 
 
 def _smallest(name: str) -> ResolvedDrive:
-    """With as few pages in a block as the drive can have."""
+    """With as few pages in a block as the drive can have, and all its blocks."""
     drive = drives.load(name)
     pages = drive.nand.pages_per_block
     for fewer in range(1, pages):
         try:
-            return drives.resolve(drive, scale=Fraction(fewer, pages))
+            with warnings.catch_warnings(action="ignore", category=Note):
+                small = drives.resolve(drive, scale=Fraction(fewer, pages))
         except InputError:
             continue
+        if small.file.nand.blocks_per_plane == drive.nand.blocks_per_plane:
+            return small
     return drives.resolve(drive)
 
 

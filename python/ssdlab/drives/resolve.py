@@ -2,6 +2,7 @@
 
 import copy
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ from ssdlab.drives.loader import load
 from ssdlab.drives.schema import DriveFile, Source, changed, described, drive_of, problems
 from ssdlab.engine import plain
 from ssdlab.engine.types import DriveCapacity
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, Note
 from ssdlab.foreign import JsonObject
 from ssdlab.quantities import (
     OVER_PROVISIONING_MAX,
@@ -27,6 +28,8 @@ from ssdlab.quantities import (
 
 # Below this an erase unit is no longer a large population of units, and the ratios of the big drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
+# With fewer erase units those in reserve and those open are no longer a small share of the drive.
+_ERASE_UNITS_MIN = 128
 # Sizes that the engine takes as whole erase units.
 _IN_ERASE_UNITS = ("ftl.reserved_bytes", "background.erased_pool_bytes")
 _IN_SLC_ERASE_UNITS = ("slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
@@ -140,45 +143,65 @@ def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: s
     return described(content)
 
 
-def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
-    """Fewer pages in a block; as many dies and erase units, and the same OP. Also the scale that came of it.
+@dataclass(frozen=True)
+class _Smaller:
+    """The blocks of a smaller drive, and their shares of the full drive's."""
 
-    The smaller block is erased in as much less time, so that an erase costs a page what it does in the full drive, and
-    throughput holds. What is held out, the SLC cache and what idle garbage collection keeps erased are as many erase
-    units as before; the map cache keeps its share of the map; times of idle work stay as they are. So do write buffer
-    and read-ahead: they hold milliseconds of requests, whatever the size of the drive.
+    pages_per_block: int
+    blocks_per_plane: int
+    of_pages: Fraction
+    of_blocks: Fraction
+
+    @property
+    def scale(self) -> Fraction:
+        return self.of_pages * self.of_blocks
+
+
+def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
+    """Fewer pages in a block, as many dies, and the same OP; fewer blocks where a block would have too few pages.
+
+    Also returns the exact scale of the result. The smaller block is erased in as much less time, so that an erase costs
+    a page the same as in the full drive, and throughput holds. Reserved flash, the SLC cache and the pool kept erased
+    by idle garbage collection are the same number of erase units, or the same share of them where there are fewer
+    blocks; the map cache keeps its share of the map; times of idle work do not change. Neither do write buffer and
+    read-ahead: they hold milliseconds of requests, whatever the size of the drive.
     """
-    pages, full = drive.nand.pages_per_block, drive.capacity
-    scaled_pages = _scaled_pages(drive, scale, f"{where}: --scale {format_scale(scale)}")
+    full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
     smaller: dict[str, float] = {
-        "nand.pages_per_block": scaled_pages,
-        "nand.erase_us": drive.nand.erase_us * scaled_pages / pages,
+        "nand.pages_per_block": of.pages_per_block,
+        "nand.erase_us": drive.nand.erase_us * of.pages_per_block / drive.nand.pages_per_block,
+        "nand.blocks_per_plane": of.blocks_per_plane,
     }
-    # As many erase units as in the full drive, where a size is made of whole ones.
     bytes_per_erase_unit = full.units_per_erase_unit * full.mapping_unit_bytes
+
+    def erase_units(size: int, bytes_each: int) -> int:
+        return math.ceil(-(-size // bytes_each) * of.of_blocks)
+
     for key in _IN_ERASE_UNITS:
-        size = _value(drive, key)
-        smaller[key] = -(-size // bytes_per_erase_unit) * bytes_per_erase_unit * scaled_pages // pages
-    smaller["background.read_disturb_reads"] = max(1, round(drive.background.read_disturb_reads * scaled_pages / pages))
+        count = erase_units(_value(drive, key), bytes_per_erase_unit)
+        smaller[key] = count * bytes_per_erase_unit * of.pages_per_block // drive.nand.pages_per_block
+    smaller["background.read_disturb_reads"] = max(1, round(drive.background.read_disturb_reads * of.of_pages))
     cache = drive.map_cache
-    smaller["map_cache.bytes"] = max(
-        round(cache.bytes * scaled_pages / pages), cache.entries_per_map_page * cache.entry_bytes
-    )
+    smaller["map_cache.bytes"] = max(round(cache.bytes * of.scale), cache.entries_per_map_page * cache.entry_bytes)
+    if of.of_blocks == 1:
+        del smaller["nand.blocks_per_plane"]
     content = _with_smaller(drive.content, drive, smaller, scale)
     slc_bytes = described(content).capacity.slc_bytes_per_erase_unit
-    slc = {key: -(-_value(drive, key) // full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS}
+    slc = {
+        key: erase_units(_value(drive, key), full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS
+    }
     content = _with_smaller(content, drive, slc, scale)
     if drive.zones.zone_bytes:
-        return _with_zones(content, drive, scale), Fraction(scaled_pages, pages)
+        return _with_zones(content, drive, scale, of.of_blocks), of.scale
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
     user_bytes = user_units * drive.ftl.mapping_unit_bytes
     content = changed(content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": drive.source_of("ftl.user_bytes")})
     content = namespaces.scaled(content, drive.ftl.user_bytes, drive.ftl.mapping_unit_bytes)
-    return content, Fraction(scaled_pages, pages)
+    return content, of.scale
 
 
-def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction) -> JsonObject:
-    """As many zones, each as much smaller as the erase units that hold it."""
+def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction, of_blocks: Fraction) -> JsonObject:
+    """As many zones as there are blocks for, each as much smaller as the erase units that hold it."""
     zones, unit_bytes = drive.zones, drive.ftl.mapping_unit_bytes
     smaller_units = described(content).capacity.data_units_per_erase_unit
     capacity_bytes = zones.capacity_bytes or zones.zone_bytes
@@ -188,30 +211,62 @@ def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction) -> JsonO
     sizes = {
         "zones.zone_bytes": zone_bytes,
         "zones.capacity_bytes": capacity_units * unit_bytes,
-        "ftl.user_bytes": drive.ftl.user_bytes // zones.zone_bytes * zone_bytes,
+        "ftl.user_bytes": math.floor(drive.ftl.user_bytes // zones.zone_bytes * of_blocks) * zone_bytes,
     }
     said = f"made smaller: --scale {format_scale(scale)}"
     return changed(content, sizes, {key: Source(kind="assumed", source=said) for key in sizes})
 
 
-def _scaled_pages(drive: DriveFile, scale: Fraction, asked: str) -> int:
-    pages = drive.nand.pages_per_block
-    units_per_page_row = drive.capacity.units_per_erase_unit // pages
-    pages_min = -(-_UNITS_PER_ERASE_UNIT_MIN // units_per_page_row)
+def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
     if not 0 < scale <= 1:
         raise InputError(f"{asked} should be above 0 and at most 1")
+    pages, blocks = drive.nand.pages_per_block, drive.nand.blocks_per_plane
     # A program fills whole word lines.
     step = drive.nand.pages_per_program
     scaled_pages = round(pages * scale / step) * step
+    pages_min = _pages_min(drive)
     if scaled_pages >= pages_min:
-        return scaled_pages
-    limit = f"the smallest scale for this drive is {format_scale(Fraction(pages_min, pages))}"
-    if pages_min >= pages:
-        limit = "this drive cannot be made smaller"
+        return _Smaller(scaled_pages, blocks, Fraction(scaled_pages, pages), Fraction(1))
+    # A few pages more where the scale is then exact.
+    wanted = pages * blocks * scale
+    exact = (each for each in range(pages_min, 2 * pages_min, step) if (wanted / each).denominator == 1)
+    scaled_pages = next(exact, pages_min)
+    scaled_blocks = round(wanted / scaled_pages)
+    blocks_min = -(-_ERASE_UNITS_MIN * blocks // drive.capacity.erase_units)
+    if scaled_pages <= pages and scaled_blocks >= blocks_min:
+        warnings.warn(
+            Note(
+                f"{asked} leaves {scaled_blocks:,} of {blocks:,} blocks in a plane, because a block needs at least"
+                f" {format_count(pages_min)} page{'s' * (pages_min > 1)}; erase units in reserve are then a larger"
+                " share of the spare area, and write amplification is higher than in the full drive. From"
+                f" 1/{pages // pages_min} on it has all blocks"
+            ),
+            stacklevel=2,
+        )
+        return _Smaller(scaled_pages, scaled_blocks, Fraction(scaled_pages, pages), Fraction(scaled_blocks, blocks))
+    smallest = Fraction(pages_min, pages) * min(Fraction(blocks_min, blocks), Fraction(1))
+    limit = "this drive cannot be made smaller"
+    if smallest < 1:
+        limit = f"the smallest scale for this drive is {format_scale(smallest)}"
     raise InputError(
-        f"{asked} would leave an erase unit with {format_count(scaled_pages * units_per_page_row)} mapping units,"
-        f" at least {_UNITS_PER_ERASE_UNIT_MIN} are needed; {limit}"
+        f"{asked} would leave too little: an erase unit needs {_UNITS_PER_ERASE_UNIT_MIN} mapping units or more, and"
+        f" the drive {_ERASE_UNITS_MIN} erase units or more; {limit}"
     )
+
+
+def _pages_min(drive: DriveFile) -> int:
+    """The fewest pages of a block that the engine accepts and that hold enough mapping units."""
+    step = drive.nand.pages_per_program
+    units_per_page_row = drive.capacity.units_per_erase_unit // drive.nand.pages_per_block
+    pages = -(-_UNITS_PER_ERASE_UNIT_MIN // (units_per_page_row * step)) * step
+    while pages < drive.nand.pages_per_block and _is_refused(drive, "nand.pages_per_block", pages):
+        pages += step
+    return pages
+
+
+def _is_refused(drive: DriveFile, key: str, value: float) -> bool:
+    content = changed(drive.content, {key: value}, {key: drive.source_of(key)})
+    return any(problem.key == key for problem in problems(content))
 
 
 def _with_smaller(

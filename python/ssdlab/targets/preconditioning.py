@@ -96,5 +96,7 @@ def _smaller(drive: "ResolvedDrive") -> tuple["ResolvedDrive", int]:
             small = resolve(drive.file, scale=Fraction(1, times))
         except InputError:
             continue
+        if small.capacity.erase_units != drive.capacity.erase_units:
+            continue
         return replace(small, scale=drive.scale * small.scale), times
     return drive, 1
