@@ -144,7 +144,7 @@ def test_experiments_import_nothing_that_knows_a_drive() -> None:
 
     The lines of a picture are plain points.
     """
-    allowed = ("ssdlab.identification.", "ssdlab.errors", "ssdlab.report.lines")
+    allowed = ("ssdlab.identification.", "ssdlab.errors", "ssdlab.foreign", "ssdlab.report.lines")
     folder = LIBRARY / "identification"
     seen = [*folder.glob("experiments/*.py"), *(folder / f"{name}.py" for name in ("bench", "box", "identify"))]
     assert len(seen) > 8

@@ -8,11 +8,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ssdlab.advice.fit_drive import Point, Runs
 from ssdlab.drives import DriveFile, resolve
 from ssdlab.errors import InputError, RunFailed, near
+from ssdlab.foreign import JsonObject
 from ssdlab.targets import simulated
 from ssdlab.workloads import jobs, specifying
 
@@ -65,7 +65,7 @@ def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
     return Measurement(_job_text(ours["stages"]), int(ours["target"]["size_bytes"]), fitted, unseen)
 
 
-def _points(job: dict[str, Any], path: Path) -> list[Point]:
+def _points(job: JsonObject, path: Path) -> list[Point]:
     name = Path(str(job["jobname"]))
     found = [
         Point(name, "", f"{side}_mb_s", job[side]["bw_bytes"] / _BYTES_PER_MB, str(path))
@@ -76,7 +76,7 @@ def _points(job: dict[str, Any], path: Path) -> list[Point]:
     return found + ([Point(name, "", "waf", float(waf), str(path))] if waf else [])
 
 
-def _job_text(stages: Sequence[dict[str, Any]]) -> str:
+def _job_text(stages: Sequence[JsonObject]) -> str:
     """One job file: what a stage's sections say, each stage behind a stonewall."""
     text = ""
     for number, stage in enumerate(stages):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, get_args
+from typing import TypedDict, get_args
 
 import polars as pl
 
@@ -24,6 +24,71 @@ from ssdlab.report.figure import Figure
 from ssdlab.report.shown import Shown
 from ssdlab.results.files import staged
 from ssdlab.workloads.specifying import Until
+
+
+class BoundsJson(TypedDict):
+    min: float
+    max: float
+
+
+class ParameterJson(TypedDict):
+    key: str
+    low: float
+    high: float
+    fitted: float
+    confidence_95: BoundsJson | None
+    determined_by: list[float]
+    """By point: its share in determining the value."""
+
+
+class ChoiceJson(TypedDict):
+    chosen: dict[str, str]
+    rms: float | None
+    excluded: bool
+    refused: str | None
+
+
+class PointJson(TypedDict):
+    """`fitted` and `left_out` in the unit of the metric, `deviation` as a share."""
+
+    drive: str | None
+    workload: str
+    space_in_use: str | None
+    rate: float | None
+    job: str | None
+    metric: str
+    measured: float
+    fitted: float
+    deviation: float
+    left_out: float | None
+
+
+class FreeNextJson(TypedDict):
+    key: str
+    share: float
+    factor: float
+
+
+class HeldOutJson(TypedDict):
+    job: str
+    metric: str
+    measured: float
+    predicted: float
+    deviation: float
+
+
+class FittedJson(TypedDict):
+    """fit.json."""
+
+    parameters: list[ParameterJson]
+    choices: list[ChoiceJson]
+    points: list[PointJson]
+    condition: float | None
+    confounded: list[list[str]]
+    at_bound: list[str]
+    free_next: list[FreeNextJson]
+    evaluations: int
+    held_out: list[HeldOutJson]
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +144,7 @@ class Fitted(Shown):
         title = f"{', '.join(self.drives)}: {count}, {self.fit.deviation_max * 100:.2g} % off at most"
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FittedJson:
         """What fit.json holds."""
         found = self.fit
         return {

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes
@@ -14,6 +15,13 @@ _LATENCY = re.compile(r"\s*(read|write)\.(mean|p[0-9.]+)\s*=\s*([0-9.]+)\s*(ns|u
 _PRICE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]{3}|\$|€)\s*/\s*GB\s*")
 _NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9}
 _YEARS = {"y": 1.0, "d": 1 / 365, "m": 1 / 12}
+
+
+class LimitJson(TypedDict):
+    figure: str
+    bound: float
+    is_most: bool
+    said: str
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,10 @@ class Limit:
     """Whether the figure may be at most the bound; else at least."""
     said: str
     """The option, such as `--life 5y`, for errors."""
+
+    def to_dict(self) -> LimitJson:
+        """As in `result.json`."""
+        return {"figure": self.figure, "bound": self.bound, "is_most": self.is_most, "said": self.said}
 
     @property
     def words(self) -> str:

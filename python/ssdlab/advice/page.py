@@ -1,16 +1,17 @@
 """The page of an advice: the recommendation in plain words on top, the curve with its limits, every run."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from markupsafe import Markup
 
+from ssdlab.advice.limits import LimitJson
+from ssdlab.advice.placement import PlacementJson
 from ssdlab.advice.search import Found
-from ssdlab.advice.trials import Trial, Trials, mean
-from ssdlab.advice.words import Sentence, commands, figure
+from ssdlab.advice.trials import Trial, TrialJson, Trials, mean
+from ssdlab.advice.words import Sentence, SentenceJson, commands, figure
 from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
@@ -38,7 +39,7 @@ def write(
     said: Sequence[Sentence],
     directory: Path,
     *,
-    placement: Mapping[str, Any] | None,
+    placement: PlacementJson | None,
     question: str,
     line: str,
 ) -> list[str]:
@@ -146,19 +147,34 @@ def _is_scaled(trials: Trials) -> bool:
     return any(trial.scale for trial in trials.done)
 
 
+class AdviceJson(TypedDict):
+    """`result.json` of an advice."""
+
+    advice: SentenceJson
+    sentences: list[SentenceJson]
+    drive: str
+    limits: list[LimitJson]
+    over_provisioning: float | None
+    over_provisioning_as_sold: float
+    over_provisioning_by_closed_form: float | None
+    binding: str | None
+    placement: PlacementJson | None
+    runs: list[TrialJson]
+
+
 def _json(
-    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], placement: Mapping[str, Any] | None
+    trials: Trials, found: Found, head: Sentence, said: Sequence[Sentence], placement: PlacementJson | None
 ) -> str:
-    plain: dict[str, Any] = {
-        "advice": asdict(head),
-        "sentences": [asdict(sentence) for sentence in said],
+    advice: AdviceJson = {
+        "advice": head.to_dict(),
+        "sentences": [sentence.to_dict() for sentence in said],
         "drive": trials.setting.file.name,
-        "limits": [asdict(limit) for limit in trials.limits],
+        "limits": [limit.to_dict() for limit in trials.limits],
         "over_provisioning": found.over_provisioning,
         "over_provisioning_as_sold": found.own,
         "over_provisioning_by_closed_form": found.theory,
         "binding": found.binding.said if found.binding else None,
         "placement": placement,
-        "runs": [{**asdict(trial), "scale": str(trial.scale or 1)} for trial in trials.done],
+        "runs": [trial.to_dict() for trial in trials.done],
     }
-    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(advice, indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.advice.described import Described
 from ssdlab.advice.limits import Limit
@@ -33,6 +33,21 @@ class Demand:
     drive_price: float | None
 
 
+class TrialJson(TypedDict):
+    """A run of an advice, in its `result.json`."""
+
+    name: str
+    purpose: str
+    over_provisioning: float
+    scale: str
+    seed: int
+    figures: dict[str, float | None]
+    command: str
+    specification_sha256: str
+    failure: str | None
+    steady: bool
+
+
 @dataclass(frozen=True)
 class Trial:
     """One run: a spare area, a scale, a seed, and its figures by the names of limits; None where not measured."""
@@ -53,6 +68,21 @@ class Trial:
 
     def figure(self, name: str) -> float | None:
         return self.figures.get(name)
+
+    def to_dict(self) -> TrialJson:
+        """As in `result.json`."""
+        return {
+            "name": self.name,
+            "purpose": self.purpose,
+            "over_provisioning": self.over_provisioning,
+            "scale": str(self.scale or 1),
+            "seed": self.seed,
+            "figures": dict(self.figures),
+            "command": self.command,
+            "specification_sha256": self.specification_sha256,
+            "failure": self.failure,
+            "steady": self.steady,
+        }
 
 
 @dataclass(frozen=True)

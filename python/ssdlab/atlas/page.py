@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -12,7 +11,7 @@ from ssdlab.atlas import comparisons, distributions
 from ssdlab.atlas.comparisons import Pair, Rated
 from ssdlab.atlas.distributions import Atlas, Distribution
 from ssdlab.report import page, parts, wording
-from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, chart, switchable, variant_fill
+from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Row, chart, switchable, variant_fill
 from ssdlab.report.charts.published import Bar, Line, published_bars, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
@@ -85,7 +84,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
     if waf is None:
         return None
     below = [waf.share_below(float(edge)) for edge in _BINS]
-    rows: list[dict[str, Any]] = [
+    rows: list[Row] = [
         {"variant": _ALL, "low": float(low), "high": float(high), "share": after - before}
         for low, high, before, after in zip(_BINS, _BINS[1:], below, below[1:], strict=False)
     ]

@@ -3,11 +3,12 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from ssdlab.errors import InputError
+from ssdlab.foreign import TableRow
 from ssdlab.health.concerns import duration
 from ssdlab.health.table import name_of
 from ssdlab.quantities import format_bytes, format_share
@@ -60,7 +61,7 @@ def own_workload(path: str, setting: "Setting | None", left_empty: Sequence[floa
     return OwnWorkload(f"zipf:{theta:.2f}" if theta else "uniform", f"{round(pace)}B" if pace else None)
 
 
-def _inference(row: dict[str, Any], theta: float | None, own: float | None) -> str:
+def _inference(row: TableRow, theta: float | None, own: float | None) -> str:
     from ssdlab.health.what_if import over_provisioning_of
 
     share = over_provisioning_of(row["capacity_bytes"]) if own is None else own
@@ -74,14 +75,14 @@ def _inference(row: dict[str, Any], theta: float | None, own: float | None) -> s
     )
 
 
-def _row(path: str) -> dict[str, Any]:
+def _row(path: str) -> TableRow:
     from ssdlab.health.survey import surveyed
 
     with surveyed([path], workers=1) as spool:
         rows = spool.drives().head(2).collect().to_dicts()
     if len(rows) > 1:
         raise InputError(f"--smart {path}: contains reports of several drives; use ssdlab fleet --smart")
-    row: dict[str, Any] = rows[0]
+    row: TableRow = rows[0]
     return row
 
 

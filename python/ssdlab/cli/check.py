@@ -79,7 +79,7 @@ def _text(found: "Checked") -> str:
 def _reads(found: "Checked") -> list[str]:
     assert found.reads is not None
     whole = found.reads.to_dict()
-    speeds = "  ".join(f"{name} {speed:.0f}" for name, speed in whole["segment_mb_s"].items())
+    speeds = "  ".join(f"{name} {speed:.0f}" for name, speed in (whole["segment_mb_s"] or {}).items())
     clock = ", in simulated time" if found.reads.clock_is_simulated else ""
     lines = [f"  reads       {format_bytes(whole['read_bytes'])} sequentially, MB/s of segments{clock}: {speeds}"]
     if found.reads.empty_bytes:

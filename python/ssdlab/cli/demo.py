@@ -4,12 +4,13 @@ import json
 import shlex
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ssdlab.cli.commands import loaded
 from ssdlab.errors import naming
+from ssdlab.foreign import JsonObject
 from ssdlab.results.files import check_writable
 
 _JOB = "randwrite"
@@ -47,7 +48,7 @@ def demo(
 
 def _bars(directory: Path) -> str:
     """Write amplification of the variants in the steady state, as bars."""
-    results: list[dict[str, Any]] = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+    results: list[JsonObject] = json.loads((directory / "result.json").read_text(encoding="utf-8"))
     steady = [result["ssdlab"]["steady_state"]["waf"] for result in results]
     wafs = dict(zip(_OP.replace("%", " %").split(","), steady, strict=True))
     cells = _BAR_CELLS / max(wafs.values())

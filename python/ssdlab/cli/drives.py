@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os.path
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -188,9 +188,45 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
     return table
 
 
-def _values(file: DriveFile) -> list[dict[str, Any]]:
+class ValueJson(TypedDict):
+    """A value of a drive file with its origin."""
+
+    key: str
+    value: object
+    unit: str
+    kind: str
+    source: str
+
+
+class CapacityJson(TypedDict):
+    """Shares without a unit in their names are of what the host may use."""
+
+    physical_bytes: int
+    user_bytes: int
+    sold_bytes: int
+    over_provisioning: float
+    spare_factor: float
+    hidden_over_provisioning: float
+    erase_units: int
+    units_per_erase_unit: int
+    data_units_per_erase_unit: int
+    mapping_unit_bytes: int
+
+
+class SummaryJson(TypedDict):
+    """A drive in `ssdlab drives --json`."""
+
+    name: str
+    description: str
+    cell: str
+    scale: str
+    capacity: CapacityJson
+    sources: dict[str, int]
+
+
+def _values(file: DriveFile) -> list[ValueJson]:
     """Every value that the drive has, defaults too, with unit, kind and source; what it does not say is left out."""
-    entries = []
+    entries: list[ValueJson] = []
     for table, content in file.tables().items():
         for name in content.__struct_fields__:
             value = getattr(content, name)
@@ -212,7 +248,7 @@ def _kinds(file: DriveFile) -> dict[str, int]:
     return {kind: said.count(kind) for kind in KINDS}
 
 
-def _summary(drive: ResolvedDrive) -> dict[str, Any]:
+def _summary(drive: ResolvedDrive) -> SummaryJson:
     capacity = drive.capacity
     return {
         "name": drive.name,

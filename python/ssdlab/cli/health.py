@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ssdlab.cli import options
 from ssdlab.cli.progress import counting
+from ssdlab.foreign import TableRow
 from ssdlab.health import table
 from ssdlab.results.files import check_writable
 
@@ -126,7 +127,7 @@ def _written(drives: Any, folder: Path) -> Any:
     return pl.scan_parquet(path)
 
 
-def _print(shown: list[dict[str, Any]], found: "Summary", spool: "Spool", json_wanted: bool, anonymous: bool) -> None:
+def _print(shown: list[TableRow], found: "Summary", spool: "Spool", json_wanted: bool, anonymous: bool) -> None:
     if json_wanted:
         unread = [] if anonymous else spool.unread().collect().to_dicts()
         said = {"summary": found.to_dict(), "drives": shown, "unread": unread}

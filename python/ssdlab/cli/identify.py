@@ -14,6 +14,7 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
+from ssdlab.foreign import JsonObject
 from ssdlab.identification import choices
 from ssdlab.identification import identify as identifying
 from ssdlab.identification.bench import Limits
@@ -136,7 +137,7 @@ class _How:
         seconds = None if self.effort.minutes is None else 60 * self.effort.minutes
         return Limits(int(self.effort.budget * capacity_bytes), seconds, self.effort.read_only)
 
-    def identity(self, target: Mapping[str, Any]) -> dict[str, Any]:
+    def identity(self, target: JsonObject) -> JsonObject:
         """What must be the same for a run to go on."""
         return {**target, "seed": self.seed, "budget": self.effort.budget, "read_only": self.effort.read_only}
 

@@ -115,9 +115,11 @@ def _run_one(drive: str, workload: str, in_use: str | None, *, seed: int, full: 
     """One run of a drive under one of the real drives' workloads."""
     row = asked.run(drive, workload, in_use, seed=seed, scale=Fraction(1) if full else None, output=output)
     typer.echo(f"{row['drive']}, {row['in_use_gib']:.4g} GiB in use, {row['workload']}")
-    typer.echo(f"  host writes {row['host_write_mib_s']:,.1f} MiB/s, write amplification {row['waf']:.3f}")
-    for direction in ("read", "write"):
-        ranks = {rank: value for rank, value in row[f"{direction}_us"].items() if value is not None}
+    rate, waf = row["host_write_mib_s"], row["waf"]
+    written = "no host writes measured" if rate is None else f"host writes {rate:,.1f} MiB/s"
+    typer.echo(f"  {written}, write amplification {'unknown' if waf is None else f'{waf:.3f}'}")
+    for direction, latencies in (("read", row["read_us"]), ("write", row["write_us"])):
+        ranks = {rank: value for rank, value in latencies.items() if value is not None}
         if ranks:
             shown = ", ".join(f"{rank.replace('_', '.')} {value:,.1f}" for rank, value in ranks.items())
             typer.echo(f"  {direction}s, us: {shown}")

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TypedDict
 
 from ssdlab.diagnosis import extents, file_system, reads, trim
-from ssdlab.diagnosis.reads import Reads
-from ssdlab.diagnosis.trim import Trim
+from ssdlab.diagnosis.reads import Reads, ReadsJson
+from ssdlab.diagnosis.trim import Trim, TrimJson
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import health, sysfs
@@ -22,6 +22,36 @@ choice: in the published fragmentation experiment drives fell to 0.28, to betwee
 
 _PIECE_BYTES_MIN = 1 << 20
 """Below such pieces the file system's own fragmentation makes requests small enough to be slow by themselves."""
+
+
+class FindingJson(TypedDict):
+    what: str
+    text: str
+    remedy: str | None
+
+
+class LayJson(TypedDict):
+    file_system: str
+    data_bytes: int
+    hole_bytes: int
+    pieces: int
+    why_not_in_place: str | None
+
+
+class CheckedJson(TypedDict):
+    """What `ssdlab check --json` prints."""
+
+    path: str
+    kind: str
+    size_bytes: int
+    disk: str | None
+    model: str | None
+    names_for_destroy_data_on: list[str]
+    file: LayJson | None
+    reads: ReadsJson | None
+    trim: TrimJson
+    smart: str | None
+    findings: list[FindingJson]
 
 
 @dataclass(frozen=True)
@@ -45,6 +75,16 @@ class Lay:
     why_not_in_place: str | None
     """Why it cannot be refreshed; None when it can."""
 
+    def to_dict(self) -> LayJson:
+        """For JSON."""
+        return {
+            "file_system": self.file_system,
+            "data_bytes": self.data_bytes,
+            "hole_bytes": self.hole_bytes,
+            "pieces": self.pieces,
+            "why_not_in_place": self.why_not_in_place,
+        }
+
 
 @dataclass
 class Checked:
@@ -57,7 +97,7 @@ class Checked:
     smart: Report | Unavailable
     findings: list[Finding] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CheckedJson:
         """For JSON."""
         return {
             "path": str(self.place.path),
@@ -66,15 +106,11 @@ class Checked:
             "disk": self.place.disk,
             "model": self.place.model,
             "names_for_destroy_data_on": list(self.place.identities),
-            "file": None if self.lay is None else asdict(self.lay),
+            "file": None if self.lay is None else self.lay.to_dict(),
             "reads": None if self.reads is None else self.reads.to_dict(),
-            "trim": {
-                **{key: value for key, value in asdict(self.trim).items() if key != "mounted"},
-                "never_trimmed_bytes": self.trim.never_trimmed_bytes,
-                "mounted": [{**asdict(each), "folder": str(each.folder)} for each in self.trim.mounted],
-            },
+            "trim": self.trim.to_dict(),
             "smart": None if isinstance(self.smart, Report) else self.smart.reason,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [{"what": each.what, "text": each.text, "remedy": each.remedy} for each in self.findings],
         }
 
 

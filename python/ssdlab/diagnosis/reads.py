@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 from ssdlab.diagnosis import clock, read_speed
 from ssdlab.diagnosis.read_speed import Segment
@@ -18,6 +18,28 @@ _SEGMENTS_MIN = 16
 _DISK_PLACES = 24
 _SLOWEST = 5
 _MIB = 1 << 20
+
+
+class SlowSegmentJson(TypedDict):
+    offset: int
+    bytes: int
+    mb_s: float | None
+
+
+class ReadsJson(TypedDict):
+    """The read test of `ssdlab check --json`; speeds in MB/s."""
+
+    clock: Literal["simulated", "wall"]
+    read_bytes: int
+    empty_bytes: int
+    mean_mb_s: float | None
+    best_mb_s: float | None
+    best_is_given: bool
+    share_of_best: float | None
+    segment_mb_s: dict[str, float] | None
+    slowest_segments: list[SlowSegmentJson]
+    disk_places_mb_s: list[float]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -54,7 +76,7 @@ class Reads:
         mean, best = self.mean_mb_s, self.best_mb_s
         return min(1.0, mean / best) if mean and best else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ReadsJson:
         """For JSON."""
         speeds = sorted(self.speeds)
         slowest = sorted(

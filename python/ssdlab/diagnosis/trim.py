@@ -9,13 +9,37 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab.diagnosis import file_system
 from ssdlab.safety import sysfs
 from ssdlab.safety.place import Place
 from ssdlab.smart import source
 from ssdlab.smart.source import Report, Unavailable
+
+
+class MountedJson(TypedDict):
+    device: str
+    folder: str
+    name: str
+    used_bytes: int
+    free_bytes: int
+    discards: bool
+
+
+class TrimJson(TypedDict):
+    """What `ssdlab check --json` says of TRIM."""
+
+    supported: bool | None
+    stopped_by: str | None
+    granularity_bytes: int | None
+    max_bytes: int | None
+    after_trim: str
+    utilization_bytes: int | None
+    utilization_reason: str | None
+    is_periodic: bool | None
+    never_trimmed_bytes: int | None
+    mounted: list[MountedJson]
 
 
 @dataclass(frozen=True)
@@ -51,6 +75,31 @@ class Trim:
     mounted: tuple[Mounted, ...] = ()
     is_periodic: bool | None = None
     """Whether systemd's fstrim.timer runs; None where that cannot be asked."""
+
+    def to_dict(self) -> TrimJson:
+        """For JSON."""
+        return {
+            "supported": self.supported,
+            "stopped_by": self.stopped_by,
+            "granularity_bytes": self.granularity_bytes,
+            "max_bytes": self.max_bytes,
+            "after_trim": self.after_trim,
+            "utilization_bytes": self.utilization_bytes,
+            "utilization_reason": self.utilization_reason,
+            "is_periodic": self.is_periodic,
+            "never_trimmed_bytes": self.never_trimmed_bytes,
+            "mounted": [
+                {
+                    "device": each.device,
+                    "folder": str(each.folder),
+                    "name": each.name,
+                    "used_bytes": each.used_bytes,
+                    "free_bytes": each.free_bytes,
+                    "discards": each.discards,
+                }
+                for each in self.mounted
+            ],
+        }
 
     @property
     def never_trimmed_bytes(self) -> int | None:

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
 from ssdlab.fleet.plan import FleetPlan
-from ssdlab.fleet.summary import Row, Whole, quantile
+from ssdlab.fleet.summary import Whole, quantile
 from ssdlab.quantities import format_bytes
 from ssdlab.report import page, parts, wording
 from ssdlab.report.charts.published import Line, published_lines
@@ -201,19 +199,15 @@ def _table(rows: Sequence[Sequence[str]], label: str) -> Markup:
 
 
 def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:
-    rows = [_plain(row) | {"volumes": list(row.volumes)} for whole in wholes for row in whole.rows]
-    kinds: dict[str, Any] = {
+    rows = [row.to_dict() for whole in wholes for row in whole.rows]
+    kinds: dict[str, type[pl.DataType]] = {
         "waf": pl.Float64,
         "years": pl.Float64,
         "price_per_year": pl.Float64,
         "host_bytes_per_day": pl.Float64,
     }
-    other: dict[str, Any] = {"nand_bytes_per_day": pl.Float64, "failure": pl.String, "steady": pl.Boolean}
+    other: dict[str, type[pl.DataType]] = {"nand_bytes_per_day": pl.Float64, "failure": pl.String, "steady": pl.Boolean}
     return pl.DataFrame(rows, schema_overrides=kinds | other, infer_schema_length=None)
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    return asdict(row) | {"nand_bytes_per_day": row.nand_bytes_per_day}
 
 
 def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
@@ -223,7 +217,7 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
             "waf": whole.waf,
             "drives_below_years": len(whole.below(years)),
             "price_per_year": whole.price_per_year(),
-            "drives": [_plain(row) for row in whole.rows],
+            "drives": [row.to_dict() for row in whole.rows],
         }
         for whole in wholes
     ]

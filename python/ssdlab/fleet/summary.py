@@ -2,13 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab.advice.setting import Setting
 from ssdlab.fleet.plan import Drive, FleetPlan
 from ssdlab.theory import endurance
 
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
+
+
+class RowJson(TypedDict):
+    """One drive at one spare area, in `result.json`."""
+
+    drive: str
+    volumes: list[str]
+    over_provisioning: float
+    waf: float | None
+    host_bytes_per_day: float | None
+    years: float | None
+    price_per_year: float | None
+    steady: bool | None
+    failure: str | None
+    key: str
+    nand_bytes_per_day: float | None
 
 
 @dataclass(frozen=True)
@@ -28,6 +44,22 @@ class Row:
     failure: str | None
     key: str
     """The run in the data set."""
+
+    def to_dict(self) -> RowJson:
+        """As in `result.json` and `data/fleet.parquet`."""
+        return {
+            "drive": self.drive,
+            "volumes": list(self.volumes),
+            "over_provisioning": self.over_provisioning,
+            "waf": self.waf,
+            "host_bytes_per_day": self.host_bytes_per_day,
+            "years": self.years,
+            "price_per_year": self.price_per_year,
+            "steady": self.steady,
+            "failure": self.failure,
+            "key": self.key,
+            "nand_bytes_per_day": self.nand_bytes_per_day,
+        }
 
     @property
     def nand_bytes_per_day(self) -> float | None:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
+from ssdlab.foreign import TableRow
 from ssdlab.quantities import format_bytes
 from ssdlab.smart.reading import TEMPERATURE_MAX_C, warning_words
 
@@ -12,7 +12,7 @@ USED_PERCENT_MAX = 90
 SPARE_PERCENT_MIN = 20
 WAF_HIGH = 5.0
 
-Row = dict[str, Any]
+Row = TableRow
 
 
 class Level(IntEnum):

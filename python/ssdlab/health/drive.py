@@ -1,15 +1,15 @@
 """What is said of one drive, as one flat row of plain values: what it counts, how long it lasts, what is wrong."""
 
 import math
-from typing import Any
 
+from ssdlab.foreign import TableRow
 from ssdlab.health import concerns, life
 from ssdlab.health.life import Life, Pace
 from ssdlab.smart import lifetime_waf
 from ssdlab.smart.change import Interval, ratio_of_steps
 from ssdlab.smart.reading import Reading
 
-Row = dict[str, Any]
+Row = TableRow
 
 _FAILING_NAMED = 3
 

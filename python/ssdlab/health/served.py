@@ -3,9 +3,9 @@
 import contextlib
 import json
 from pathlib import Path
-from typing import Any
 
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.foreign import JsonObject
 from ssdlab.health.drive import Row, row_of
 from ssdlab.serving.asking import Asked
 from ssdlab.serving.watching import LIVE, SERVED, runtime_folder
@@ -23,7 +23,7 @@ def rows() -> list[Row]:
     return found
 
 
-def _drives_at(path: Path) -> list[dict[str, Any]]:
+def _drives_at(path: Path) -> list[JsonObject]:
     with contextlib.closing(Asked(path)) as process:
-        drives: list[dict[str, Any]] = json.loads(process.ask({"ask": "smart"}))
+        drives: list[JsonObject] = json.loads(process.ask({"ask": "smart"}))
     return drives

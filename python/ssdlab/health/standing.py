@@ -1,7 +1,7 @@
 """Where a drive's write amplification stands among others: of its model, or else of its maker, by the atlas."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -18,6 +18,12 @@ COLUMNS: dict[str, pl.DataType] = {
 }
 
 
+class _Standing(TypedDict):
+    waf_share_below: float | None
+    waf_compared_with: int | None
+    waf_compared_what: str | None
+
+
 def with_standing(drives: pl.LazyFrame, atlas: Atlas | None = None) -> pl.LazyFrame:
     """Adds the share of the drives in the atlas that have a lower WAF, of how many, and of which; null where there is
     none to compare."""
@@ -26,18 +32,18 @@ def with_standing(drives: pl.LazyFrame, atlas: Atlas | None = None) -> pl.LazyFr
     def standing(frame: pl.DataFrame) -> pl.DataFrame:
         rows = frame.select("model", "capacity_bytes", "waf").iter_rows(named=True)
         added = [_standing(row, known) for row in rows]
-        columns = [pl.Series(name, [row[name] for row in added], kind) for name, kind in COLUMNS.items()]
-        return frame.with_columns(columns)
+        standings = pl.DataFrame(added, schema=COLUMNS)
+        return frame.hstack(standings)
 
     schema = {**drives.collect_schema(), **COLUMNS}
     return drives.map_batches(standing, schema=schema, streamable=True)
 
 
-def _standing(row: Mapping[str, Any], atlas: Atlas) -> dict[str, Any]:
+def _standing(row: Mapping[str, Any], atlas: Atlas) -> _Standing:
     waf: float | None = row["waf"]
     found = _others(row, atlas) if waf is not None else None
     if waf is None or found is None:
-        return dict.fromkeys(COLUMNS)
+        return {"waf_share_below": None, "waf_compared_with": None, "waf_compared_what": None}
     others, what = found
     return {
         "waf_share_below": others.share_below(waf),

@@ -1,7 +1,7 @@
 """A survey in a few figures, and the drives that matter most."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import polars as pl
 
@@ -10,6 +10,18 @@ from ssdlab.health.drive import Row
 
 _SPREAD_OF = 10
 """A spread of fewer drives says nothing."""
+
+
+class SummaryJson(TypedDict):
+    """`summary.json` of a survey."""
+
+    drives: int
+    hard_disks: int
+    by_level: dict[str, int]
+    with_both_counters: int
+    implausible: int
+    waf_percentiles: dict[str, float]
+    unread: int
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,8 @@ class Summary:
             said += f"; {_count(self.unread, 'file')} could not be read"
         return f"{said}."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SummaryJson:
+        """As in `summary.json`."""
         return {
             "drives": self.drives,
             "hard_disks": self.disks,

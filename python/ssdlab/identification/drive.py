@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems
 from ssdlab.errors import RunFailed
+from ssdlab.foreign import JsonObject
 from ssdlab.identification.evidence import Inferred
 
 DERIVED = {
@@ -20,7 +21,7 @@ DERIVED = {
 }
 """What is inferred besides keys of the drive file."""
 
-_USUAL: dict[str, Any] = {
+_USUAL: JsonObject = {
     "nand.cell": "tlc",
     "nand.channels": 4,
     "nand.dies_per_channel": 4,
@@ -83,13 +84,13 @@ def model_of(
         raise RunFailed(f"the inferred values make no drive: {error}") from None
 
 
-def _cache(values: dict[str, Any], known: Mapping[str, Inferred]) -> None:
+def _cache(values: JsonObject, known: Mapping[str, Inferred]) -> None:
     cache = known.get("slc_cache_bytes")
     if cache is not None and "slc_cache.static_bytes" not in values and "slc_cache.dynamic_bytes_max" not in values:
         values["slc_cache.dynamic_bytes_max"] = cache.value
 
 
-def _blocks(values: dict[str, Any], spare: float, *, assumed_pages: bool) -> None:
+def _blocks(values: JsonObject, spare: float, *, assumed_pages: bool) -> None:
     """As many blocks as the raw capacity takes; blocks of a usual number where their size is not known."""
     planes = values["nand.channels"] * values["nand.dies_per_channel"] * values["nand.planes_per_die"]
     row = planes * values["nand.page_bytes"]
@@ -99,9 +100,9 @@ def _blocks(values: dict[str, Any], spare: float, *, assumed_pages: bool) -> Non
     values["nand.blocks_per_plane"] = max(8, round(raw / (row * values["nand.pages_per_block"])))
 
 
-def _content(name: str, values: Mapping[str, Any], known: Mapping[str, Inferred]) -> dict[str, Any]:
-    content: dict[str, Any] = {"name": name, "description": f"inferred from outside by ssdlab identify: {name}"}
-    sources: dict[str, Any] = {}
+def _content(name: str, values: Mapping[str, Any], known: Mapping[str, Inferred]) -> JsonObject:
+    content: JsonObject = {"name": name, "description": f"inferred from outside by ssdlab identify: {name}"}
+    sources: JsonObject = {}
     for key, value in values.items():
         table, _, word = key.partition(".")
         content.setdefault(table, {})[word] = value

@@ -1,13 +1,27 @@
 """What experiments give, as plain values to keep on disk: inferred values, pictures, what could not be determined."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
 
+from ssdlab.foreign import JsonObject
 from ssdlab.report.lines import Line, Marks
 
 Number = float | int
 Value = Number | str | bool
+
+
+class InferredJson(TypedDict):
+    key: str
+    value: Value
+    low: Value
+    high: Value
+    experiment: str
+
+
+class UndeterminedJson(TypedDict):
+    key: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -23,6 +37,16 @@ class Inferred:
     high: Value
     experiment: str
 
+    def to_dict(self) -> InferredJson:
+        """As in `result.json`."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "experiment": self.experiment,
+        }
+
 
 @dataclass(frozen=True)
 class Undetermined:
@@ -30,6 +54,10 @@ class Undetermined:
 
     key: str
     reason: str
+
+    def to_dict(self) -> UndeterminedJson:
+        """As in `result.json`."""
+        return {"key": self.key, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -67,11 +95,8 @@ class Outcome:
     """In their order, for a model to repeat."""
     seconds: float = 0.0
     """On the clock of the drive."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     """Measurements that later experiments and the fit need, as plain JSON values."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Outcome":

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from ssdlab.foreign import JsonObject
 from ssdlab.identification.bench import Bench, Experiment, Limits
 from ssdlab.identification.box import Box
 from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined, Written
@@ -30,7 +31,7 @@ class Found:
     inferred: dict[str, Inferred] = field(default_factory=dict)
     pictures: list[Picture] = field(default_factory=list)
     undetermined: list[Undetermined] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, JsonObject] = field(default_factory=dict)
     written: list[Written] = field(default_factory=list)
     seconds: float = 0.0
 

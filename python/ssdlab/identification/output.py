@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from markupsafe import Markup
 from rich.table import Table
 
 from ssdlab.drives import to_toml
+from ssdlab.engine import plain
+from ssdlab.foreign import JsonObject
 from ssdlab.identification.drive import DERIVED, Model
-from ssdlab.identification.evidence import Inferred, Picture
+from ssdlab.identification.evidence import Inferred, InferredJson, Picture, UndeterminedJson
 from ssdlab.identification.identify import Found
 from ssdlab.report import page, parts
 from ssdlab.report.charts.published import published_lines
@@ -72,14 +73,33 @@ def _ordered(found: Found) -> list[Inferred]:
     return sorted(found.inferred.values(), key=lambda each: (each.key not in DERIVED, each.key))
 
 
-def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -> dict[str, Any]:
+class _Origin(TypedDict):
+    version: str
+    seed: int
+    target: JsonObject
+
+
+class IdentifiedJson(TypedDict):
+    """`result.json` of an identification."""
+
+    ssdlab: _Origin
+    capacity_bytes: int
+    written_bytes: int
+    seconds: float
+    inferred: list[InferredJson]
+    undetermined: list[UndeterminedJson]
+    assumed: list[str]
+    drive: plain.Drive
+
+
+def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -> IdentifiedJson:
     return {
         "ssdlab": {"version": version("ssdlab"), "seed": seed, "target": dict(target)},
         "capacity_bytes": found.capacity_bytes,
         "written_bytes": found.written_bytes,
         "seconds": found.seconds,
-        "inferred": [asdict(each) for each in _ordered(found)],
-        "undetermined": [asdict(each) for each in found.undetermined],
+        "inferred": [each.to_dict() for each in _ordered(found)],
+        "undetermined": [each.to_dict() for each in found.undetermined],
         "assumed": list(model.assumed),
         "drive": model.file.specification,
     }

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class Store:
         return Outcome.from_dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 
     def keep(self, name: str, outcome: Outcome) -> None:
-        write_text(self._file(name), json.dumps(outcome.to_dict()) + "\n")
+        write_text(self._file(name), json.dumps(asdict(outcome)) + "\n")
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.json"

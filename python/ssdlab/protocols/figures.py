@@ -1,11 +1,21 @@
 """What a step gave, the same of simulated and real drives: plain values, null where a target does not tell."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from ssdlab.results.job_result import DirectionResult
 from ssdlab.results.latency import NONE, Latency, merged
+
+
+class RatesJson(TypedDict):
+    ios: int
+    moved_bytes: int
+    iops: float | None
+    mb_s: float | None
+    mean_us: float | None
+    p99_us: float | None
+    p999_us: float | None
 
 
 @dataclass(frozen=True)
@@ -19,6 +29,37 @@ class Rates:
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
+
+    def to_dict(self) -> RatesJson:
+        """As in `result.json`."""
+        return {
+            "ios": self.ios,
+            "moved_bytes": self.moved_bytes,
+            "iops": self.iops,
+            "mb_s": self.mb_s,
+            "mean_us": self.mean_us,
+            "p99_us": self.p99_us,
+            "p999_us": self.p999_us,
+        }
+
+
+class FiguresJson(TypedDict):
+    """A step of a protocol in `result.json`."""
+
+    point: str
+    step: str
+    shown: bool
+    waf: float | None
+    waf_reason: str | None
+    written_bytes: int
+    read_bytes: int
+    seconds: float | None
+    read: RatesJson | None
+    write: RatesJson | None
+    rounds: int | None
+    steady: bool | None
+    commands: list[str]
+    job_texts: list[str]
 
 
 @dataclass(frozen=True)
@@ -42,8 +83,24 @@ class Figures:
     commands: Sequence[str] = ()
     job_texts: Sequence[str] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> FiguresJson:
+        """A step in `result.json`."""
+        return {
+            "point": self.point,
+            "step": self.step,
+            "shown": self.shown,
+            "waf": self.waf,
+            "waf_reason": self.waf_reason,
+            "written_bytes": self.written_bytes,
+            "read_bytes": self.read_bytes,
+            "seconds": self.seconds,
+            "read": self.read.to_dict() if self.read else None,
+            "write": self.write.to_dict() if self.write else None,
+            "rounds": self.rounds,
+            "steady": self.steady,
+            "commands": list(self.commands),
+            "job_texts": list(self.job_texts),
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":

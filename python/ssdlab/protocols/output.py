@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rich.table import Table
 
+from ssdlab.foreign import JsonObject
 from ssdlab.protocols.contract import Protocol
 from ssdlab.protocols.figures import COLUMNS, Figures
 from ssdlab.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
@@ -96,6 +97,22 @@ def write_incomplete(
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
+class OriginJson(TypedDict):
+    version: str
+    seed: int
+    target: JsonObject
+    failure: str | None
+    interrupted: bool
+
+
+class ProtocolJson(TypedDict):
+    name: str
+    title: str
+    source: str
+    quick: bool
+    given_up: str | None
+
+
 def _content(
     protocol: Protocol,
     figures: Sequence[Figures],
@@ -106,22 +123,20 @@ def _content(
     extra: Mapping[str, Any],
     failure: str | None = None,
     interrupted: bool = False,
-) -> dict[str, Any]:
-    return {
-        "ssdlab": {
-            "version": version("ssdlab"),
-            "seed": seed,
-            "target": dict(target),
-            "failure": failure,
-            "interrupted": interrupted,
-        },
-        "protocol": {
-            "name": protocol.name,
-            "title": protocol.title,
-            "source": protocol.source,
-            "quick": quick,
-            "given_up": protocol.quick_gives_up if quick else None,
-        },
-        **extra,
-        "steps": [each.to_dict() for each in figures],
+) -> JsonObject:
+    origin: OriginJson = {
+        "version": version("ssdlab"),
+        "seed": seed,
+        "target": dict(target),
+        "failure": failure,
+        "interrupted": interrupted,
     }
+    described: ProtocolJson = {
+        "name": protocol.name,
+        "title": protocol.title,
+        "source": protocol.source,
+        "quick": quick,
+        "given_up": protocol.quick_gives_up if quick else None,
+    }
+    # A study adds keys of its own.
+    return {"ssdlab": origin, "protocol": described, **extra, "steps": [each.to_dict() for each in figures]}

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 from ssdlab.diagnosis import clock, read_speed
 from ssdlab.errors import RunFailed
@@ -32,6 +32,31 @@ class Choices:
     dry_run: bool = False
 
 
+class ReadSpeedJson(TypedDict):
+    before: float | None
+    after: float | None
+    clock: Literal["simulated", "wall"]
+
+
+class RefreshedJson(TypedDict):
+    """What `ssdlab refresh --json` prints."""
+
+    path: str
+    kind: str
+    dry_run: bool
+    planned_bytes: int
+    skipped_bytes: dict[str, int]
+    """By reason."""
+    resumed_at_byte: int
+    rewritten_bytes: int
+    zero_bytes: int
+    read_mb_s: ReadSpeedJson
+    wall_seconds: float
+    share_of_rated_tbw: float | None
+    host_written_bytes_before: int | None
+    notes: list[str]
+
+
 @dataclass
 class Refreshed:
     """What was done, and what it gave. None is what was not measured or is not known."""
@@ -51,7 +76,7 @@ class Refreshed:
     """What the drive's SMART counts as written over its life, before this."""
     notes: list[str] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RefreshedJson:
         """For JSON."""
         return {
             "path": str(self.place.path),

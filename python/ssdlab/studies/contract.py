@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     import polars
@@ -25,6 +25,34 @@ class Range:
 Printed = Literal["figure", "text", "ours"]
 """How a source gives a figure: as a number in a table or picture, as a number in its text, or in words or a picture
 without a number, so that the number next to them is our reading."""
+
+
+class BoundsJson(TypedDict):
+    min: float
+    max: float | None
+
+
+class RowJson(TypedDict):
+    """A row of a study in `result.json`."""
+
+    group: str
+    what: str
+    published: float | BoundsJson | None
+    printed: Printed | None
+    simulated: float | None
+    unit: str
+    deviation: float | None
+    deviation_in: Literal["unit", "share"]
+    tolerance: float | None
+    verdict: "Verdict | None"
+    fitted_parameters: list[str]
+    fitted_to_points: int
+    left_out: bool
+    unexplained: bool
+    unfitted: float | None
+    unfitted_deviation: float | None
+    spread: BoundsJson | None
+    note: str
 
 
 class Verdict(StrEnum):
@@ -128,11 +156,15 @@ class Row:
             return Verdict.SATURATED
         return Verdict.MET
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RowJson:
         """As `result.json` has it. A range is {"min", "max"}; `deviation` is a share, or in the unit with points."""
-        figure: Any = self.published
-        if isinstance(figure, Range):
-            figure = {"min": figure.low, "max": figure.high}
+        published = self.published
+        figure: float | BoundsJson | None
+        match published:
+            case Range():
+                figure = {"min": published.low, "max": published.high}
+            case _:
+                figure = published
         return {
             "group": self.group,
             "what": self.what,

@@ -1,16 +1,24 @@
 """What a study adds to the files of its steps on a real drive: the published figures next to those measured."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.protocols.page import Extra
 from ssdlab.report import wording
-from ssdlab.studies.contract import Range, Row, Study
+from ssdlab.studies.contract import BoundsJson, Range, Row, Study
 
 if TYPE_CHECKING:
     from ssdlab.report.figure import Figure
 
-_KEYS = ("group", "what", "published", "measured", "unit", "deviation", "note")
+
+class _RowJson(TypedDict):
+    group: str
+    what: str
+    published: float | BoundsJson | None
+    measured: float | None
+    unit: str
+    deviation: float | None
+    note: str
 
 
 def extra(study: Study, rows: Sequence[Row]) -> Extra:
@@ -27,9 +35,17 @@ def extra(study: Study, rows: Sequence[Row]) -> Extra:
     return Extra(content, study.title, finding(rows), _pictures(rows), sections)
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _plain(row: Row) -> _RowJson:
     entry = row.to_dict()
-    return {key: entry["simulated" if key == "measured" else key] for key in _KEYS}
+    return {
+        "group": entry["group"],
+        "what": entry["what"],
+        "published": entry["published"],
+        "measured": entry["simulated"],
+        "unit": entry["unit"],
+        "deviation": entry["deviation"],
+        "note": entry["note"],
+    }
 
 
 def _pictures(rows: Sequence[Row]) -> "list[Figure]":

@@ -1,17 +1,50 @@
 """The files of a study, all or none: report.html, its pictures as SVG and PNG, result.json, series in data/."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import data_file, data_name, staged
-from ssdlab.specification import Specification
+from ssdlab.specification import Specification, SpecificationJson
 from ssdlab.studies.context import Context
-from ssdlab.studies.contract import Study, StudyResult
+from ssdlab.studies.contract import RowJson, Study, StudyResult
 from ssdlab.studies.page import PAGE_NAME, all_page, scale_notice, study_page
+
+
+class SpecifiedJson(SpecificationJson):
+    """A specification with its hash."""
+
+    sha256: str
+
+
+class TableJson(TypedDict):
+    heading: str
+    columns: list[str]
+    rows: list[list[str | float | None]]
+    caption: str
+
+
+class AssumptionJson(TypedDict):
+    what: str
+    why: str
+
+
+class StudyJson(TypedDict):
+    """`result.json` of a study."""
+
+    study: str
+    title: str
+    source: str
+    seed: int
+    full: bool
+    finding: str | None
+    rows: list[RowJson]
+    tables: list[TableJson]
+    assumptions: list[AssumptionJson]
+    notes: list[str]
+    specifications: dict[str, SpecifiedJson]
 
 
 def write(study: Study, result: StudyResult, context: Context, directory: Path, command_line: str) -> list[str]:
@@ -41,7 +74,7 @@ def write_all(results: Sequence[tuple[Study, StudyResult, Context]], directory: 
     return ["result.json", PAGE_NAME]
 
 
-def study_dict(study: Study, result: StudyResult, context: Context) -> dict[str, Any]:
+def study_dict(study: Study, result: StudyResult, context: Context) -> StudyJson:
     """The JSON object of a study: rows as data, what was assumed, and the specification of every run."""
     return {
         "study": study.name,
@@ -51,15 +84,23 @@ def study_dict(study: Study, result: StudyResult, context: Context) -> dict[str,
         "full": context.full,
         "finding": result.finding,
         "rows": [row.to_dict() for row in result.rows],
-        "tables": [asdict(table) for table in result.tables],
-        "assumptions": [asdict(assumption) for assumption in study.assumptions],
+        "tables": [
+            {
+                "heading": table.heading,
+                "columns": list(table.columns),
+                "rows": [list(row) for row in table.rows],
+                "caption": table.caption,
+            }
+            for table in result.tables
+        ],
+        "assumptions": [{"what": each.what, "why": each.why} for each in study.assumptions],
         "notes": list(result.notes),
         "specifications": {label: _specified(each) for label, each in context.specifications.items()},
     }
 
 
-def _specified(specification: Specification) -> Mapping[str, Any]:
-    return specification.to_dict() | {"sha256": specification.hash()}
+def _specified(specification: Specification) -> SpecifiedJson:
+    return {**specification.to_dict(), "sha256": specification.hash()}
 
 
 def _json(content: object) -> str:

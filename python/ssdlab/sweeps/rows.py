@@ -2,10 +2,10 @@
 
 import io
 import json
-from typing import Any
 
 import polars as pl
 
+from ssdlab.foreign import TableRow
 from ssdlab.results import Result
 from ssdlab.results.speed import speed
 from ssdlab.sweeps.points import Point
@@ -17,7 +17,7 @@ def column(axis: str) -> str:
     return axis.replace(".", "_").replace("-", "_")
 
 
-def row(point: Point, result: Result, endurance_cycles: int) -> dict[str, Any]:
+def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
     """Columns in a fixed order: the axes, then figures. Not measured is None; nothing is of this machine."""
     found = speed(result)
     capacity, ledger, as_sold = result.capacity, result.ledger, result.specification.as_sold
@@ -60,7 +60,7 @@ def row(point: Point, result: Result, endurance_cycles: int) -> dict[str, Any]:
     }
 
 
-def parquet(content: dict[str, Any]) -> bytes:
+def parquet(content: TableRow) -> bytes:
     """One row as a Parquet file: the same bytes for the same row."""
     buffer = io.BytesIO()
     frame = pl.DataFrame({name: [value] for name, value in content.items()}, schema_overrides=_types(content))
@@ -68,10 +68,12 @@ def parquet(content: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _types(content: dict[str, Any]) -> dict[str, Any]:
+def _types(content: TableRow) -> dict[str, type[pl.DataType]]:
     """Types that do not hang on whether a figure happens to be missing or whole."""
-    kept_as_text = {"failure": pl.String, "steady_reached": pl.Boolean}
-    figures = {name: pl.Float64 for name, value in content.items() if value is None and name not in kept_as_text}
+    kept_as_text: dict[str, type[pl.DataType]] = {"failure": pl.String, "steady_reached": pl.Boolean}
+    figures: dict[str, type[pl.DataType]] = {
+        name: pl.Float64 for name, value in content.items() if value is None and name not in kept_as_text
+    }
     return figures | {name: kind for name, kind in kept_as_text.items() if name in content}
 
 

@@ -10,7 +10,6 @@ than its part of the drive.
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from ssdlab.drives import ResolvedDrive, Source
 from ssdlab.drives.namespaces import KEY, Namespace, allocated_bytes, named
@@ -77,7 +76,7 @@ def share_of(drive: ResolvedDrive, namespace: Namespace) -> tuple[Fraction, Reso
     file = drive.file
     wanted = Fraction(namespace.size_bytes, allocated_bytes(file.namespaces, drive.capacity.user_bytes))
     blocks = max(1, round(file.nand.blocks_per_plane * wanted))
-    values: dict[str, Any] = {"nand.blocks_per_plane": blocks, "ftl.user_bytes": namespace.size_bytes}
+    values: dict[str, int] = {"nand.blocks_per_plane": blocks, "ftl.user_bytes": namespace.size_bytes}
     for key in _SIZES:
         table, _, name = key.partition(".")
         if size := getattr(getattr(file, table), name):

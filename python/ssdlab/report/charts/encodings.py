@@ -6,12 +6,13 @@ from typing import Any, Protocol
 import altair as alt
 import polars as pl
 
+from ssdlab.foreign import TableRow
 from ssdlab.report import wording
 from ssdlab.report.figure import Key, KeyEntry
 from ssdlab.report.theme import LIGHT
 from ssdlab.report.variant import PARTS, ComparedVariant
 
-Row = dict[str, Any]
+Row = TableRow
 # What a builder may give back; Altair's own methods are typed to return unions of these.
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 

@@ -3,7 +3,6 @@
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ssdlab.drives import load
 from ssdlab.quantities import parse_bytes_with_unit
@@ -12,9 +11,17 @@ from ssdlab.studies.real_drives import loads, measuring
 from ssdlab.targets import simulated
 
 
+class AskedRow(measuring.MeasuredJson):
+    """The row of `result.json`."""
+
+    drive: str
+    workload: str
+    in_use_gib: float
+
+
 def run(
     drive_name: str, workload: str, in_use: str | None, *, seed: int, scale: Fraction | None, output: Path
-) -> dict[str, Any]:
+) -> AskedRow:
     """The row, also written to `result.json` in `output`. Raises InputError and RunFailed."""
     load_asked, drive = loads.parse(workload), load(drive_name)
     in_use_bytes = parse_bytes_with_unit(in_use) if in_use else drive.ftl.user_bytes
@@ -23,7 +30,7 @@ def run(
     )
     check_writable(output)
     found = measuring.measured(simulated.run(specification), load_asked)
-    row = {
+    row: AskedRow = {
         "drive": drive_name,
         "workload": workload,
         "in_use_gib": in_use_bytes / (1 << 30),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
@@ -34,6 +34,15 @@ _GIB = 1 << 30
 _MIB = 1 << 20
 
 
+class MeasuredJson(TypedDict):
+    """The figures of a row of `result.json`; latencies by rank (`p50`, `p99`)."""
+
+    host_write_mib_s: float | None
+    waf: float | None
+    read_us: dict[str, float | None]
+    write_us: dict[str, float | None]
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a run gave. None: not measured in such a run."""
@@ -43,9 +52,9 @@ class Measured:
     read_us: Mapping[str, float | None] | None = None
     write_us: Mapping[str, float | None] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> MeasuredJson:
         """As a row of `result.json` has it."""
-        nothing = dict.fromkeys(RANKS)
+        nothing: dict[str, float | None] = dict.fromkeys(RANKS)
         return {
             "host_write_mib_s": self.host_write_mib_s,
             "waf": self.waf,

@@ -2,8 +2,8 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
+from ssdlab.foreign import JsonObject
 from ssdlab.safety import sysfs
 
 # Fields of /sys/block/DISK/stat (the kernel's Documentation/block/stat.rst), counted from 0.
@@ -32,7 +32,7 @@ class DiskUse:
         text = sysfs.read(sysfs.folder_of(disk) / "stat") if disk else None
         return cls(disk, tuple(map(int, text.split())) if text else None, time.monotonic())
 
-    def since(self, before: "DiskUse") -> list[dict[str, Any]]:
+    def since(self, before: "DiskUse") -> list[JsonObject]:
         """fio's `disk_util`: counts and milliseconds of what lay between, and the share of busy time in percent."""
         if self.counts is None or before.counts is None:
             return []

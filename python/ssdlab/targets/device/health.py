@@ -6,9 +6,9 @@ What cannot be read is said with its reason; a measurement goes on without it.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab import safety
 from ssdlab.errors import InputError
@@ -39,6 +39,25 @@ class Health:
     read: Callable[[], ReadOut]
 
 
+class IntervalJson(TypedDict):
+    value: float
+    low: float
+    high: float
+
+
+class PhaseJson(TypedDict):
+    """What a drive counted during a job, in a result."""
+
+    host_written_bytes: int | None
+    nand_written_bytes: int | None
+    waf: IntervalJson | None
+    resolution: str | None
+    reason: str | None
+    assumed: list[str]
+    temperature_c: float | None
+    critical_warning: int | None
+
+
 @dataclass(frozen=True)
 class Phase:
     """What a drive counted between two readings."""
@@ -58,12 +77,14 @@ class Phase:
     def nand_bytes(self) -> int | None:
         return self.change.nand_bytes if self.change else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PhaseJson:
+        """As in a result's `ssdlab.smart`."""
         found = self.change
+        waf = found.waf if found else None
         return {
             "host_written_bytes": found.host_bytes if found else None,
             "nand_written_bytes": found.nand_bytes if found else None,
-            "waf": asdict(found.waf) if found and found.waf else None,
+            "waf": {"value": waf.value, "low": waf.low, "high": waf.high} if waf else None,
             "resolution": found.resolution if found else None,
             "reason": self.reason,
             "assumed": list(found.assumed) if found else [],

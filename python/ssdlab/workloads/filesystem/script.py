@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
@@ -51,7 +50,7 @@ class Command:
     name: str
     files: tuple[str, ...] = ()
     size: Size | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, int] = field(default_factory=dict)
     fileio: Fileio | None = None
     text: str = ""
 
@@ -132,7 +131,7 @@ def _command(words: Sequence[str], where: str) -> Command:
     if name not in _FORMS:
         raise InputError(f"{where}: {name!r} is not a command{near(name, [*_FORMS, 'sysbench', 'repeat'])}; {_KNOWN}")
     form = _FORMS[name]
-    options: dict[str, Any] = {}
+    options: dict[str, int] = {}
     plain = []
     for word in rest:
         key, equals, value = word.partition("=")
@@ -181,7 +180,7 @@ _FORMS: dict[str, _Form] = {
 _KNOWN = f"known are {', '.join(_FORMS)}, sysbench and repeat"
 
 
-def _option(key: str, value: str, form: _Form, where: str) -> Any:
+def _option(key: str, value: str, form: _Form, where: str) -> int:
     kind = form.options[key]
     if kind is None:
         return True
