@@ -1,5 +1,7 @@
-// One chart over time on a canvas: lines, or areas one on the other. Hand-made because eight of them are drawn ten times a
-// second next to the picture; a chart library takes as long for one as this for all.
+// One chart over time on a canvas: lines, or stacked areas. Eight of them are drawn ten times a second next to the picture.
+// The same chart through uPlot 1.6.32 takes 150 lines instead of 312, adds 51 kB (22 kB compressed) to the page, and draws
+// more slowly: eight charts of two lines with 600 points take 4.4 to 6.4 ms instead of 2.4 to 2.8 ms, with 5,000 points 12
+// to 15 ms instead of 11 to 12 ms (medians in headless Chromium).
 
 import { themeColour } from "./palette.js";
 
