@@ -1,4 +1,4 @@
-"""A laboratory for solid-state drives: what do spare area, free space, TRIM and fragmentation do to a drive?
+"""A laboratory for solid-state drives: how do spare area, free space, TRIM and fragmentation affect a drive?
 
     import ssdlab
 
@@ -9,9 +9,10 @@
     compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
     compared.frame(), compared.plot(), compared.write("out/compared")
 
-Each function does what the command of its name does, and raises InputError where the input is wrong, RunFailed where a
-run broke. Results have a frame, a chart and a form for notebooks (`ssdlab.report.shown`). A script needs no
-`if __name__ == "__main__"` for runs in several processes. Importing this is light: a name is loaded when it is used.
+Each function does the same as the command of its name. It raises InputError if the input is wrong and RunFailed if a
+run fails. Results have a frame, a chart and a display for notebooks (`ssdlab.report.shown`). A script that executes
+runs in several processes does not need `if __name__ == "__main__"`. The import is fast: each name is loaded at its
+first use.
 """
 
 from importlib import import_module

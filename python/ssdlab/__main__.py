@@ -1,4 +1,4 @@
-"""`python -m ssdlab` is `ssdlab`."""
+"""Makes `python -m ssdlab` the same as `ssdlab`."""
 
 from ssdlab.cli import main
 

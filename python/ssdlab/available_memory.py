@@ -1,6 +1,6 @@
-"""How much memory this process may still take: of the machine, of its control groups, of its own address space.
+"""The memory that this process can still allocate, limited by the machine, its control groups and its address space.
 
-Only Linux reports it; elsewhere nothing is known.
+Only Linux reports these limits; on other systems they are unknown.
 """
 
 import resource
@@ -13,12 +13,12 @@ _PAGE_BYTES = resource.getpagesize()
 
 
 def available_bytes() -> int | None:
-    """The least of what machine, control groups and address space leave; None where the system does not say."""
+    """The smallest amount that machine, control groups and address space leave; None if the system reports none."""
     return min((max(0, left) for left in _all_left()), default=None)
 
 
 def address_space_bytes() -> int | None:
-    """What `ulimit -v` leaves; None without such a limit, or where the system does not say."""
+    """The bytes that `ulimit -v` leaves; None without this limit, or if the system does not report it."""
     try:
         return next(_of_address_space(), None)
     except (OSError, ValueError, IndexError):
@@ -31,7 +31,7 @@ def _all_left() -> Iterator[int]:
         yield from _of_control_groups()
         yield from _of_address_space()
     except (OSError, ValueError, KeyError, IndexError):
-        # Files of /proc and /sys that are missing, or in another form than Linux gives them.
+        # Files of /proc and /sys are missing or have an unexpected format.
         return
 
 
@@ -40,14 +40,14 @@ def _of_machine() -> int:
 
 
 def _of_control_groups() -> Iterator[int]:
-    """What each group that the process is in leaves, up to the root: a group may not take more than those above it."""
+    """What each control group of the process leaves, from its own up to the root: the limits of all of them apply."""
     for line in (_PROC / "self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         is_unified = not controllers
         if not is_unified and "memory" not in controllers.split(","):
             continue
         root = _CONTROL_GROUPS if is_unified else _CONTROL_GROUPS / "memory"
-        # Within a container the path may be that outside of it; then the root is the group itself.
+        # In a container, the path can be the path outside the container; the root is then the group itself.
         group = root / path.lstrip("/")
         for folder in (group, *group.parents):
             if folder.is_relative_to(root):
@@ -63,7 +63,7 @@ def _of_unified_group(folder: Path) -> Iterator[int]:
 
 
 def _of_group(folder: Path) -> Iterator[int]:
-    """Of the first version of control groups; without a limit theirs is larger than any memory."""
+    """What a group of control groups version 1 leaves. Without a limit, its limit is larger than any memory."""
     limit = folder / "memory.limit_in_bytes"
     if limit.exists():
         statistics = _numbers(folder / "memory.stat")
@@ -72,13 +72,13 @@ def _of_group(folder: Path) -> Iterator[int]:
 
 
 def _of_address_space() -> Iterator[int]:
-    """`ulimit -v`, which counts what is reserved, used or not."""
+    """What `ulimit -v` leaves. It counts reserved memory, used or not."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY:
         yield limit - int((_PROC / "self/statm").read_text().split()[0]) * _PAGE_BYTES
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """Reads lines of a name and a number."""
     lines = (line.split() for line in file.read_text().splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1}

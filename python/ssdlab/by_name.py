@@ -1,6 +1,6 @@
-"""How an experiment is found by its name: one of a list of names, in a module of its own.
+"""Finds an experiment by its name in a list of names. Each experiment has a module of its own.
 
-The module is imported when it is asked for, so that a list costs nothing.
+The module is imported only when it is used, so that printing the list of names costs nothing.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,10 @@ from ssdlab.errors import InputError, near
 
 
 def by_name(kind: str, name: str, names: Sequence[str], module: str) -> Any:
-    """What that module calls by the kind's name in capitals; `module` has `{}` where the name stands.
+    """The attribute of the experiment's module that has the name of the kind in capitals.
 
-    Raises InputError with the names there are.
+    `module` is the module's path, with `{}` in place of the name. Raises InputError, with the known names, if `name` is
+    not in `names`.
     """
     if name not in names:
         raise InputError(f"no {kind} {name!r}{near(name, names)} (known: {', '.join(names)})")

@@ -1,4 +1,4 @@
-"""What can go wrong from a user's side, and how it is said."""
+"""The errors and notes that a user sees, and helpers for their messages."""
 
 import difflib
 import errno
@@ -8,30 +8,30 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of writing that say nothing of the file."""
+"""Error numbers of writes that say nothing about the file itself, such as a full disk."""
 
 
 class InputError(Exception):
-    """The input was wrong: exit code 2. The message names the file, the key or line, the value and what is allowed."""
+    """The input is wrong; exit code 2. The message names the file, the key or line, the value and what is allowed."""
 
 
 class RunFailed(Exception):
-    """The input was right and the run failed all the same: exit code 1."""
+    """The input is right, but the run failed; exit code 1."""
 
 
 class Note(UserWarning):
-    """All is well, and done in another way than the user may expect. The command line says it on stderr."""
+    """The command succeeds, but not in the way that the user probably expects. Printed on stderr."""
 
 
 def notify(notes: Iterable[str]) -> None:
-    """Warns of each: the command line prints them on stderr, a program may filter them as any warning."""
+    """Issues each note as a warning: the command line prints it on stderr, and a program can filter it."""
     for note in notes:
         warnings.warn(note, Note, stacklevel=3)
 
 
 @contextmanager
 def naming(file: Path | Callable[[], Path]) -> Iterator[None]:
-    """A full disk within is said with the file's name, which the system leaves out. Raises RunFailed."""
+    """Raises RunFailed with the file's name if the disk is full (NO_ROOM) inside the block: the OSError has no name."""
     try:
         yield
     except OSError as error:
@@ -42,12 +42,12 @@ def naming(file: Path | Callable[[], Path]) -> Iterator[None]:
 
 
 def check_word(option: str, value: str, allowed: Sequence[str]) -> None:
-    """InputError unless the value is one of the words."""
+    """Raises InputError unless the value is one of the allowed words."""
     if value not in allowed:
         raise InputError(f"{option} is {value!r}{near(value, allowed)}; allowed: {', '.join(allowed)}")
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A clause that names the known words nearest to `name`, or nothing when none is near."""
+    """A clause that names the known words closest to `name`, or "" if none is close."""
     matches = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""

@@ -1,7 +1,7 @@
-"""Packages that only some commands need, and what installs each.
+"""Packages that only some commands need, and the extras that install each of them.
 
-`pyproject.toml` has the extras; `tests/tidy/test_extras.py` compares the two. Not for packages that every command may
-need: those are dependencies.
+`pyproject.toml` defines the extras; `tests/tidy/test_extras.py` compares the two. Not for packages that every command
+can need: those are dependencies.
 """
 
 EXTRAS = {
@@ -14,11 +14,11 @@ EXTRAS = {
     "uvicorn": ["live"],
     "websockets": ["live"],
 }
-"""The extras of ssdlab that install a package."""
+"""For each optional package, the extras of ssdlab that install it."""
 
 
 def in_words(error: ImportError) -> str | None:
-    """What to install for a module that was not found; None where no extra has it."""
+    """The message that says how to install a missing module; None for other errors, or if no extra installs it."""
     package = (error.name or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or package not in EXTRAS:
         return None

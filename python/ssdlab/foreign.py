@@ -1,12 +1,12 @@
-"""Objects whose keys others define: JSON of fio, smartctl and nvme-cli, TOML before it is checked, rows of polars.
+"""Types of objects whose keys others define: JSON of fio, smartctl and nvme-cli, unchecked TOML, rows of polars.
 
-Not for JSON that ssdlab or its engine makes: such objects have types that name their keys.
+Not for JSON that ssdlab or its engine writes: those objects have types that name their keys.
 """
 
 from typing import Any
 
 JsonObject = dict[str, Any]
-"""A JSON object, or a TOML table, as it was read: any key may be missing, and any value be of another type."""
+"""A JSON object or TOML table as read: any key can be missing, and any value can have another type than expected."""
 
 TableRow = dict[str, Any]
-"""A row of a polars frame, by column: the schema of the frame has the types."""
+"""A row of a polars frame, by column name. The schema of the frame defines the types."""

@@ -1,4 +1,4 @@
-"""Quantities as people write them: shares, scales, sizes. Parsing is exact (decimal), printing is for people.
+"""Shares, scales and sizes as text. Parsing is exact (decimal); formatting rounds for readers.
 
 Not for the sizes of fio job files, where `k` means 1024: those follow fio's rules, in `ssdlab.workloads.jobs`.
 """
@@ -10,7 +10,7 @@ from fractions import Fraction
 from ssdlab.errors import InputError
 
 OVER_PROVISIONING_MAX = 10
-"""With more spare area, ten times what the host may use, write amplification is 1 whatever the workload does."""
+"""The largest spare area allowed, as a share. With ten times the user capacity, write amplification is 1 anyway."""
 
 _DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 _BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
@@ -23,9 +23,9 @@ _RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
 
 
 def parse_share(text: str) -> float:
-    """A share such as `7%` or `0.07`, as a number (0.07). It may pass 100 %, but not be negative.
+    """A share such as `7%` or `0.07`, as a number (0.07). It can exceed 100 %, but cannot be negative.
 
-    A number above 1 without a percent sign is refused: `7` for `7%` is too likely a slip.
+    A number above 1 without a percent sign is refused, because `7` is probably a mistake for `7%`.
     """
     stripped = text.strip()
     is_percent = stripped.endswith("%")
@@ -52,9 +52,9 @@ def parse_spare_area(text: str) -> float:
 
 
 def spare_area_of(op: float | str) -> float:
-    """A spare area that a program gives: a text as the command line takes it, or a number that is a share (0.07).
+    """The spare area given to a Python function: a text as on the command line, or a number that is a share (0.07).
 
-    A number above 1 is refused as its text would be: 7 is not 7 %.
+    A number above 1 is refused, as its text would be: 7 is not 7 %.
     """
     try:
         return parse_spare_area(op if isinstance(op, str) else repr(float(op)).removesuffix(".0"))
@@ -63,7 +63,7 @@ def spare_area_of(op: float | str) -> float:
 
 
 def parse_spare_areas(text: str) -> list[float]:
-    """A list of spare areas with commas between, such as `0%,7%,28%`."""
+    """A list of spare areas separated by commas, such as `0%,7%,28%`."""
     return [parse_spare_area(part) for part in text.split(",")]
 
 
@@ -103,7 +103,7 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_bytes_with_unit(text: str) -> int:
-    """A size that says its unit: where hundreds of gigabytes are usual, a bare `500` is too likely a slip."""
+    """A size with a required unit: where hundreds of gigabytes are usual, a bare `500` is probably a mistake."""
     size = parse_bytes(text)
     if text.strip()[-1].isdigit() and size:
         raise InputError(f"{text!r} has no unit; write {text.strip()}GB, or {text.strip()}B if bytes are meant")
@@ -111,7 +111,7 @@ def parse_bytes_with_unit(text: str) -> int:
 
 
 def parse_duration_ns(text: str) -> int:
-    """A time such as `10min`, `600s`, `1h` or `500ms`, in nanoseconds: above 0. The unit has to be given."""
+    """A time such as `10min`, `600s`, `1h` or `500ms`, in nanoseconds: above 0. The unit is required."""
     allowed = f"a time above 0 with one of {', '.join(_UNIT_NS)} behind it, such as 10min"
     match = _SIZE.fullmatch(text)
     factor = _UNIT_NS.get(match[2]) if match else None
@@ -124,7 +124,7 @@ def parse_duration_ns(text: str) -> int:
 
 
 def format_share(share: float) -> str:
-    """`7 %`, `7.37 %`: two decimals at most, none without need."""
+    """`7 %`, `7.37 %`: at most two decimals, without trailing zeros."""
     if abs(share) >= 10_000:
         return f"{share * 100:.3g} %"
     text = f"{share * 100:.2f}".rstrip("0").rstrip(".")
@@ -132,22 +132,22 @@ def format_share(share: float) -> str:
 
 
 def format_scale(scale: Fraction) -> str:
-    """`1/16`; `1` for a full one."""
+    """`1/16`; `1` for the full size."""
     return str(scale)
 
 
 def format_bytes(size: int) -> str:
-    """In decimal units, as drives are sold: `480.1 GB`."""
+    """The size in decimal units, which drives are sold in: `480.1 GB`."""
     return _format_in(size, _DECIMAL_UNITS)
 
 
 def format_bytes_binary(size: int) -> str:
-    """In binary units, as flash is made: `512 GiB`."""
+    """The size in binary units, which flash memory is made in: `512 GiB`."""
     return _format_in(size, {"B": 1} | _BINARY_UNITS)
 
 
 def format_count(count: int) -> str:
-    """`117,212,886`."""
+    """The count with thousands separators: `117,212,886`."""
     return f"{count:,}"
 
 
@@ -168,7 +168,7 @@ def _decimal(digits: str, text: str, allowed: str) -> Decimal:
         raise InputError(f"{text!r} is not {allowed}") from None
     if not value.is_finite():
         raise InputError(f"{text!r} is not {allowed}")
-    # An exponent of thousands would make an exact fraction of millions of digits.
+    # An exponent in the thousands would make an exact fraction with thousands of digits.
     if value != 0 and abs(value.adjusted()) > 300:
         raise InputError(f"{text!r} is too large or too small for {allowed}")
     return value

@@ -1,7 +1,7 @@
-"""Many runs, one seam: specifications in, results as they come.
+"""Executes many runs: takes specifications, yields results as they finish.
 
-The runs go to worker processes on this machine. Results do not depend on the number of workers, so that a cluster may
-take this place. Not for showing progress: it is reported to the caller, which draws it.
+The runs go to worker processes on this machine. Results do not depend on the number of workers, so that a cluster can
+replace this module. Not for drawing progress: it is reported to the caller.
 """
 
 import os
@@ -24,26 +24,27 @@ from ssdlab.specification import Specification
 from ssdlab.targets.simulated import result_of, work_of
 
 Progress = Callable[[int, float, int], None]
-"""Called with the index of a specification, the share of it that is done, and the host bytes written in it."""
+"""Called with the index of a specification, the share of it that is done, and the host bytes it has written so far."""
 
 Worker = Popen[bytes]
 
 ShowProgress = Callable[[Sequence[str]], "AbstractContextManager[Progress | None]"]
-"""Given the labels of runs, what shows how far each of them is."""
+"""Takes the labels of the runs and returns a context manager of the callback that shows their progress, or of None."""
 
-# Of what is available, so that other programs have some of it too.
+# The share of the available memory that runs use, so that other programs have some left.
 _MEMORY_SHARE = 0.8
 
 
 def run_many(
     specifications: Sequence[Specification], workers: int | None = None, on_progress: Progress | None = None
 ) -> Generator[tuple[int, Result], None, None]:
-    """Runs all and yields (index, result) in the order in which they finish.
+    """Executes all runs and yields (index, result) in the order in which they finish.
 
-    `workers` are as `workers_for` has them. One worker means this process; more are processes that import this package
-    alone, so a script needs no `if __name__ == "__main__"`. The first InputError or RunFailed of any run is raised here
-    and ends the others; so does leaving the iterator early, and Ctrl-C. No process is left. `on_progress` gets the
-    index of a specification, the share of it that is done, and the host bytes written in it.
+    `workers` is the number of parallel runs; see `workers_for`. With one worker the runs execute in this process. More
+    workers are processes that import only this package, so a script does not need `if __name__ == "__main__"`. The
+    first InputError or RunFailed of any run is raised here and stops the others, as does closing the iterator early or
+    Ctrl-C. No process remains. `on_progress` is called with the index of a specification, the share of it that is done,
+    and the host bytes it has written so far.
 
         drives = [ssdlab.drive("generic-tlc-480", op=op, scale="1/64") for op in (0.07, 0.28)]
         runs = [ssdlab.specify("jobs/randwrite.fio", drive, until="steady") for drive in drives]
@@ -66,7 +67,7 @@ def run_all(
     workers: int | None = None,
     show_progress: ShowProgress = silent,
 ) -> list[Result]:
-    """As `run_many`, with the results in the order of the specifications; `labels` are what progress is shown of."""
+    """The results of `run_many` in the order of the specifications. `labels` name the runs in the progress display."""
     results = {}
     with show_progress(labels) as tell, closing(run_many(specifications, workers, tell)) as finished:
         for index, result in finished:
@@ -77,10 +78,11 @@ def run_all(
 
 
 def workers_for(specifications: Sequence[Specification], workers: int | None) -> int:
-    """How many of these runs there are to be side by side.
+    """The number of these runs to execute in parallel; 0 without runs.
 
-    So many as asked for; by default one a processor that this process may use, but no more than memory allows, which a
-    `Note` tells. Raises InputError when so many, or a single one, do not fit into memory.
+    It is `workers`, at most one for each run. If None: the number of processors that this process can use, reduced to
+    what fits into memory; a `Note` says so. Raises InputError if that many runs, or a single one, do not fit into
+    memory.
     """
     if not specifications:
         return 0
@@ -152,12 +154,12 @@ def _in_workers(
 
 
 def _started(connection: Connection) -> Worker:
-    """A worker at the other end of this connection.
+    """Starts a worker process at the other end of this connection.
 
-    Not a `multiprocessing.Process`: one that is spawned imports the caller's script first, so that a script without
-    `if __name__ == "__main__"` would start its runs once more in each worker. A worker needs nothing of the script.
+    Not a `multiprocessing.Process`: a spawned one first imports the caller's script, so that a script without
+    `if __name__ == "__main__"` would start its runs again in each worker. A worker needs nothing from the script.
     """
-    # The caller's path first: what lies in the working folder is not for the worker to import.
+    # The path is the caller's: the worker must not import modules from the working folder.
     program = "import sys; fd, *sys.path[:] = sys.argv[1:]; from ssdlab.runs import work; work(int(fd))"
     return Popen(
         [sys.executable, "-c", program, str(connection.fileno()), *sys.path],
@@ -168,10 +170,10 @@ def _started(connection: Connection) -> Worker:
 
 @contextmanager
 def _unseen_signals() -> Iterator[None]:
-    """Ctrl-C, the end of a terminal and that of a service reach every process of theirs, and the first alone decides
-    what they mean.
+    """Blocks SIGINT, SIGTERM and SIGHUP, so that a worker started inside ignores them from its first instruction on.
 
-    A process that is started in here never sees them, from its first instruction on; for this one they only wait.
+    Ctrl-C, the end of a terminal and the stop of a service send the signal to all processes of the group, but only the
+    first process decides how to react. In this process the signals are delivered after the block.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
@@ -184,7 +186,7 @@ def _receive(connection: Connection, worker: Worker) -> tuple[Any, ...]:
     try:
         message: tuple[Any, ...] = connection.recv()
     except (EOFError, ConnectionResetError):
-        # Its end of the connection closes with its last instruction.
+        # The worker's end of the connection closes only when the worker ends.
         code = worker.wait()
         reason = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         hint = "; the machine may be out of memory: try fewer --workers, or --scale" if code == -signal.SIGKILL else ""
@@ -193,13 +195,13 @@ def _receive(connection: Connection, worker: Worker) -> tuple[Any, ...]:
 
 
 def _end(worker: Worker) -> None:
-    """Workers hold nothing that needs tidying, so they are ended at once, even in the middle of a native call."""
+    """Kills a worker, even inside a native call: a worker holds nothing that needs cleaning up."""
     worker.kill()
     worker.wait()
 
 
 def work(fd: int) -> None:
-    """The life of a worker: take a specification from the connection, run it, send the outcome; until it closes."""
+    """The main loop of a worker: receives a specification, runs it and sends the outcome, until the connection ends."""
     connection = Connection(fd)
     try:
         while True:
@@ -219,5 +221,5 @@ def work(fd: int) -> None:
                 message = ("failed", f"{type(error).__name__}: {error}")
             connection.send(message)
     except (EOFError, OSError):
-        # The first process is gone or has all it wanted.
+        # The first process has ended or has closed the connection.
         return

@@ -1,6 +1,6 @@
-"""A run, fully resolved: what the engine is given, and what of the job file only the result repeats.
+"""A fully resolved run: the input of the engine, and the parts of the job file that only the result repeats.
 
-Not for deciding anything: `ssdlab.workloads.specifying` makes these. They travel to worker processes, so they hold
+Not for decisions: `ssdlab.workloads.specifying` makes specifications. They are sent to worker processes, so they hold
 plain values only.
 """
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class LogsJson(TypedDict):
-    """The logs of fio's that a job asks for."""
+    """The fio logs that a job requests."""
 
     names: dict[str, str]
-    """What the file names begin with, by kind of log."""
+    """The prefix of the file names, by kind of log."""
     number: int | None
-    """fio's number of the job; None where jobs of a name share a log."""
+    """fio's number of the job; None if jobs of the same name share a log."""
     average_ms: int
     offset: bool
     histogram_ms: int
@@ -30,7 +30,7 @@ class LogsJson(TypedDict):
 
 
 class OutputJson(TypedDict, total=False):
-    """Which logs are written and which percentiles reported, so far as it is not the usual."""
+    """The logs to write and the percentiles to report; keys at their defaults are missing."""
 
     logs: LogsJson
     percentile_list: list[float]
@@ -47,14 +47,14 @@ class ReportingJson(TypedDict):
 
 
 class PlacedJson(TypedDict):
-    """A volume of a trace's file, and where it begins on the drive."""
+    """A volume of a trace's file, and the offset on the drive at which it begins."""
 
     volume: str
     base_bytes: int
 
 
 class TraceFileJson(TypedDict):
-    """A file of a trace by its content."""
+    """A file of a trace, identified by its content."""
 
     sha256: str
     format: str
@@ -62,17 +62,17 @@ class TraceFileJson(TypedDict):
 
 
 class SampleJson(TypedDict):
-    """Which regions of a trace are replayed."""
+    """The regions of a trace that are replayed."""
 
     one_in: int
     region_bytes: int
     seed: int
     hot: list[list[int | float]]
-    """Triples: group, which of its regions, share of its requests that is kept."""
+    """Triples: the group, which of its regions, and the share of its requests that is replayed."""
 
 
 class ShuffleJson(TypedDict):
-    """In which pieces later passes come."""
+    """The pieces in which later passes are shuffled."""
 
     piece_bytes: int
     seed: int
@@ -94,14 +94,14 @@ class TraceJson(TypedDict):
 
 
 class InitialStateJson(TypedDict):
-    """A saved state by its content."""
+    """A saved state, identified by its content."""
 
     sha256: str
     times: int
 
 
 class ReportedJob(TypedDict):
-    """What results read of a job: one of the engine's, a trace, or a phase of a served drive."""
+    """The fields of a job that results use: a job of the engine, a trace, or a phase of a served drive."""
 
     name: str
     clone: int
@@ -112,7 +112,7 @@ class ReportedJob(TypedDict):
 
 
 class SpecificationJson(TypedDict):
-    """The whole of a run."""
+    """A complete run."""
 
     engine: "plain.Specification"
     global_options: dict[str, str]
@@ -124,19 +124,19 @@ class SpecificationJson(TypedDict):
 
 @dataclass(frozen=True)
 class Reporting:
-    """How fio would report one job: not seen by the engine."""
+    """How fio would report one job. The engine does not use it."""
 
     options: Mapping[str, str]
     """The options of the job's own section, as the job file spells them."""
     group: int = 0
-    """fio's `groupid`: `stonewall` and `new_group` begin another."""
+    """fio's `groupid`: `stonewall` and `new_group` begin a new one."""
     merged: bool = False
     """Whether `group_reporting` is set."""
     output: OutputJson = field(default_factory=OutputJson)
-    """Which logs are written and which percentiles reported, if not the usual: `ssdlab.workloads.jobs.logs.output`."""
+    """The logs to write and the percentiles to report, without defaults; see `ssdlab.workloads.jobs.logs.output`."""
 
     def to_dict(self) -> ReportingJson:
-        """As plain JSON values; what is usual is left out."""
+        """The entry as plain JSON values, without `output` if it is empty."""
         found: ReportingJson = {"options": dict(self.options), "group": self.group, "merged": self.merged}
         if self.output:
             found["output"] = self.output.copy()
@@ -145,43 +145,43 @@ class Reporting:
 
 @dataclass(frozen=True)
 class InitialState:
-    """The state that a drive begins in: a file that another run saved."""
+    """The initial state of the drive: a file that another run saved."""
 
     path: str | None
-    """Where it lies; None where only its content is known, as in a result."""
+    """The path of the file; None if only its content is known, as in a result."""
     sha256: str
     times: int = 1
-    """How many times larger the drive's erase units are than those of the drive that was saved."""
+    """How many times larger the drive's erase units are than those of the saved drive."""
 
 
 @dataclass(frozen=True)
 class Specification:
-    """Enough to run again to the same bytes. Says nothing of file names, clocks, processes or threads."""
+    """Everything needed to repeat a run byte for byte. Contains no file names, clocks, processes or threads."""
 
     engine: "plain.Specification"
     """The JSON object that `ssdlab._engine.run` takes."""
     reporting: tuple[Reporting, ...]
-    """One entry a job of `engine["jobs"]`, in that order."""
+    """One entry for each job of `engine["jobs"]`, in that order."""
     global_options: Mapping[str, str] = field(default_factory=dict)
     scale: str = "1"
     """The share of the full-size drive that is simulated, as a fraction: `1/16`."""
     initial_state: InitialState | None = None
     """None for a new drive."""
     trace_json: str | None = None
-    """The further argument of `ssdlab._engine.replay`, with the paths of the trace's files; None for jobs alone."""
+    """The second argument of `ssdlab._engine.replay`, with the paths of the trace's files; None for a run of jobs."""
     held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
-    """The trace's requests, where this process has them in memory: then its files are not read again."""
+    """The requests of the trace if this process has them in memory, so that its files are not read again."""
 
     def as_sold(self, count_bytes: float) -> int:
-        """Bytes of the smaller drive that a scale makes, as they are on the drive as sold."""
+        """Converts bytes on the scaled drive to bytes on the full-size drive."""
         return round(count_bytes / Fraction(self.scale))
 
     def engine_json(self) -> str:
-        """The text that the engine is given."""
+        """The JSON text passed to the engine."""
         return _canonical(self.engine)
 
     def to_dict(self) -> SpecificationJson:
-        """The whole as plain JSON values; `from_dict` turns it back."""
+        """The specification as plain JSON values; `from_dict` is the inverse."""
         found: SpecificationJson = {
             "engine": self.engine.copy(),
             "global_options": dict(self.global_options),
@@ -203,12 +203,12 @@ class Specification:
         )
 
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON, in hexadecimal: equal exactly when the results are the same bytes."""
+        """SHA-256 of the canonical JSON, in hexadecimal. Equal hashes mean identical results, and the reverse."""
         return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
 
     @property
     def drive(self) -> "plain.Drive":
-        """The drive as given to the engine."""
+        """The drive as passed to the engine."""
         return self.engine["drive"]
 
     @property
@@ -218,7 +218,7 @@ class Specification:
 
     @property
     def last_stage_jobs(self) -> "list[plain.Job]":
-        """The jobs that the run ends with: those that repeat when it looks for the steady state."""
+        """The jobs of the last stage, which repeat when the run continues until the steady state."""
         jobs = self.engine["jobs"]
         return [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
 

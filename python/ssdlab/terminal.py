@@ -1,7 +1,8 @@
-"""Tables in the terminal that fit its width: no cell is cut and no word is broken.
+"""Prints tables that fit the width of the terminal: no cell is cut and no word is broken.
 
-A table that is too wide leaves columns out where the caller ranks them, and says which; otherwise it turns: a block a
-row, a line a column. Not for pages: those scroll.
+From a table that is too wide, columns are left out in the order that the caller gives, and their names are printed. If
+that does not suffice, the table is printed as one block for each row, with one line for each column. Not for pages:
+those scroll.
 """
 
 import textwrap
@@ -14,28 +15,28 @@ if TYPE_CHECKING:
     from rich.table import Column, Table
     from rich.text import Text
 
-# A column of prose that is narrower than this reads worse than a block.
+# A column of prose narrower than this is harder to read than a block.
 _PROSE_MIN = 16
-# Between the names of a block and its values.
+# The gap between the names in a block and their values.
 _GAP = 2
 
 
 @dataclass(frozen=True)
 class _Needs:
-    """The widths that a column can do with."""
+    """The widths that a column needs."""
 
     with_whole_heading: int
     with_broken_heading: int
     most: int
-    """Of its longest cell, on one line."""
+    """The width of the longest cell or the heading, on one line."""
 
 
 def show(
     table: "Table", console: "Console", left_out_first: Sequence[str] = (), *, width_max: int | None = None
 ) -> None:
-    """Prints the table as it is if it fits, else without columns, in the order of `left_out_first`, else turned.
+    """Prints the table. If it is too wide, leaves out the columns of `left_out_first` in order, then prints blocks.
 
-    `width_max` is for tables that read badly when they are as wide as a wide terminal.
+    `width_max` is for tables that are hard to read when they are as wide as a wide terminal.
     """
     width = min(console.width, width_max or console.width)
     if not table.columns:
@@ -64,9 +65,9 @@ def fits(table: "Table", console: "Console") -> bool:
 
 
 def _widths(table: "Table", kept: Sequence[int], room: int) -> list[int] | None:
-    """The widths of the columns, or None where they do not fit."""
+    """The widths of the columns; None if they do not fit."""
     _, right, _, left = table.padding
-    # The box has a line between columns and one at either side.
+    # The box has a line between columns and one on each side.
     around = (left + right + 1) * len(kept) + 1 if table.box else (left + right) * len(kept)
     room -= around
     needs = [_needs(table.columns[index]) for index in kept]
@@ -95,10 +96,10 @@ def _needs(column: "Column") -> _Needs:
 
 
 def _set(table: "Table", kept: Sequence[int], widths: Sequence[int]) -> None:
-    """The columns that are kept, each of its given width; what a cell holds breaks between words only."""
+    """Reduces the table to the columns in `kept`, each with its width. Cells wrap only between words."""
     table.columns[:] = [table.columns[index] for index in kept]
     for index, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
-        # By its number rich knows which column is the last.
+        # rich finds the last column by this index.
         column._index = index
         column.width = column.min_width = width
         column.ratio = None
@@ -111,7 +112,7 @@ def _turned(table: "Table", console: "Console", width: int) -> None:
     headings = [_plain(column.header) for column in table.columns]
     rows = list(zip(*(list(column.cells) for column in table.columns), strict=True))
     name_width = max(map(len, headings[1:]), default=0)
-    # Names and values side by side leave too little room for values on a narrow terminal.
+    # On a narrow terminal, the longest name beside the values would leave too little room for them.
     indent = min(name_width, width // 2) + 2 + _GAP
     for row in rows:
         console.print()
@@ -123,7 +124,7 @@ def _turned(table: "Table", console: "Console", width: int) -> None:
 
 
 def _lines(name: str, value: str, width: int, indent: int) -> str:
-    """The name and the value behind it, continued under the value."""
+    """The name followed by the value; continuation lines are indented by `indent`."""
     flat = " ".join(value.split("\n"))
     wrapped = textwrap.wrap(
         flat, width, initial_indent=name, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False

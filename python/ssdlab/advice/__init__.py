@@ -1,7 +1,7 @@
-"""How much spare area does a workload need? The least that holds the user's limits, with the runs that say so.
+"""How much spare area does a workload need? The smallest that meets the user's limits, with the runs that show it.
 
-`limits` are what the user wants held, `described` and `recorded` what is run, `setting` the drive it runs on, `trials`
-runs it at spare areas and keeps the evidence, `search` finds the least that holds, `alternatives` are the what-ifs,
-`words` says it, `page` draws it. `fit`, `fit_drive` and `fit_measured` find the keys of a drive file that repeat what
-was measured.
+`limits` are the user's limits, `described` and `recorded` the workloads, `setting` the drive. `trials` executes runs at
+given spare areas and stores them as evidence, `search` finds the smallest spare area that meets the limits,
+`alternatives` are further options, `words` makes the text and `page` the page. `fit`, `fit_drive` and `fit_measured`
+find the values of a drive file that reproduce measurements.
 """

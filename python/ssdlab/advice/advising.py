@@ -1,4 +1,4 @@
-"""`ssdlab.advise`: the least spare area with which a workload holds its limits, and what supports it."""
+"""`ssdlab.advise`: the smallest spare area with which a workload meets its limits, and the evidence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,22 +25,22 @@ from ssdlab.quantities import format_share
 from ssdlab.report.figure import Figure
 from ssdlab.report.shown import Shown
 
-# Mapping units of a miniature: enough that write amplification is within a percent or two of the full drive's.
+# Mapping units of a miniature: enough for a write amplification within one or two percent of the full drive's.
 _UNITS = 1_000_000
 _UNITS_TIMED = 400_000
 
 
 @dataclass(frozen=True, repr=False)
 class Advice(Shown):
-    """How much of the drive should stay empty, and every run that says so."""
+    """The share of the drive that should stay empty, and every run that supports it."""
 
     headline: Sentence
     sentences: Sequence[Sentence]
-    """Figures, how sure they are, what else would do; each names its runs."""
+    """Figures, their uncertainty and alternatives; each sentence names its runs."""
     found: Found
     trials: Trials
     placement: Placement | None = None
-    """What placement does and what it is worth; None for a trace, or where nothing was run."""
+    """The effect of placement and its value; None for a workload without writes, or if nothing was run."""
 
     def __repr__(self) -> str:
         share = self.over_provisioning
@@ -49,12 +49,15 @@ class Advice(Shown):
 
     @property
     def over_provisioning(self) -> float | None:
-        """The least share, (T - U) / U, that holds all limits; None where none that was looked at does."""
+        """The smallest share, (T - U) / U, that meets all limits; None if none of the tested ones does."""
         return self.found.over_provisioning
 
     def frame(self) -> pl.DataFrame:
-        """One row a run: run (its name in the sentences), purpose, over_provisioning (share), scale (text), seed, then
-        its figures: waf, years, write_mb_s, latencies in ns, prices; failure (text)."""
+        """A frame with one row for each run.
+
+        Columns: run (its name in the sentences), purpose, over_provisioning (share), scale (text), seed, its figures
+        (waf, years, write_mb_s, latencies in ns, prices), and failure (text).
+        """
         names = dict.fromkeys(name for trial in self.trials.done for name in trial.figures)
         rows = [
             {
@@ -71,11 +74,11 @@ class Advice(Shown):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def figures(self) -> list[Figure]:
-        """A picture a limit: its figure over over-provisioning, with the bound."""
+        """One picture for each limit: its figure against over-provisioning, with the bound."""
         return page.figures(self.trials, self.found)
 
     def write(self, directory: str | Path, *, question: str = "Spare area", command_line: str = "") -> list[str]:
-        """Writes report.html, its pictures and result.json, all or none. Gives their names."""
+        """Writes report.html, its pictures and result.json, all or none. Returns their names."""
         return page.write(
             self.trials,
             self.found,
@@ -108,18 +111,19 @@ def advise(
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Advice:
-    """Finds the least spare area with which a workload holds its limits, as `ssdlab advise`.
+    """Finds the smallest spare area with which a workload meets its limits, as `ssdlab advise`.
 
-    `workload` is a fio job file or the files of a trace, whose `format_name` is recognised by default; `volume` names
-    one volume of it, `merge_volumes` takes all at their recorded addresses, `skip_bad` malformed lines may be skipped.
-    `drive` is a name of the catalogue or a .toml file, with `settings` of its keys. At least one limit: `life` ("5y",
-    needs `writes_per_day`, "2TB", by default a trace's own), `waf` (at most), `write_rate` ("400MB/s"), `latency`
-    ("write.p99=2ms"); `price` ("0.08USD/GB" usable) bounds the spare area from above. `drive_price` is what the drive
-    costs, by default the drive file's price. `whole`: check by runs of the whole drive, which take minutes.
-    `on_progress` gets what is being done and the share of it that is done.
+    `workload` is a fio job file or the files of a trace. The `format_name` of a trace is detected by default; `volume`
+    names one of its volumes, `merge_volumes` uses all at their recorded addresses, `skip_bad` is the number of
+    malformed lines that can be skipped. `drive` is a name from the catalogue or a .toml file, with `settings` of its
+    keys. At least one limit is needed: `life` ("5y", needs `writes_per_day`, "2TB", by default that of a trace), `waf`
+    (maximum), `write_rate` ("400MB/s"), `latency` ("write.p99=2ms"); `price` ("0.08USD/GB" usable) limits the spare
+    area from above. `drive_price` is the price of the drive, by default that of the drive file. `whole` verifies with
+    runs of the whole drive, which take minutes. `on_progress` is called with the current step and the share of it that
+    is done.
 
-    What to know of the workload is a warning of the category `ssdlab.errors.Note`. Raises InputError, which names the
-    option of the command, its value and what is allowed; RunFailed when a run broke.
+    Notes on the workload are warnings of the category `ssdlab.errors.Note`. Raises InputError, which names the option
+    of the command, its value and what is allowed, and RunFailed if a run fails.
 
         advice = ssdlab.advise("jobs/randwrite.fio", "generic-tlc-480", life="5y", writes_per_day="500GB")
         advice.over_provisioning, advice.headline.text
@@ -149,7 +153,7 @@ def asked(
     reading: Reading | None = None,
     workers: int | None = None,
 ) -> Iterator[Trials]:
-    """What `advise` is asked: read and checked, nothing run yet. Raises InputError."""
+    """The inputs of `advise`, read and checked; nothing has been run. Raises InputError."""
     file = load(str(drive))
     setting = Setting(file, dict(settings or {}), str(drive))
     with ExitStack() as stack:
@@ -166,14 +170,14 @@ def asked(
 
 
 def answer(trials: Trials, *, whole: bool = False) -> Found:
-    """The least spare area, searched with miniatures and checked with larger runs, or with `whole` drives."""
+    """The smallest spare area, searched with miniatures and verified with larger runs, or with `whole` drives."""
     scale = _scale(trials)
     larger = None if whole or scale is None else larger_of(trials.workload, trials.setting, scale)
     return confirmed(trials, least(trials, scale), larger)
 
 
 def explained(trials: Trials, found: Found) -> Advice:
-    """The answer with what supports it, and what else would do: more runs, which do not change the answer."""
+    """The answer with its evidence and alternatives. This needs more runs, which do not change the answer."""
     headline = words.headline(trials, found)
     scale = _scale(trials)
     curve = rounded_out(trials, found, scale) if found.curve else found
@@ -190,5 +194,5 @@ def _scale(trials: Trials) -> Fraction | None:
 
 
 def _column(figure: str) -> str:
-    """`write.p99` is `write_p99_ns`."""
+    """The column of a figure: `write.p99` becomes `write_p99_ns`."""
     return f"{figure.replace('.', '_')}_ns" if "." in figure else figure

@@ -1,4 +1,4 @@
-"""What else would help: TRIM, a larger drive, another placement or victim policy."""
+"""Alternatives to more spare area: TRIM, a larger drive, another placement or victim policy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 LEARNT: Mapping[str, str] = {"ftl.placement": "frequency-frontiers", "ftl.victim": "cost-benefit"}
-"""Settings of a drive that learns which data is hot."""
+"""The settings of a drive that learns which data are hot."""
 
-# Ways of the translation layer that a researcher, or a host with streams, may choose; each is left out where the drive
-# has it already.
+# Policies of the translation layer that a researcher, or a host with streams, can choose; each is left out if the drive
+# already has it.
 _WAYS: Mapping[str, Mapping[str, str]] = {
     "separate open erase units for hot and cold data, learned (as with streams or FDP)": LEARNT,
     "separate open erase units for host and garbage collection": {"ftl.placement": "host-gc-split"},
@@ -30,7 +30,7 @@ _LARGER = "a drive of twice the size, half full, the rest kept trimmed"
 
 @dataclass(frozen=True)
 class Alternative:
-    """A what-if and the runs that answer it; `refused` says why there are none."""
+    """An alternative and its runs; without runs, `refused` is the reason."""
 
     what: str
     trials: Sequence[Trial]
@@ -42,17 +42,17 @@ class _Asked:
     what: str
     setting: Setting
     data_at: float | None = None
-    """The data is what fits the advice's drive at this over-provisioning, the rest is trimmed. None: it is full."""
+    """The data are what fits on the drive at this over-provisioning; the rest is trimmed. None: the drive is full."""
 
 
 def alternatives(trials: Trials, found: Found, scale: Fraction | None) -> list[Alternative]:
-    """Each at the drive's own spare area; side by side."""
+    """The alternatives, each at the drive's own spare area. Their runs execute in parallel."""
     setting = trials.setting
     asked = []
     if found.over_provisioning is not None and found.over_provisioning > found.own:
         asked.append(_Asked(_TRIMMED, setting, found.over_provisioning))
     asked.append(_Asked(_LARGER, _twice_as_large(setting), found.own))
-    # With a clock an alternative with much garbage collection takes minutes: requests pile up behind it.
+    # With a clock, a run with much garbage collection takes minutes, because requests queue up.
     for what, ways in () if trials.timed else _WAYS.items():
         if any(_chosen(setting, key) != value for key, value in ways.items()):
             asked.append(_Asked(what, setting.with_settings(ways)))
@@ -85,7 +85,7 @@ def _chosen(setting: Setting, key: str) -> str:
 
 
 def _other(trials: Trials, asked: _Asked, scale: Fraction | None) -> Other:
-    """Raises InputError where such a drive cannot be."""
+    """The run of an alternative. Raises InputError if the drive is not possible."""
     data_on: ResolvedDrive | None = None if asked.data_at is None else trials.setting.at(asked.data_at, scale)
     drive = asked.setting.at(None, scale)
     return Other(

@@ -1,4 +1,4 @@
-"""Whether a recommendation holds: runs with other seeds, larger where there is room, check it and move it."""
+"""Verifies a recommendation with runs of other seeds, on larger drives if possible, and adjusts it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,17 +13,17 @@ from ssdlab.errors import InputError
 
 _CHECKS_MAX = 6
 _SEEDS_OF_CHECKS = (3, 4)
-# How far below the recommended spare area the limit may be met, and by how much it is passed when moved.
+# The limit can be met this far below the recommended spare area; adjusted values exceed it by the margin.
 _CLOSE_ENOUGH = 0.98
 _MARGIN = 1.012
-# Another seed may come out so much worse than those of the checks.
+# Another seed can be worse than the seeds of the checks by this share.
 _SEED_SHARE = 0.002
 
 
 def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
-    """Checks the recommendation by runs at a scale (None: whole), and moves it by as much as the miniatures were off.
+    """Verifies the recommendation by runs at a scale (None: whole), and moves it by the error of the miniatures.
 
-    Raises InputError where what holds costs more than the price allows.
+    Raises InputError if the recommendation costs more than the price allows.
     """
     if found.over_provisioning is None or found.evidence[0].scale is None:
         _refuse_price(trials, found, found.over_provisioning)
@@ -35,13 +35,13 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     share = tidy(min(max(share, found.over_provisioning), found.most), found.own)
     while share not in checks and len(checks) < _CHECKS_MAX:
         checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "verification runs")
-        # In each of the runs, not on average: the user's run will be one.
+        # In each of the runs, not only on average, because the user's run is a single one.
         enough = [at for at, runs in checks.items() if all(_holds_surely(runs, limit, error) for limit in wanted)]
         too_little = max((at for at in checks if at not in enough), default=None)
         best = min(enough, default=None)
         needed = _needed(found, wanted, checks[share], share, error) * _MARGIN
         if best is None:
-            # At least a step further, however flat the miniatures' curve is there.
+            # At least one step further, even if the curve of the miniatures is flat there.
             share = tidy(min(max(needed, share * CLOSE), found.most), found.own)
         elif best == found.own or (too_little and best / too_little <= CLOSE) or needed / best > _CLOSE_ENOUGH:
             break
@@ -57,7 +57,7 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
 
 
 def _no_error(waf: float) -> float:
-    """Of runs of the whole drive."""
+    """The error of runs of the whole drive."""
     del waf
     return 0.0
 
@@ -65,7 +65,7 @@ def _no_error(waf: float) -> float:
 def _needed(
     found: Found, wanted: Sequence[Limit], checks: Sequence[Trial], share: float, error: Callable[[float], float]
 ) -> float:
-    """Where the curve, moved so that it goes through the checks at `share`, is surely inside all limits."""
+    """The spare area at which the curve, shifted through the checks at `share`, certainly meets all limits."""
     return max(_needed_for(found, limit, checks, share, error) for limit in wanted)
 
 
@@ -83,13 +83,13 @@ def _needed_for(
     for (left, below), (right, above) in pairwise(moved):
         if above >= 0:
             return math.exp(left + (right - left) * -below / (above - below))
-    # A little beyond the last point: as it went before it.
+    # Slightly beyond the last point, the curve is extrapolated.
     (left, below), (right, above) = moved[-2:] if len(moved) > 1 else (moved[0], moved[0])
     return math.exp(right + (right - left) * -above / (above - below)) if above > below else math.inf
 
 
 def _inside(trials: Sequence[Trial], limit: Limit, error: Callable[[float], float]) -> float | None:
-    """How far inside the limit they are on average, if all errs to the worse: 1 at the bound; None if not measured."""
+    """The mean ratio inside the limit with all errors to the worse side: 1 at the bound; None if not measured."""
     value, waf = mean(trials, limit.figure), mean(trials, "waf")
     return limit.ratio(value) / (1 + _SEED_SHARE + (error(waf) if waf else 0)) if value else None
 
@@ -104,7 +104,7 @@ def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
 
 
 def _holds_surely(trials: Sequence[Trial], limit: Limit, error: Callable[[float], float]) -> bool:
-    """In each run, with all errors to the worse; where all agree to the last digit, chance has no part in it."""
+    """Whether each run meets the limit with all errors to the worse side. Runs that agree exactly have no scatter."""
     each_inside = all((_inside([trial], limit, error) or 0) >= 1 for trial in trials)
     agree = len({trial.figure(limit.figure) for trial in trials}) == 1
     return all(holds([trial], limit) for trial in trials) and (each_inside or agree)

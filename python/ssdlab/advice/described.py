@@ -1,4 +1,4 @@
-"""A workload that is described: a job file, or one made from a few numbers. `recorded` has the other kind, a trace."""
+"""A workload from a job file, or from one made of a few numbers. `recorded` has the other kind, a trace."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Described:
-    """A job file or a database, and its name for command lines."""
+    """A job file or a database, with its name for command lines."""
 
     jobs: Workload
     path: str
-    """Where the job file lies, or will lie, for who repeats a run."""
+    """The path of the job file, existing or to be written, for commands that repeat a run."""
     text: str | None = None
-    """Of a job file that is yet to be written there."""
+    """The text of a job file that is still to be written there."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What of the file has no meaning here."""
+        """Notes on options of the file that have no effect here."""
         return self.jobs.notes
 
     def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> float | None:
-        """Write amplification by closed form at such a spare area of the drive, if there is one.
+        """Write amplification by closed form with this over-provisioning of the drive; None if none applies.
 
-        Raises InputError where the jobs do not fit it.
+        Raises InputError if the jobs do not fit on the drive.
         """
         from ssdlab.theory.expectation import expected
 
@@ -44,7 +44,7 @@ class Described:
     ) -> Specification:
         """The workload from a full drive to its steady state.
 
-        With `data_on` the jobs are those of that drive, which has less room: the rest of `drive` stays trimmed.
+        With `data_on`, the jobs are those for that drive, which has less space: the rest of `drive` stays trimmed.
         """
         made = specifying.specify(
             self.jobs, data_on or drive, seed=seed, until="steady", precondition="fill", timed=timed
@@ -63,7 +63,7 @@ class Described:
         timed: bool,
         on: "ResolvedDrive",
     ) -> str:
-        """What runs it so again; `on` is the drive with all of that."""
+        """The command that repeats the run; `on` is the drive with these settings."""
         words = ["ssdlab", "compare", self.path, "--drive", drive]
         words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
@@ -71,27 +71,30 @@ class Described:
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
     def miniature_error(self, waf: float) -> float:
-        """By which share a miniature's figures may be too good: its jobs shrink with it, and nothing is left out."""
+        """The share by which a miniature's figures can be too good: 0, because only sizes of the jobs are scaled."""
         return 0.0
 
     def said(self, user_bytes: int) -> list[str]:
-        """What can and what cannot be said from it: a description has no bounds."""
+        """Remarks on the validity of the workload: none for a job file."""
         return []
 
 
 def of_job_file(path: str) -> Described:
-    """Raises InputError where the file cannot be read."""
+    """The workload of a job file. Raises InputError if the file cannot be read."""
     return Described(jobs.load(path), path)
 
 
 def of_store(text: str) -> Described:
-    """A database, as a text or a file. Raises InputError."""
+    """The workload of a database, as a text or a file. Raises InputError."""
     return Described(stores.load(text), text)
 
 
 def of_numbers(
     space_bytes: int | None, block_bytes: int, skew: str, read_percent: float, path: str = "workload.fio"
 ) -> Described:
-    """Random writes of one size over so much space (None: all there is), skewed as said. Raises InputError."""
+    """Random writes of one size over `space_bytes` (None: the whole drive) with this skew and share of reads.
+
+    Raises InputError.
+    """
     text = described.job_text(space_bytes, block_bytes, skew, read_percent)
     return Described(jobs.parse(text, "the workload that the options describe"), path, text)

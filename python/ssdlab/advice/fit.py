@@ -1,7 +1,7 @@
-"""Least squares: parameters within bounds, so that a model repeats measured points; and what the points cannot tell.
+"""Least squares: finds parameters within bounds with which a model reproduces measured points, and what they determine.
 
-The model is a function from parameter values to one figure a point: simulations (`ssdlab.advice.fit_drive`), closed
-forms, anything. Deviations are taken as ratios, so that a point of 10 and one of 1000 count alike.
+The model is a function from parameter values to one figure for each point: simulations (`ssdlab.advice.fit_drive`),
+closed forms, or others. Deviations are ratios, so that points of 10 and of 1000 have the same weight.
 """
 
 import math
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Model = Callable[[Sequence[float]], Sequence[float]]
-"""Values of the parameters in, one figure a point out; all above 0."""
+"""Takes the values of the parameters and returns one figure for each point; all are above 0."""
 
-# A simulation changes in small jumps: what a parameter does is seen over a step that is larger than these.
+# The figures of a simulation change in small jumps; the steps for sensitivities must be larger than these.
 _STEP = 0.05
-# A change of one parameter by 1 % that others can hide to less than a hundredth of it is not determined by the points.
+# The points do not determine a parameter if the others can compensate a change of it by 1 % to less than a hundredth of
+# that.
 _CONDITION_MAX = 100.0
 _PART_MIN = 0.3
 _CONFIDENCE = 0.95
@@ -28,7 +29,7 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Parameter:
-    """A free parameter: its name, bounds (above 0), and where the search begins."""
+    """A free parameter: its name, bounds (above 0), and the start of the search."""
 
     name: str
     low: float
@@ -37,9 +38,9 @@ class Parameter:
 
     @property
     def first(self) -> float:
-        """Where the search begins: the geometric middle unless it was given, and a tenth inside the bounds.
+        """The start of the search: the given one or the geometric middle, at least a tenth inside the bounds.
 
-        The steps of the search shrink with the distance to a bound: from a bound it would not get away.
+        The steps of the search become smaller near a bound: it could not leave a start at a bound.
         """
         start = math.sqrt(self.low * self.high) if self.start is None else self.start
         inside: float = (self.high / self.low) ** 0.1
@@ -48,43 +49,43 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found. `confounded` lists groups of parameters that the points cannot tell apart; empty: none."""
+    """The result of a fit. `confounded` lists groups of parameters that the points cannot distinguish."""
 
     values: tuple[float, ...]
     simulated: tuple[float, ...]
     deviations: tuple[float, ...]
-    """Of each point: model / measured - 1."""
+    """For each point: model / measured - 1."""
     intervals: tuple[tuple[float, float] | None, ...]
-    """95 % confidence; None where points do not determine it: as many parameters as points, or confounded ones."""
+    """95 % confidence intervals; None if the points do not determine them: too few points, or confounded parameters."""
     condition: float
-    """Of the Jacobian in relative changes: how many times better the best determined change is than the worst."""
+    """The condition number of the Jacobian in relative changes: the best determined change relative to the worst."""
     confounded: tuple[tuple[str, ...], ...]
     at_bound: tuple[str, ...]
-    """Parameters that ended at one of their bounds: the points pull further."""
+    """Parameters that ended at one of their bounds: the best value is probably outside."""
     evaluations: int
     sensitivities: tuple[tuple[float, ...], ...]
-    """A row a point, a column a parameter: the relative change of the figure over that of the parameter."""
+    """A row for each point, a column for each parameter: the figure's relative change divided by the parameter's."""
 
     @property
     def deviation_max(self) -> float:
-        """The largest deviation, without its sign."""
+        """The largest absolute deviation."""
         return max(abs(deviation) for deviation in self.deviations)
 
     @property
     def residuals(self) -> tuple[float, ...]:
-        """Of each point: log(model / measured), whose squares the fit makes small."""
+        """For each point: log(model / measured). The fit minimises their squares."""
         return tuple(math.log1p(deviation) for deviation in self.deviations)
 
     @property
     def rms(self) -> float:
-        """The root of the mean squared residual, about a share."""
+        """The root mean square of the residuals, approximately a share."""
         return math.sqrt(sum(each * each for each in self.residuals) / len(self.residuals))
 
     def determined_by(self, index: int) -> tuple[float, ...]:
-        """What each point contributes to parameter `index`: shares, whose sum is 1; all 0 where it moves no figure.
+        """The share of each point in determining parameter `index`. The sum is 1, or 0 if it changes no figure.
 
-        Only what the other parameters cannot do as well counts: the part of the sensitivities that is at right angles
-        to theirs, squared.
+        It counts only effects that the other parameters do not have: the squares of the part of the sensitivities that
+        is orthogonal to theirs.
         """
         import numpy as np
 
@@ -98,10 +99,10 @@ class Fit:
 
 
 def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]) -> Fit:
-    """The parameters of least squared relative deviation. ValueError for nothing to fit, or bounds not above 0.
+    """The parameters with the least squared relative deviation. Raises ValueError for no points or invalid bounds.
 
-    With fewer points than parameters something is found all the same, and `confounded` says what it is worth. Without
-    parameters the model is only compared with the points.
+    With fewer points than parameters there is still a result; `confounded` shows how little it is determined. Without
+    parameters, the model is only compared with the points.
     """
     import numpy as np
     from scipy.optimize import least_squares
@@ -122,7 +123,7 @@ def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]
 
     bounds = ([math.log(each.low) for each in parameters], [math.log(each.high) for each in parameters])
     first = np.clip([math.log(each.first) for each in parameters], *bounds)
-    # In logarithms a step is a share of the parameter itself, whatever its size and unit.
+    # In logarithms, a step is a share of the parameter, independent of its size and unit.
     found = least_squares(
         residuals,
         first,
@@ -163,7 +164,7 @@ def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]
 
 
 def leave_one_out(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]) -> list[float]:
-    """For each point, what a fit to all the others says of it."""
+    """The prediction for each point from a fit to all others."""
     predicted = []
     for index in range(len(measured)):
         others = [each for each in range(len(measured)) if each != index]
@@ -180,11 +181,11 @@ def leave_one_out(model: Model, parameters: Sequence[Parameter], measured: Seque
 def left_out_to_first_order(
     residuals: Sequence[float], sensitivities: Sequence[Sequence[float]]
 ) -> tuple[float | None, ...]:
-    """For each point, the deviation (a share) of what a fit to all the others predicts, without fitting again.
+    """The deviation (a share) of the prediction for each point from a fit to all others, without fitting again.
 
     `residuals` are logarithms (`Fit.residuals`), `sensitivities` as in `Fit`. The residual of a linear model at a point
-    that is left out is r / (1 - h), h being the point's leverage (Allen, "The relationship between variable selection
-    and data augmentation", Technometrics 16, 1974). None where a point alone determines a parameter.
+    that is left out is r / (1 - h), where h is the point's leverage (Allen, "The relationship between variable
+    selection and data augmentation", Technometrics 16, 1974). None if a point alone determines a parameter.
     """
     import numpy as np
 
@@ -199,7 +200,7 @@ def left_out_to_first_order(
 def _jacobian(
     residuals: "Callable[[Floats], Floats]", logs: "Floats", bounds: tuple[list[float], list[float]]
 ) -> "Floats":
-    """Relative change of each figure over relative change of each parameter, from steps inside the bounds."""
+    """The relative change of each figure per relative change of each parameter, from steps inside the bounds."""
     import numpy as np
 
     here = residuals(logs)
@@ -214,7 +215,7 @@ def _jacobian(
 
 
 def _confounded(jacobian: "Floats", names: Sequence[str]) -> tuple[float, list[tuple[str, ...]]]:
-    """The condition, and the parameters in every direction in which the figures hardly change."""
+    """The condition number, and the parameters in each direction in which the figures hardly change."""
     import numpy as np
 
     _, strengths, directions = np.linalg.svd(jacobian, full_matrices=True)
@@ -230,7 +231,7 @@ def _confounded(jacobian: "Floats", names: Sequence[str]) -> tuple[float, list[t
 
 
 def _half_widths(jacobian: "Floats", left: "Floats") -> "Floats | None":
-    """Half the confidence interval of each parameter's logarithm; None without a degree of freedom."""
+    """Half the confidence interval of each parameter's logarithm; None without degrees of freedom."""
     import numpy as np
     from scipy import stats
 

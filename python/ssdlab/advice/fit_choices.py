@@ -1,7 +1,7 @@
 """Free choices in addition to free numbers: the numbers are fitted for every combination of the choices.
 
-A choice is a policy, a mode or a size of which only a few values are possible (`ftl.victim=greedy,fifo`). The evidence
-for the best combination is how much more the others deviate.
+A choice is a policy, a mode or a size with only a few possible values (`ftl.victim=greedy,fifo`). The evidence for the
+best combination is how much larger the deviations of the others are.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from ssdlab.advice.fit import Fit, Model, Parameter, fit
 from ssdlab.errors import InputError
 
 COMBINATIONS_MAX = 64
-# Runs of one drive with another seed differ by so much.
+# Runs of the same drive with different seeds differ by this much.
 _RMS_RESOLVED = 0.005
 _CONFIDENCE = 0.95
 
@@ -31,19 +31,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Combination:
-    """One value of each choice, and the numbers fitted with them."""
+    """One value for each choice, and the numbers fitted with them."""
 
     chosen: Chosen
     fit: Fit | None
-    """None: there is no such drive."""
+    """None if the drive is not possible."""
     refused: str = ""
-    """Why there is none."""
+    """The reason why it is not possible."""
     is_excluded: bool = False
-    """Whether the points speak against it: it deviates more than the best one by more than scatter explains."""
+    """Whether the points exclude it: its deviation exceeds the best one by more than scatter explains."""
 
 
 def combinations(choices: Sequence[Choice]) -> list[dict[str, str]]:
-    """Every combination; one that is empty without choices. InputError when there are more than COMBINATIONS_MAX."""
+    """All combinations; a single empty one without choices. Raises InputError for more than COMBINATIONS_MAX."""
     count = math.prod(len(each.values) for each in choices)
     if count > COMBINATIONS_MAX:
         names = ", ".join(f"{each.name} with {len(each.values)} values" for each in choices)
@@ -58,14 +58,14 @@ def fit_choices(
     parameters: Sequence[Parameter],
     measured: Sequence[float],
 ) -> list[Combination]:
-    """Every combination, the best first, those that no drive can have last.
+    """Fits every combination; returns the best first, and those that no drive can have last.
 
-    `model_of` gives the model of a combination, which raises InputError where there is no such drive. Raises that error
-    when all are refused.
+    `model_of` returns the model of a combination, which raises InputError if the drive is not possible. That error is
+    raised if it occurs for all combinations.
 
-    A combination is excluded when the ratio of its squared deviations to those of the best exceeds the 95 % quantile of
-    the F distribution with the degrees of freedom left (points less numbers less choices) on both sides, and its rms
-    exceeds 0.5 %, which another seed would make too. Without a degree of freedom none is excluded.
+    A combination is excluded if the ratio of its squared deviations to those of the best exceeds the 95 % quantile of
+    the F distribution, with the remaining degrees of freedom (points less numbers less choices) on both sides, and its
+    rms exceeds 0.5 %, which another seed could also cause. Without degrees of freedom none is excluded.
     """
     found: list[tuple[Chosen, Fit]] = []
     refused: list[tuple[Chosen, InputError]] = []
@@ -88,7 +88,7 @@ def leave_one_out(
     parameters: Sequence[Parameter],
     measured: Sequence[float],
 ) -> list[float]:
-    """For each point, what a fit to all the others says of it; the choices are made by the others too."""
+    """The prediction for each point from a fit to all others, which also make the choices."""
     predicted = []
     for index in range(len(measured)):
         others = [each for each in range(len(measured)) if each != index]

@@ -1,9 +1,9 @@
-"""Fitting keys of a drive file to measured points by simulation; the fitted file says what it was fitted to.
+"""Fits keys of a drive file to measured points by simulation; the fitted file names the points as its source.
 
-A point is a line of a CSV file: `workload` (a job file, by its path from the CSV), `space_in_use` (how much of the
-drive the job works on: `100GiB`, or empty), `metric` and `value`. The job file says `${SPACE}` where that size belongs.
-Further columns may be there: `rate` (requests a second, `${RATE}` in the job file), `job` (the job of the last stage
-whose requests count; all of them without it) and `drive` (which drive was measured, where several are fitted together).
+A point is a line of a CSV file: `workload` (a job file, relative to the CSV), `space_in_use` (the part of the drive
+that the job uses: `100GiB`, or empty), `metric` and `value`. The job file has `${SPACE}` in place of that size.
+Optional columns: `rate` (requests per second, `${RATE}` in the job file), `job` (the job of the last stage whose
+requests count; by default all) and `drive` (the measured drive, if several are fitted together).
 """
 
 import csv
@@ -44,12 +44,12 @@ _EXPECTED = f"expected is a CSV file with the columns {', '.join(COLUMNS)}"
 _BYTES_PER_MIB = 1 << 20
 Side = Literal["read", "write"]
 Metric = Callable[["Result", str], float]
-"""The figure of a run, of one job of its last stage where that has a name."""
+"""The figure of a run, or of one job of its last stage if the name is not empty."""
 
 
 RANKS: Mapping[str, float] = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
-"""Percentiles of latency by the ends of their metrics' names, in percent."""
-# The rank of a percentile is uncertain by a third of what lies above it when ten requests do.
+"""Latency percentiles in percent, by the suffixes of their metrics' names."""
+# With ten requests above it, the rank of a percentile is uncertain by about a third of the share above it.
 _REQUESTS_ABOVE_MIN = 10
 
 
@@ -112,9 +112,10 @@ METRICS: "Mapping[str, Metric]" = {
     **{f"read_us_{name}": _percentile_us("read", percent) for name, percent in RANKS.items()},
     **{f"write_us_{name}": _percentile_us("write", percent) for name, percent in RANKS.items()},
 }
-"""What a point may measure: of the steady state where the job looks for one, else of the job's last stage.
+"""The metrics of points: of the steady state if the run searches for it, else of the last stage.
 
-Latencies are in microseconds, from the issue of a request to its completion."""
+Latencies are in microseconds, from the issue of a request to its completion.
+"""
 
 
 @dataclass(frozen=True)
@@ -127,15 +128,15 @@ class Point:
     value: float
     where: str
     rate: float | None = None
-    """Requests a second; None: the job file has none to fill in."""
+    """Requests per second; None if the job file does not use it."""
     job: str = ""
-    """Of the last stage, whose requests count; empty: all."""
+    """The job of the last stage whose requests count; "" for all."""
     drive: str = ""
-    """Which of several drives was measured; empty where there is one."""
+    """The name of the measured drive; "" if there is only one."""
 
     @property
     def title(self) -> str:
-        """What was measured, but for the metric: the workload with what is filled in."""
+        """The title of the point without its metric: the workload with its inserted values."""
         rate = "" if self.rate is None else f"{self.rate:g}/s"
         of_drive = f"{self.drive}:" if self.drive else ""
         return " ".join(part for part in (of_drive, self.workload.stem, self.space_in_use, rate, self.job) if part)
@@ -149,12 +150,12 @@ class Runs:
     seed: int = 1
     workers: int | None = None
     steady: bool = True
-    """Until the steady state; otherwise until the job is done."""
+    """Whether runs continue until the steady state; otherwise until the job is done."""
     on_progress: "Progress | None" = None
 
 
 def read_points(path: Path) -> list[Point]:
-    """The points of a CSV file. InputError names the file, the line, the column, its value and what is allowed."""
+    """The points of a CSV file. Raises InputError, which names file, line, column, value and what is allowed."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -213,7 +214,7 @@ def _above_0(text: str, column: str, where: str) -> float:
 
 
 def parameter(text: str, drive: DriveFile) -> Parameter:
-    """`nand.read_us=20..200` as a parameter that begins at the drive's own value. InputError says what is wrong."""
+    """Parses `nand.read_us=20..200`; the search begins at the drive's own value. Raises InputError."""
     key, equals, bounds = text.partition("=")
     low_text, dots, high_text = bounds.partition("..")
     if not equals or not dots:
@@ -243,7 +244,7 @@ def _number(text: str) -> float:
 
 
 def changed(drive: DriveFile, names: Sequence[str], values: Sequence[float]) -> DriveFile:
-    """The drive with these keys at these values, rounded where the key is a whole number."""
+    """The drive with these values of the keys, rounded for keys that are whole numbers."""
     return drive_settings.apply(
         drive, {name: _text(drive, name, value) for name, value in zip(names, values, strict=True)}
     )
@@ -259,7 +260,7 @@ def _text(drive: DriveFile, key: str, value: float) -> str:
 
 
 def simulated_model(drive: DriveFile, names: Sequence[str], points: Sequence[Point], runs: Runs) -> Model:
-    """The figures of all points at given values of the keys, each by a run of the engine."""
+    """The model whose figures come from simulations of all points with given values of the keys."""
 
     def model(values: Sequence[float]) -> list[float]:
         return simulate(changed(drive, names, values), points, runs)
@@ -268,12 +269,12 @@ def simulated_model(drive: DriveFile, names: Sequence[str], points: Sequence[Poi
 
 
 def simulate(drive: DriveFile, points: Sequence[Point], runs: Runs) -> list[float]:
-    """The figures of all points on this drive. Points of one workload, space and rate share a run."""
+    """The figures of all points on this drive. Points with the same workload, space and rate share a run."""
     return simulate_all({drive.name: drive}, points, runs)
 
 
 def simulate_all(drives: Mapping[str, DriveFile], points: Sequence[Point], runs: Runs) -> list[float]:
-    """The same, each point on the drive of its name; a point without one is of the only drive."""
+    """The figures of all points, each on the drive of its name; points without one are for the only drive."""
     only = next(iter(drives))
     resolved = {name: resolve(drive, scale=runs.scale) for name, drive in drives.items()}
     specifications: dict[_Key, Specification] = {}
@@ -312,7 +313,7 @@ def _size(point: Point) -> int | str:
 
 
 def source_of(points: Sequence[Point]) -> str:
-    """The points as the source of a value that was fitted to them."""
+    """The text that lists the points as the source of a fitted value."""
     return "; ".join(f"{_place(point)}: {point.metric} {point.value:g}" for point in points)
 
 
@@ -348,7 +349,7 @@ def _latency(result: "Result", side: Side, job: str) -> Latency:
 
 
 def _jobs(result: "Result", job: str) -> "list[JobResult]":
-    """Of the last stage: all, or those of this name."""
+    """The jobs of the last stage: all, or those with this name. Raises RunFailed if there are none."""
     if job and result.steady_state:
         raise RunFailed(f"job {job}: a steady state is that of all jobs together; use --until job, or no job")
     last = result.specification.jobs[-1]["stage"]

@@ -1,7 +1,7 @@
-"""Points from a measurement: the `result.json` of `ssdlab measure` says which jobs ran, and what each of them gave.
+"""Points from the `result.json` of `ssdlab measure`: the jobs that ran and their figures.
 
-A simulated drive is given the same jobs, and its keys are fitted to their figures. Jobs that are held out are not
-fitted to: they tell how far off the fitted drive is on what it has not seen.
+A simulated drive executes the same jobs, and its keys are fitted to the figures. Held-out jobs are not used for the
+fit: they show the deviation of the fitted drive for other jobs.
 """
 
 import json
@@ -17,7 +17,7 @@ from ssdlab.targets import simulated
 from ssdlab.workloads import jobs, specifying
 
 _BYTES_PER_MB = 10**6
-# What the place said of files, logs and processes; a simulated drive has none of them.
+# Options for files, logs and processes of the measurement, which a simulated drive does not have.
 _OF_THE_PLACE = ("filename=", "thread=", "log_avg_msec=", "per_job_logs=", "write_bw_log=", "write_lat_log=")
 
 
@@ -32,12 +32,12 @@ class Measurement:
 
 
 def is_result(path: Path) -> bool:
-    """Whether points come from a measurement rather than from a table."""
+    """Whether the file is a result of a measurement; otherwise it is a table."""
     return path.suffix == ".json"
 
 
 def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
-    """Bandwidths and write amplification of each job. InputError names the file and what is wrong with it."""
+    """The bandwidths and write amplification of each job. Raises InputError, which names the file and the problem."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -77,7 +77,7 @@ def _points(job: JsonObject, path: Path) -> list[Point]:
 
 
 def _job_text(stages: Sequence[JsonObject]) -> str:
-    """One job file: what a stage's sections say, each stage behind a stonewall."""
+    """The job file with the sections of all stages, separated by stonewalls."""
     text = ""
     for number, stage in enumerate(stages):
         head, *sections = str(stage["job_text"]).split("\n[")
@@ -91,7 +91,7 @@ def _job_text(stages: Sequence[JsonObject]) -> str:
 
 
 def simulate(drive: DriveFile, measured: Measurement, points: Sequence[Point], runs: Runs) -> list[float]:
-    """The figures of the points on this drive."""
+    """The figures of the points on this drive. Raises RunFailed if the run fails or lacks the figure of a point."""
     resolved = resolve(drive, scale=runs.scale)
     job_file = jobs.parse(measured.job_text, "the measured jobs")
     result = simulated.run(specifying.specify(job_file, resolved, seed=runs.seed))

@@ -1,8 +1,8 @@
-"""What to free next when a fit stops at a bound: the fixed key that would explain most of what is left.
+"""Suggests keys to free when a fit stops at a bound: fixed keys that would explain most of the remaining deviations.
 
-Each fixed number of the drive file is increased by a tenth and simulated. The part of its effect that no free parameter
-has counts; a key explains the remaining deviations as far as they lie in that direction. This is an estimate to first
-order: only a fit with the key free shows what it is worth.
+Each fixed number of the drive file is increased by a tenth and simulated. Only the part of its effect that no free
+parameter has is considered; a key explains the remaining deviations as far as they are in that direction. This is a
+first-order estimate: only a fit with the key free shows its actual effect.
 """
 
 import math
@@ -14,7 +14,7 @@ from ssdlab.advice.fit import Fit
 from ssdlab.drives import DriveFile
 from ssdlab.errors import InputError, RunFailed
 
-# Numbers that makers do not publish, or publish for the best case.
+# Numbers that makers do not publish, or publish only for the best case.
 CANDIDATES = (
     "nand.read_us",
     "nand.program_us",
@@ -40,7 +40,7 @@ _FACTOR_MAX = 10.0
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A fixed key: which share of the squared deviations it would explain, and times what it would be."""
+    """A fixed key, the share of the squared deviations it would explain, and the factor by which it would change."""
 
     key: str
     share: float
@@ -53,8 +53,11 @@ def suggestions(
     found: Fit,
     simulate: Callable[[Mapping[str, DriveFile]], Sequence[float]],
 ) -> list[Suggestion]:
-    """The best first. `drives` have the fitted values; `free` are the names of the fitted numbers, in the order of the
-    columns of `found.sensitivities`."""
+    """Suggestions, the best first; empty if nothing remains to explain.
+
+    `drives` have the fitted values; `free` are the names of the fitted numbers, in the order of the columns of
+    `found.sensitivities`.
+    """
     import numpy as np
 
     left = np.asarray(found.residuals)

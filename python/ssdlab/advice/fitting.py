@@ -1,4 +1,4 @@
-"""`ssdlab.fit`: keys of a drive file fitted to measured points, and what the points cannot determine."""
+"""`ssdlab.fit`: fits keys of a drive file to measured points, and shows what the points cannot determine."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class ParameterJson(TypedDict):
     fitted: float
     confidence_95: BoundsJson | None
     determined_by: list[float]
-    """By point: its share in determining the value."""
+    """The share of each point in determining the value."""
 
 
 class ChoiceJson(TypedDict):
@@ -49,7 +49,7 @@ class ChoiceJson(TypedDict):
 
 
 class PointJson(TypedDict):
-    """`fitted` and `left_out` in the unit of the metric, `deviation` as a share."""
+    """`fitted` and `left_out` are in the unit of the metric; `deviation` is a share."""
 
     drive: str | None
     workload: str
@@ -78,7 +78,7 @@ class HeldOutJson(TypedDict):
 
 
 class FittedJson(TypedDict):
-    """fit.json."""
+    """The contents of fit.json."""
 
     parameters: list[ParameterJson]
     choices: list[ChoiceJson]
@@ -93,22 +93,22 @@ class FittedJson(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class Fitted(Shown):
-    """Drives with fitted keys, usually one, and how well they repeat the points."""
+    """The fitted drives, usually one, and how well they reproduce the points."""
 
     drives: Mapping[str, DriveFile]
-    """By name, with the found values, each of kind `fitted`."""
+    """The drives by name, with the fitted values, each with a source of the kind `fitted`."""
     parameters: Sequence[Parameter]
     points: Sequence[Point]
     combinations: Sequence[Combination]
-    """Of the free choices, the best first; a single one without choices."""
+    """The combinations of the free choices, the best first; a single one without choices."""
     fit: Fit
-    """Of the best combination."""
+    """The fit of the best combination."""
     next_free: Sequence[fit_next.Suggestion] = ()
-    """Where a parameter ended at a bound: the fixed keys that would explain most of the deviations."""
+    """If a parameter ended at a bound: the fixed keys that would explain most of the deviations."""
     left_out: Sequence[float] | None = None
-    """Of each point, what a fit to the others predicts; None where that was not asked for."""
+    """The prediction for each point from a fit to the others; None if not requested."""
     held_out: Sequence[tuple[Point, float]] = ()
-    """Points that nothing was fitted to, and what the fitted drive gives."""
+    """Points that were not used for the fit, with the values of the fitted drive."""
 
     @property
     def drive(self) -> DriveFile:
@@ -126,8 +126,11 @@ class Fitted(Shown):
         return f"<Fitted: {', '.join(self.drives)}, {names}, deviation at most {self.fit.deviation_max * 100:.2g} %>"
 
     def frame(self) -> pl.DataFrame:
-        """One row a point: workload, space_in_use, metric, measured and simulated (in the metric's unit), deviation
-        (a share), left_out (as `left_out`), fitted (False: held out)."""
+        """A frame with one row for each point.
+
+        Columns: workload, space_in_use, metric, measured and simulated (in the metric's unit), deviation (a share),
+        left_out (as `left_out`), fitted (False for held-out points).
+        """
         rows = [
             [*_named(point), value, value / point.value - 1, left, True]
             for point, value, left in zip(self.points, self.fit.simulated, self._left_out(), strict=True)
@@ -136,7 +139,7 @@ class Fitted(Shown):
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
     def figures(self) -> list[Figure]:
-        """Each point as it was measured and as the fitted drive has it."""
+        """A picture of each point with its measured and its fitted value."""
         pairs = [*zip(self.points, self.fit.simulated, strict=True), *self.held_out]
         bars = [Bar(f"{point.title}, {point.metric}", "fitted", value, point.value) for point, value in pairs]
         count = f"{len(self.parameters) + len(self.chosen)} fitted to {len(self.points)} points"
@@ -145,7 +148,7 @@ class Fitted(Shown):
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
     def to_dict(self) -> FittedJson:
-        """What fit.json holds."""
+        """The contents of fit.json."""
         found = self.fit
         return {
             "parameters": [
@@ -206,8 +209,10 @@ class Fitted(Shown):
         }
 
     def write(self, directory: str | Path) -> list[str]:
-        """Writes fitted.toml, the drive file (of several drives fitted-NAME.toml each), and fit.json, all or none.
-        Gives their names."""
+        """Writes fitted.toml (for several drives, a fitted-NAME.toml for each) and fit.json, all or none.
+
+        Returns their names.
+        """
         files = {"fitted.toml" if len(self.drives) == 1 else f"fitted-{n}.toml": d for n, d in self.drives.items()}
         with staged(Path(directory)) as place:
             for name, drive in files.items():
@@ -221,15 +226,15 @@ class Fitted(Shown):
 
 @dataclass(frozen=True)
 class Fitting:
-    """What is to be fitted to what: read and checked, nothing run yet."""
+    """The inputs of a fit, read and checked; nothing has been run."""
 
     drives: Mapping[str, DriveFile]
-    """By name."""
+    """The drives by name."""
     parameters: Sequence[Parameter]
     choices: Sequence[Choice]
     points: Sequence[Point]
     measurement: Measurement | None
-    """Where the points come from, if that is the result.json of a measurement."""
+    """The measurement that the points come from; None for a CSV file."""
     runs: Runs
 
     @property
@@ -238,12 +243,12 @@ class Fitting:
         return next(iter(self.drives.values()))
 
     def fitted(self, *, leave_one_out: bool = False) -> Fitted:
-        """Runs the fit. Raises RunFailed when a run broke or gives no such figure."""
+        """Runs the fit. Raises RunFailed if a run fails or does not have the figure of a point."""
         known: dict[tuple[tuple[str, ...], tuple[float, ...]], Sequence[float]] = {}
 
         def model_of(chosen: Chosen) -> Model:
             def model(values: Sequence[float]) -> Sequence[float]:
-                # Fits that leave a point out begin as the fit to all of them.
+                # Fits that leave out a point begin with the same values as the fit to all points.
                 key = (tuple(chosen.values()), tuple(values))
                 if key not in known:
                     known[key] = self._simulate(self._at(chosen, values), self.points)
@@ -303,7 +308,7 @@ def fitting(
     seed: int = 1,
     workers: int | None = None,
 ) -> Fitting:
-    """The fit that `fit` runs, with its arguments. Raises InputError."""
+    """The inputs of the fit for the arguments of `fit`. Raises InputError."""
     check_word("--until", until, get_args(Until))
     named = [drive] if isinstance(drive, str | Path) else list(drive)
     initial: dict[str, DriveFile] = {}
@@ -327,7 +332,10 @@ def fitting(
 
 
 def _of_drives(points: Sequence[Point], drives: Mapping[str, DriveFile]) -> list[Point]:
-    """The points, checked to be of these drives. Where there is one drive, they do not name it."""
+    """The points, after a check that they belong to these drives. With one drive, points do not name it.
+
+    Raises InputError for a point of another drive, or a drive without points.
+    """
     more = len(drives) > 1
     for point in points:
         if point.drive not in drives and (point.drive or more):
@@ -355,16 +363,16 @@ def fit(
 ) -> Fitted:
     """Fits keys of a drive file to measured points by simulation, as `ssdlab fit`.
 
-    `points` is a CSV file with the columns workload, space_in_use, metric, value (and rate, job, drive where they are
-    needed), or the result.json of a measurement. `drive` is what the fit starts from, a name of the catalogue or a
-    .toml file, with `settings` of its keys; several drives are fitted together, each to the points of its name. `free`:
-    keys with their bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; after
-    "NAME:" they belong to one of several drives. `until`: each point is run until SNIA's steady state, or the job once
-    ("job"). `leave_one_out`: also predict each point from a fit to the others. `held_out`: jobs of a measurement that
-    are predicted, not fitted to. `scale` ("1/16") makes drive and workloads smaller.
+    `points` is a CSV file with the columns workload, space_in_use, metric, value (and optionally rate, job, drive), or
+    the result.json of a measurement. `drive` is the initial drive, a name from the catalogue or a .toml file, with
+    `settings` of its keys; several drives are fitted together, each to the points with its name. `free` are keys with
+    their bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; the prefix
+    "NAME:" restricts them to one of several drives. `until`: each point is run until SNIA's steady state, or until the
+    job is done ("job"). `leave_one_out` also predicts each point from a fit to the others. `held_out` are jobs of a
+    measurement that are predicted instead of fitted to. `scale` ("1/16") reduces drive and workloads.
 
-    Raises InputError for points, keys and bounds, with file and line; RunFailed when a run broke or gives no such
-    figure.
+    Raises InputError for invalid points, keys and bounds, with file and line; RunFailed if a run fails or does not have
+    the figure of a point.
 
         fitted = ssdlab.fit("points.csv", "generic-tlc-480", "nand.program_us=100..2000", scale="1/16")
         fitted.drive.nand.program_us, fitted.frame()["deviation"]

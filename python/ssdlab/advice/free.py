@@ -1,7 +1,7 @@
-"""`--free`: what a fit may change, in one drive or in several that share it.
+"""`--free`: the keys that a fit can change, in one drive or in several that share them.
 
 `nand.read_us=20..200` is a number between bounds, `ftl.victim=greedy,fifo` a choice. All drives share it, but
-`NAME:nand.read_us=20..200` belongs to the drive NAME alone.
+`NAME:nand.read_us=20..200` is only for the drive NAME.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from ssdlab.errors import InputError, near
 
 
 def parse(texts: Sequence[str], drives: Mapping[str, DriveFile]) -> tuple[list[Parameter], list[Choice]]:
-    """The free numbers and choices. InputError says what is wrong with which."""
+    """The free numbers and choices. Raises InputError, which names the text and the problem."""
     parameters: list[Parameter] = []
     choices: list[Choice] = []
     for text in texts:
@@ -43,7 +43,7 @@ def parse(texts: Sequence[str], drives: Mapping[str, DriveFile]) -> tuple[list[P
 def at(
     drives: Mapping[str, DriveFile], names: Sequence[str], values: Sequence[float], chosen: Chosen
 ) -> dict[str, DriveFile]:
-    """The drives with these choices and numbers. InputError where there is no such drive."""
+    """The drives with these choices and numbers. Raises InputError if a drive is not possible."""
     result = {}
     for drive_name, drive in drives.items():
         settings = {key: text for name, text in chosen.items() if (key := _key(name, drive_name))}
@@ -54,12 +54,12 @@ def at(
 
 
 def keys_of(names: Sequence[str], drive_name: str) -> list[str]:
-    """The keys of the drive file that are meant by those of the names that concern this drive."""
+    """The keys of the drive file for those of the names that apply to this drive."""
     return [key for name in names if (key := _key(name, drive_name))]
 
 
 def _key(name: str, drive_name: str) -> str:
-    """The key of the drive file; empty when the name belongs to another drive."""
+    """The key of the drive file; "" if the name applies to another drive."""
     of, colon, key = name.partition(":")
     if not colon:
         return name
@@ -81,7 +81,7 @@ def _choice(text: str, prefix: str, key: str, values: str, drives: Mapping[str, 
         raise InputError(f"--free {text}: each possible value should be there once, with commas between them")
     key = current_key(key, f"--free {text}")
     known = [each for each in keys() if "." in each]
-    # A parameter of a policy (ftl.victim.d) has one dot more than a key of the drive file.
+    # A parameter of a policy (ftl.victim.d) has one more dot than a key of the drive file.
     if key not in known and key.rpartition(".")[0] not in known:
         raise InputError(f"--free {text}: unknown key {key!r}{near(key, known)}")
     failures = []
@@ -91,7 +91,7 @@ def _choice(text: str, prefix: str, key: str, values: str, drives: Mapping[str, 
                 drive_settings.apply(drive, {key: value})
         except InputError as error:
             failures.append(error)
-    # A value that only another choice makes possible is left to the fit; none at all is a slip.
+    # A value can depend on another choice, so the fit checks it; if all values fail, it is an error.
     if len(failures) == len(possible):
         raise InputError(f"--free {text}: {failures[0]}")
     return Choice(prefix + key, possible)

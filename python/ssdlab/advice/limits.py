@@ -1,4 +1,4 @@
-"""What the user wants held: life, write amplification, rates, latencies, price. Each reads one figure of a trial."""
+"""The user's limits: lifetime, write amplification, rates, latencies, price. Each applies to one figure of a trial."""
 
 import math
 import re
@@ -31,19 +31,19 @@ class Limit:
     figure: str
     """`waf`, `years`, `write_mb_s`, `price_per_gb`, or a latency such as `write.p99`."""
     bound: float
-    """In the figure's own unit: years, MB/s, ns, price a GB."""
+    """In the unit of the figure: years, MB/s, ns, price per GB."""
     is_most: bool
-    """Whether the figure may be at most the bound; else at least."""
+    """Whether the bound is a maximum; otherwise it is a minimum."""
     said: str
-    """The option, such as `--life 5y`, for errors."""
+    """The option, such as `--life 5y`, for error messages."""
 
     def to_dict(self) -> LimitJson:
-        """As in `result.json`."""
+        """The limit in the format of `result.json`."""
         return {"figure": self.figure, "bound": self.bound, "is_most": self.is_most, "said": self.said}
 
     @property
     def words(self) -> str:
-        """Such as "a life of 5 years", for pages and sentences."""
+        """The limit for pages and sentences, such as "a life of 5 years"."""
         match self.figure:
             case "years":
                 return f"a life of {self.bound:.3g} years"
@@ -63,19 +63,19 @@ class Limit:
 
     @property
     def falls_with_spare_area(self) -> bool:
-        """Price is what more spare area makes worse; all else gets better or stays."""
+        """Whether more spare area makes the figure worse: true for the price only."""
         return self.figure == "price_per_gb"
 
     def holds(self, value: float) -> bool:
         return value <= self.bound if self.is_most else value >= self.bound
 
     def ratio(self, value: float) -> float:
-        """How far the value is inside the limit: 1 at the bound, more than 1 inside."""
+        """The ratio by which the value is inside the limit: 1 at the bound, more than 1 inside."""
         return self.bound / value if self.is_most else value / self.bound
 
 
 def life_limit(text: str) -> Limit:
-    """`5y`, `18months`, `400d`."""
+    """Parses `5y`, `18months` or `400d`. Raises InputError."""
     match = _LIFE.fullmatch(text)
     value = _number(match[1]) if match else None
     if not match or not value:
@@ -90,7 +90,7 @@ def write_amplification(bound: float) -> Limit:
 
 
 def write_rate_limit(text: str) -> Limit:
-    """`400MB/s`."""
+    """Parses `400MB/s`. Raises InputError."""
     try:
         bytes_a_second = parse_bytes(text.strip().removesuffix("/s"))
     except InputError as error:
@@ -101,7 +101,7 @@ def write_rate_limit(text: str) -> Limit:
 
 
 def latency(text: str) -> Limit:
-    """`write.p99=2ms`, `read.mean=120us`."""
+    """Parses `write.p99=2ms` or `read.mean=120us`. Raises InputError."""
     match = _LATENCY.fullmatch(text)
     value = _number(match[3]) if match else None
     percent = _number(match[2][1:]) if match and match[2] != "mean" else 50.0
@@ -113,7 +113,7 @@ def latency(text: str) -> Limit:
 
 
 def price_limit(text: str) -> Limit:
-    """`0.08USD/GB`: of a gigabyte that can be used."""
+    """Parses `0.08USD/GB`, the price per usable gigabyte. Raises InputError."""
     match = _PRICE.fullmatch(text)
     value = _number(match[1]) if match else None
     if not match or not value:
@@ -123,12 +123,12 @@ def price_limit(text: str) -> Limit:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user wants held, and the writes and the price that it is about, in the user's words."""
+    """The limits, writes and price as the user wrote them."""
 
     life: str | None = None
-    """Needs the host writes per day."""
+    """The lifetime; it needs the host writes per day."""
     writes_per_day: str | None = None
-    """None: a trace's own."""
+    """None: those of the trace."""
     waf: float | None = None
     write_rate: str | None = None
     latency: Sequence[str] = ()
@@ -137,8 +137,7 @@ class Wanted:
     """None: that of the drive file."""
 
     def limits(self, daily_bytes: float | None) -> list[Limit]:
-        """All limits that are given; `life_limit` and so on say how each is written. InputError without one that
-        holds."""
+        """All given limits. Raises InputError for an invalid limit, and if there is none besides the price."""
         found = [life_limit(self.life)] if self.life else []
         if self.life and not daily_bytes:
             raise InputError("--life needs --writes-per-day, the host writes per day")
@@ -153,7 +152,7 @@ class Wanted:
 
 
 def refuse_twice(limits: Sequence[Limit]) -> None:
-    """One bound a figure; InputError names both."""
+    """Raises InputError if two limits are for the same figure; it names both."""
     for index, limit in enumerate(limits):
         for other in limits[:index]:
             if other.figure == limit.figure:

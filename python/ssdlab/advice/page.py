@@ -1,4 +1,4 @@
-"""The page of an advice: the recommendation in plain words on top, the curve with its limits, every run."""
+"""The page of an advice: the recommendation at the top, the curve with its limits, and all runs."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _AXES = {
     "price_per_gb": ("price per usable GB", 1.0),
 }
 
-# Columns in addition to the limits: figure and unit.
+# Columns in addition to those of the limits: figure and unit.
 _EXTRA = {"TBW, TB": ("tbw_bytes", 1e12), "price per TB written": ("price_per_tb_written", 1.0)}
 
 
@@ -43,7 +43,10 @@ def write(
     question: str,
     line: str,
 ) -> list[str]:
-    """`report.html`, pictures, `result.json` with the advice and every trial; all or none. Returns the names."""
+    """Writes `report.html`, pictures and `result.json` with the advice and all trials. Returns the names.
+
+    Either all files are written or none.
+    """
     drawn = figures(trials, found)
     limits = [limit.words for limit in trials.limits]
     whole = page.Page(
@@ -70,7 +73,7 @@ def write(
 
 
 def figures(trials: Trials, found: Found) -> list[Figure]:
-    """A picture a limit; none where nothing was run."""
+    """One picture for each limit; none if nothing was run."""
     return [_figure(trials, found, limit.figure) for limit in trials.limits if len(found.curve) > 1]
 
 
@@ -118,7 +121,7 @@ def _list(said: Sequence[Sentence]) -> Markup:
 
 
 def _table(trials: Trials) -> Markup:
-    """Every run and what it was for; a column that no run fills is left out."""
+    """Every run and its purpose; columns without values are left out."""
     columns: dict[str, list[str]] = {
         "what for": [_purpose(trial) for trial in trials.done],
         "OP": [wording.share(trial.over_provisioning) for trial in trials.done],
@@ -148,7 +151,7 @@ def _is_scaled(trials: Trials) -> bool:
 
 
 class AdviceJson(TypedDict):
-    """`result.json` of an advice."""
+    """The `result.json` of an advice."""
 
     advice: SentenceJson
     sentences: list[SentenceJson]

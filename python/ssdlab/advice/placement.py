@@ -1,9 +1,9 @@
 """Does placement help a workload, and how much spare area is it worth?
 
-The same workload on the same drive, at its own spare area: with placement handles by what the workload tells apart
-(its own handles, a database's levels or kinds of file, the jobs, the files), with separation that the drive learns, and
-with neither. What it is worth is the over-provisioning that the drive needs with neither to come to the same write
-amplification, within 2 %. All without a clock.
+The same workload runs on the same drive, at its own spare area: with placement handles for the groups that the workload
+distinguishes (its own handles, a database's levels or kinds of file, the jobs, the files), with separation that the
+drive learns, and with neither. The value of placement is the over-provisioning that the drive needs without it for the
+same write amplification, within 2 %. All runs are without a clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 _HANDLES = {"ftl.placement": "host-streams"}
-# Less than seeds and miniatures scatter.
+# Less than the scatter of seeds and miniatures.
 _HELPS_FROM = 0.02
 _STEPS_MAX = 6
 _STEP = 1.5
-# Of small spare areas a step is so many points at the least.
+# For small spare areas, a step is at least this share.
 _STEP_MIN = 0.05
 _NO_HANDLES = "fdp=0 in every section"
 
@@ -62,35 +62,37 @@ class PlacementJson(TypedDict):
 
 @dataclass(frozen=True)
 class Way:
-    """One way to place data, its run, and what it is worth."""
+    """One way to place data, its run, and its value."""
 
     what: str
     trial: Trial | None
-    """None where the drive cannot be run so."""
+    """None if the drive is not possible."""
     waf: float | None
     equal_over_provisioning: float | None = None
-    """What the drive needs without placement for the same write amplification; None where it gains nothing, or where
-    no spare area that was looked at comes to it."""
+    """The over-provisioning that the drive needs without placement for the same write amplification.
+
+    None if placement does not help, or if none of the tested spare areas is sufficient.
+    """
     refused: str | None = None
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The answer: the run with neither, and the ways that there are."""
+    """The result: the run without placement, and the ways that are possible."""
 
     over_provisioning: float
     without: Trial
     waf: float
     handles: Way | None
-    """None where the workload tells nothing apart."""
+    """None if the workload has no groups to distinguish."""
     learnt: Way
     has_own_handles: bool
-    """Whether the workload names handles itself, so that the recommendation was found with them."""
+    """Whether the workload itself names handles, so that the recommendation was found with them."""
     most: float
-    """The most over-provisioning that was looked at."""
+    """The largest over-provisioning that was tested."""
 
     def to_dict(self) -> PlacementJson:
-        """As in `result.json`; shares of what the host may use, runs by their names."""
+        """The object in the format of `result.json`. Shares are those of the host's capacity; runs have their names."""
 
         def way(each: Way | None) -> WayJson | None:
             if each is None:
@@ -114,7 +116,7 @@ class Placement:
 
 
 def placement(trials: Trials, found: Found, scale: Fraction | None) -> Placement | None:
-    """None where nothing was run, or nothing is written. Raises InputError where the workload does not fit."""
+    """None if nothing was run or nothing is written. Raises InputError if the workload does not fit on the drive."""
     if not found.curve:
         return None
     asked = _Asked(trials, trials.workload, scale, found.own)
@@ -140,7 +142,7 @@ def placement(trials: Trials, found: Found, scale: Fraction | None) -> Placement
 
 
 def sentence(answer: Placement, found: Found) -> Sentence:
-    """The answer in a sentence."""
+    """The result as a sentence."""
     ways = [way for way in (answer.handles, answer.learnt) if way is not None and way.waf is not None]
     runs = [answer.without.name, *(way.trial.name for way in ways if way.trial)]
     at = f"at {wording.share(answer.over_provisioning)} over-provisioning"
@@ -182,7 +184,7 @@ def _points(share: float) -> str:
 
 
 def _against_spare_area(best: Way, answer: Placement, found: Found) -> str:
-    """Whether it stands in for the spare area that the limits ask for."""
+    """The clause on whether it can replace the spare area that the limits require."""
     if found.over_provisioning is None or found.over_provisioning == found.own:
         return ""
     needed = found.over_provisioning - found.own
@@ -193,19 +195,19 @@ def _against_spare_area(best: Way, answer: Placement, found: Found) -> str:
 
 @dataclass(frozen=True)
 class _Told:
-    """What a workload tells apart: how handles are given to its jobs, and what repeats that."""
+    """The groups that a workload distinguishes: how handles are assigned to its jobs, and how to repeat that."""
 
     what: str
     change: Callable[[Jobs, int], Jobs]
     note: str = ""
     workload: Described | None = None
-    """The workload that has these handles, where it is another one."""
+    """The workload with these handles, if it is a different one."""
     is_own: bool = False
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Runs that are a change of the workload's jobs on a changed drive."""
+    """Executes runs with changed jobs of the workload on a changed drive."""
 
     trials: Trials
     workload: "Described | Trace"
@@ -222,9 +224,9 @@ class _Asked:
         note: str,
         workload: Described | None = None,
     ) -> Trial:
-        """A trial at a spare area, which may have been run before.
+        """A trial at a spare area; an identical run is not executed again.
 
-        Raises InputError where a drive cannot be so.
+        Raises InputError if the drive is not possible.
         """
         used = workload or self.workload
         drive = setting.at(share, self.scale)
@@ -247,7 +249,7 @@ class _Asked:
         note: str,
         workload: Described | None = None,
     ) -> Way:
-        """The same at the drive's own spare area, or why it cannot be."""
+        """The trial at the drive's own spare area, or the reason why it is not possible."""
         try:
             trial = self.run(f"with {what}", setting, self.own, change, note, workload)
         except InputError as error:
@@ -256,8 +258,10 @@ class _Asked:
 
 
 def _worth(asked: _Asked, way: Way, curve: dict[float, float], most: float) -> Way:
-    """With the over-provisioning at which the drive without placement comes to the same, by runs that are added to the
-    curve."""
+    """The way with the over-provisioning at which the drive without placement has the same write amplification.
+
+    The runs for it are added to `curve`.
+    """
     own = min(curve)
     if way.waf is None or not _helps(way, curve[own]):
         return way
@@ -269,7 +273,7 @@ def _worth(asked: _Asked, way: Way, curve: dict[float, float], most: float) -> W
             if waf is not None:
                 curve[share] = waf
 
-    # Near a write amplification of 1 the curve is flat: what is as good within the scatter is as good.
+    # Near a write amplification of 1 the curve is flat, so a value within the scatter counts as equal.
     goal = way.waf * (1 + _HELPS_FROM)
     for _ in range(_STEPS_MAX):
         last = max(curve)
@@ -285,7 +289,7 @@ def _worth(asked: _Asked, way: Way, curve: dict[float, float], most: float) -> W
 
 
 def _crossing(curve: Mapping[float, float], waf: float) -> float:
-    """Where straight lines between the runs first fall to a write amplification, which they do."""
+    """The first spare area at which lines between the runs reach this write amplification, which must exist."""
     points = sorted(curve.items())
     for (left, high), (right, low) in pairwise(points):
         if low <= waf <= high:
@@ -294,7 +298,7 @@ def _crossing(curve: Mapping[float, float], waf: float) -> float:
 
 
 def _told(asked: _Asked) -> _Told | None:
-    """The formats of traces have no handles."""
+    """The groups that the workload distinguishes; None for traces, whose formats have no handles."""
     workload = asked.workload
     if not isinstance(workload, Described):
         return None
@@ -321,7 +325,7 @@ def _told_by_store(store: StoreWorkload) -> _Told:
 
 
 def _with_handles(setting: Setting) -> Setting:
-    """The drive, with handles if it has none."""
+    """The drive, with placement handles if it has none."""
     placed = setting.at(None, None).file.ftl.placement
     return setting if placed.name == "host-streams" else setting.with_settings(_HANDLES)
 
@@ -338,7 +342,7 @@ def _writes(job: plain.Job) -> bool:
 
 
 def _without(jobs: Jobs, _handles: int) -> Jobs:
-    """Jobs that name no handle."""
+    """The jobs without placement handles."""
     found = []
     for job in jobs:
         bare = job.copy()
@@ -351,7 +355,7 @@ def _without(jobs: Jobs, _handles: int) -> Jobs:
 
 
 def _by_job(jobs: Jobs, handles: int) -> Jobs:
-    """A handle for each job that writes in the last stage; the last for all jobs that are too many."""
+    """One handle for each job that writes in the last stage; jobs beyond the number of handles share the last one."""
     last = jobs[-1]["stage"]
     names = list(dict.fromkeys(job["name"] for job in jobs if job["stage"] == last and _writes(job)))
     by_name = {name: min(index, handles - 1) for index, name in enumerate(names)}
@@ -359,7 +363,7 @@ def _by_job(jobs: Jobs, handles: int) -> Jobs:
 
 
 def _by_file(jobs: Jobs, handles: int) -> Jobs:
-    """A handle for each file; the last for all files that are too many."""
+    """One handle for each file; files beyond the number of handles share the last one."""
     found = []
     for job in jobs:
         files = job.get("files")

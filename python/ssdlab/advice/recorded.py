@@ -1,7 +1,7 @@
-"""A recorded trace as the workload of an advice: repeated until the drive is steady, on miniatures by a sample of it.
+"""A recorded trace as the workload of an advice: repeated until the steady state; miniatures replay a sample of it.
 
-Passes after the first take its pieces in an order drawn again, so that the seeds of a trial say something. What lies
-outside the places that the trace writes is taken to stay as it is.
+Passes after the first replay its pieces in a new random order, so that the seeds of a trial have an effect. Data that
+the trace does not write is assumed to stay unchanged.
 """
 
 import math
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from ssdlab._engine import HeldTrace
     from ssdlab.drives import ResolvedDrive
 
-# Fewer kept units that are written say nothing.
+# A sample with fewer written units is not meaningful.
 _UNITS_KEPT_MIN = 64
-# A round of the steady state is as many times what the trace can change: the places that it writes and the spare area.
-# A drive that the trace hardly touches need not be written again and again to see what it settles into; with one time
-# rather than two the way there weighs too much (docs/advice.md).
+# A round of the steady state writes this multiple of what the trace can change: the addresses that it writes and the
+# spare area. If the trace uses only a small part of a drive, the drive does not need to be written completely to show
+# its steady state. With a factor of one instead of two, the approach has too much weight (docs/advice.md).
 _ROUND_CHANGES = 2
-# A sample may come out a little larger than its share.
+# A sample can be slightly larger than its share.
 _ROOM_SHARE_COMPACT = 0.98
-# With a clock requests should stay whole, up to this size; it is small compared with most scaled erase units.
+# With a clock, requests up to this size are not split; it is small compared with most scaled erase units.
 _REGION_BYTES_MAX_TIMED = 128 * 1024
-# What miniatures have been off by: of write amplification, and of its part that is not the host's.
+# The measured errors of miniatures: of write amplification, and of its part beyond the host's writes.
 _MINIATURE_ERROR_MAX = 0.01
 _MINIATURE_ERROR_OF_GC = 0.2
 _SECONDS_PER_DAY = 86_400
@@ -42,19 +42,19 @@ _SECONDS_PER_DAY = 86_400
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace, or one volume of it, and what is known of it beforehand."""
+    """A trace, or one of its volumes, and its properties."""
 
     recording: Recording
     volume: str | None
     address_map: Map
-    """`strict` where the smallest drive that is looked at reaches as far as the trace; else `compact`."""
+    """`strict` if the trace fits on the smallest drive considered; else `compact`."""
     profile: Profile
     held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
-    """Its requests in memory, where there is room for them; else each run reads the files."""
+    """Its requests, if there is enough memory for them; otherwise each run reads the files."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the reading left out, and where addresses are not the recording's own."""
+        """Notes on skipped records, and on changed addresses."""
         skipped = self.recording.survey.skipped
         notes = [f"{skipped:,} malformed lines or records were skipped"] if skipped else []
         if self.address_map == "compact":
@@ -66,18 +66,18 @@ class Trace:
 
     @property
     def writes_bytes_per_day(self) -> float | None:
-        """At the recorded pace; None for a trace without times."""
+        """The bytes written per day at the recorded rate; None for a trace without times."""
         seconds = self.profile.duration_ns / 1e9
         return self.profile.write.bytes / seconds * _SECONDS_PER_DAY if seconds > 0 else None
 
     def one_in_most(self) -> int:
-        """The most neighbours of which one may be kept while the sample still says something."""
+        """The largest n for which a sample of one region in n is still meaningful."""
         return max(1, self.profile.units.unique_written // _UNITS_KEPT_MIN)
 
     def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> float | None:
-        """No closed form: a trace is no stream of independent writes whose law is known.
+        """None: no closed form applies, because the writes of a trace are not independent with a known distribution.
 
-        Raises InputError where the trace does not fit the drive.
+        Raises InputError if the trace does not fit on the drive.
         """
         needed = self._needed_bytes()
         room = 1 if self.address_map == "strict" else _ROOM_SHARE_COMPACT
@@ -91,7 +91,7 @@ class Trace:
     def specify(
         self, drive: "ResolvedDrive", *, seed: int, timed: bool, data_on: "ResolvedDrive | None" = None
     ) -> Specification:
-        """From a drive that is filled, up to the room of `data_on` where that is given, to its steady state."""
+        """The replay from a filled drive to its steady state. With `data_on`, the fill has the size of that drive."""
         one_in = round(1 / drive.scale)
         if Fraction(1, one_in) != drive.scale:
             raise InputError(f"a trace requires a scale of 1/n with a whole number n, not {drive.scale}")
@@ -106,7 +106,7 @@ class Trace:
             until_steady=True,
             round_share=self._round_share(drive, one_in),
             timed=timed,
-            # Fewer requests on as many dies: they come as much faster.
+            # Fewer requests for the same number of dies: they arrive faster by this factor.
             time_scale=1 / one_in,
             sample=self._sample(one_in, timed=timed, seed=seed),
             shuffle=shuffle_of(erase_unit_bytes, seed),
@@ -124,7 +124,7 @@ class Trace:
         timed: bool,
         on: "ResolvedDrive",
     ) -> str:
-        """What replays it so again; `on` is the drive with all of that."""
+        """The command that repeats the replay; `on` is the drive with these settings."""
         words = ["ssdlab", "replay", *self.recording.names, "--drive", drive]
         words += ["--format", self.recording.format] if self.recording.format else []
         words += ["--skip-bad", str(self.recording.skip_bad_max)] if self.recording.skip_bad_max else []
@@ -139,14 +139,14 @@ class Trace:
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
     def miniature_error(self, waf: float) -> float:
-        """By which share a miniature's figures may be too good, as measured (docs/advice.md).
+        """The share by which a miniature's figures can be too good, as measured (docs/advice.md).
 
-        Where there is next to no garbage collection there is next to no error either.
+        With almost no garbage collection there is almost no error.
         """
         return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_GC * (waf - 1))
 
     def said(self, user_bytes: int) -> list[str]:
-        """What can be said from so much of a recording, and what cannot."""
+        """Remarks on the validity of a recording of this length."""
         written = self.profile.write.bytes
         share = written / user_bytes
         touched = self.profile.units.unique_written * self.profile.unit_bytes
@@ -165,7 +165,7 @@ class Trace:
         return sentences
 
     def _round_share(self, drive: "ResolvedDrive", one_in: int) -> float | None:
-        """Of the drive, in tenths of a percent, as a command line says it; None for all."""
+        """The share of the drive, rounded up to tenths of a percent as in the command line; None for all of it."""
         capacity = drive.capacity
         changed_bytes = self.profile.units.unique_written * self.profile.unit_bytes / one_in
         changed_bytes += capacity.physical_bytes - capacity.user_bytes
@@ -183,7 +183,7 @@ class Trace:
 
     @cached_property
     def _profile_by_request(self) -> Profile:
-        """Which knows the hottest regions of the size that runs with a clock keep whole."""
+        """The profile with the hottest regions of the size that runs with a clock do not split."""
         region_bytes = self._region_bytes(timed=True)
         if region_bytes == self.profile.region_bytes:
             return self.profile
@@ -200,9 +200,9 @@ class Trace:
 
 
 def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merged: bool) -> Trace:
-    """For drives of at least `room_bytes`. Reads the recording once, or twice where one of its volumes is chosen.
+    """The trace for drives of at least `room_bytes`. Reads the recording once, or twice if a volume is chosen.
 
-    Raises InputError where one of several volumes must be chosen, or it hardly writes.
+    Raises InputError if one of several volumes must be chosen, or if it has too few writes.
     """
     found = recording.volume(volume).name if volume is not None else None
     if found is not None and len(recording.survey.volumes) == 1:

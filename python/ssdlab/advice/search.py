@@ -1,4 +1,4 @@
-"""The least spare area that holds all limits: first by closed form, then by miniature runs that close in on it."""
+"""Finds the smallest spare area that meets all limits: first by closed form, then by bisection with miniature runs."""
 
 import math
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from ssdlab.errors import InputError
 from ssdlab.theory import endurance
 
 CLOSE = 1.03
-"""Between what holds and what does not: less than the tenth of the spare area that must tell."""
+"""The ratio between a sufficient and an insufficient spare area at which the search ends: below the required 10 %."""
 
-# What is checked is moved along the curve, of which so much is enough.
+# A result that is verified is then moved along the curve; this ratio is sufficient for it.
 _CLOSE_BEFORE_CHECKS = 1.08
 _ROUNDS_MAX = 8
 _SEEDS = (1, 2)
 _COARSE_POINTS = 3
 _COARSE_MOST = 0.4
-# A line between two runs of the picture is to be wrong by less than 15 %; the rest is for what bends more than a power.
+# Lines between two runs of the picture must have errors below 15 %; the rest is for curves that are not powers.
 _CHORD_ERROR_MAX = 0.1
 _REFINEMENTS_MAX = 3
 
@@ -31,38 +31,42 @@ class Found:
     """The outcome of a search."""
 
     over_provisioning: float | None
-    """The least that holds all limits; None where none up to `most` does."""
+    """The smallest that meets all limits; None if none up to `most` does."""
     own: float
-    """The drive's own, below which nobody can go."""
+    """The drive's own, which is the minimum."""
     binding: Limit | None
-    """The limit that asks for the most; None where the drive's own spare area holds all."""
+    """The limit that requires the most; None if the drive's own spare area meets all."""
     theory: float | None
-    """What the closed form said before anything was run; None where none applies."""
+    """The value by closed form before any run; None if none applies."""
     curve: Sequence[tuple[float, Sequence[Trial]]]
-    """Every spare area that was tried at the miniature's scale, with its trials, rising; none where no run is needed: a
-    limit is broken even at a write amplification of 1."""
+    """Every spare area tested at the miniature's scale, with its trials, ascending.
+
+    Empty if no run is needed because a limit is not met even with a write amplification of 1.
+    """
     most: float
-    """The most that was looked at: where the data no longer fits, or `OVER_PROVISIONING_MAX`."""
+    """The largest tested: where the data no longer fit, or `OVER_PROVISIONING_MAX`."""
     price_most: float | None
-    """The most spare area that the price allows; None without such a limit."""
+    """The largest spare area that the price allows; None without a limit on the price."""
     evidence: Sequence[Trial]
-    """The runs at the recommended spare area; at the most that was looked at where none holds."""
+    """The runs at the recommended spare area, or at the largest tested one if none meets the limits."""
     checks: Sequence[Trial] = ()
-    """Runs with other seeds, larger where there is room, at the spare area that the curve recommends; none where its
-    runs were whole."""
+    """Runs with other seeds, larger if possible, at the spare area that the curve recommends.
+
+    Empty if the runs of the search were already of the whole drive.
+    """
 
     def miniatures_at(self, share: float) -> Sequence[Trial]:
-        """Those at a spare area of the curve; none elsewhere."""
+        """The trials of the curve at this spare area; empty if there are none."""
         return next((trials for at, trials in self.curve if at == share), ())
 
     def on_curve(self, figure: str, share: float) -> float | None:
-        """What the curve says there; None where it says nothing."""
+        """The value of the curve at this spare area; None if the figure was not measured."""
         points = [(at, value) for at, trials in self.curve if (value := mean(trials, figure)) is not None]
         return interpolated(points, share) if points else None
 
 
 def least(trials: Trials, scale: Fraction | None) -> Found:
-    """Closes in from both sides with runs at one scale. Raises InputError where the workload does not fit the drive."""
+    """Searches from both sides with runs at one scale. Raises InputError if the workload does not fit the drive."""
     own = trials.setting.at(None, None).capacity.over_provisioning
     wanted = [limit for limit in trials.limits if not limit.falls_with_spare_area]
     price_most = _price_most(trials, own)
@@ -87,7 +91,7 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
         close = CLOSE if scale is None else _CLOSE_BEFORE_CHECKS
         is_close = good is not None and (bad is None or good / bad <= close)
         if is_close or rounds == _ROUNDS_MAX or (bad is not None and bad >= most):
-            # One seed leads there. All of them say whether it is so, where no larger run will.
+            # The search uses one seed. The others confirm its result, unless larger runs will.
             is_checked = good is not None and scale is not None
             ends = [share for share in (own, bad, good) if share is not None]
             if is_checked or all(len(tried[share]) == len(_SEEDS) for share in ends):
@@ -99,7 +103,7 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
         if good is None:
             run([min(bad * factor, most) for factor in (1.6, 2.6)])
         else:
-            # Where a figure jumps, as it does at the brim of a cache, a line between two points leads nowhere.
+            # Where a figure jumps, such as at the capacity of a cache, interpolation between two points fails.
             run(_thirds(bad, good) if rounds % 2 == 0 else _between(tried, wanted, bad, good))
     binding = _binding(tried, wanted, good, own)
     curve = sorted(tried.items())
@@ -108,8 +112,10 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
 
 
 def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
-    """With what the answer does not need and its picture shows: the curve further on, how far seeds lie apart, and runs
-    between those where a straight line would mislead."""
+    """Adds runs that the answer does not need but its picture does.
+
+    They extend the curve, show the scatter of seeds, and refine the curve where a straight line would be wrong.
+    """
     tried = {share: list(runs) for share, runs in found.curve}
     at = found.over_provisioning if found.over_provisioning is not None else found.most
     below = [share for share in tried if share < at]
@@ -127,7 +133,7 @@ def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
 
 
 def _where_lines_mislead(limits: Sequence[Limit], tried: dict[float, list[Trial]]) -> list[float]:
-    """The middles of neighbouring spare areas between which a figure bends too much for a straight line."""
+    """The middles between neighbouring spare areas where a figure bends too much for a straight line."""
     figures = [limit.figure for limit in limits if not limit.falls_with_spare_area]
     points = [(share, [mean(runs, figure) for figure in figures]) for share, runs in sorted(tried.items())]
     return [
@@ -142,8 +148,10 @@ def _where_lines_mislead(limits: Sequence[Limit], tried: dict[float, list[Trial]
 
 
 def chord_error(left: float, right: float, at_left: float, at_right: float) -> float:
-    """By which share the straight line between two points errs in their middle (geometric) if the curve is a power
-    between them, as write amplification nearly is."""
+    """The relative error of a straight line between two points at their geometric middle, if the curve is a power.
+
+    Write amplification is nearly a power of the spare area.
+    """
     middle = interpolated([(left, at_left), (right, at_right)], math.sqrt(left * right))
     return abs(middle / math.sqrt(at_left * at_right) - 1)
 
@@ -151,7 +159,7 @@ def chord_error(left: float, right: float, at_left: float, at_right: float) -> f
 def _run_new(
     trials: Trials, scale: Fraction | None, tried: dict[float, list[Trial]], wanted: Sequence[tuple[float, int]]
 ) -> None:
-    """Adds the trials of those pairs of a spare area and a seed that were not tried yet."""
+    """Adds the trials of the pairs (spare area, seed) that have not been run."""
     known = {(share, trial.seed) for share, runs in tried.items() for trial in runs}
     new = [pair for pair in dict.fromkeys(wanted) if pair not in known]
     for (share, _), trial in zip(new, trials.each(new, scale), strict=True):
@@ -169,7 +177,7 @@ def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
 
 
 def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
-    """Along straight lines; as at the ends beyond them."""
+    """Linear interpolation; constant beyond the ends."""
     for (left, low), (right, high) in pairwise(points):
         if left <= at <= right:
             return low + (high - low) * (at - left) / (right - left)
@@ -177,18 +185,18 @@ def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
 
 
 def holds(trials: Sequence[Trial], limit: Limit) -> bool:
-    """On average, and none of them failed."""
+    """Whether the mean meets the limit and no trial failed."""
     value = mean(trials, limit.figure)
     return value is not None and all(trial.failure is None for trial in trials) and limit.holds(value)
 
 
 def tidy(share: float, own: float) -> float:
-    """Three digits, so that a reader can repeat the run; never below the drive's own."""
+    """Rounds to three digits, so that a reader can repeat the run; never below the drive's own."""
     return own if share <= own else float(f"{share:.3g}")
 
 
 def _most_that_holds_the_data(trials: Trials, own: float) -> float:
-    """Beyond this the workload no longer fits the drive. Raises InputError where it does not fit as sold."""
+    """The largest spare area with which the workload fits. Raises InputError if it does not fit the drive as sold."""
     _theory_at(trials, own)
     low, high = own, OVER_PROVISIONING_MAX
     if _fits(trials, high):
@@ -214,7 +222,7 @@ def _first_points(own: float, theory: float | None, most: float) -> list[float]:
 
 
 def _coarse_points(own: float, most: float) -> list[float]:
-    """All over what may be asked, as far as the data fits."""
+    """Points evenly spread over the allowed range, up to the largest that fits the data."""
     if most <= own:
         return []
     ends = math.log(max(own, 0.03) * 1.4), math.log(min(max(_COARSE_MOST, 2 * own), most))
@@ -223,7 +231,7 @@ def _coarse_points(own: float, most: float) -> list[float]:
 
 
 def _between(tried: dict[float, list[Trial]], wanted: Sequence[Limit], bad: float, good: float) -> list[float]:
-    """Where the worst limit should be met, by a straight line in logarithms; and a little to both sides of it."""
+    """Points around the interpolated crossing of the worst limit, by a straight line in logarithms."""
     crossing = bad
     for limit in wanted:
         low, high = mean(tried[bad], limit.figure), mean(tried[good], limit.figure)
@@ -242,7 +250,7 @@ def _thirds(bad: float, good: float) -> list[float]:
 
 
 def _binding(tried: dict[float, list[Trial]], wanted: Sequence[Limit], good: float | None, own: float) -> Limit | None:
-    """The limit that is first broken with less spare area than what holds, or always."""
+    """The limit that is missed by most at the largest insufficient spare area; None if none is missed."""
     if good == own:
         return None
     below = max((share for share in tried if good is None or share < good), default=None)
@@ -258,7 +266,10 @@ def _binding(tried: dict[float, list[Trial]], wanted: Sequence[Limit], good: flo
 
 
 def _price_most(trials: Trials, own: float) -> float | None:
-    """U may not be less than price / (price a GB). Raises InputError where the drive as sold already costs more."""
+    """The spare area at which the price per usable GB reaches its limit; None without a limit.
+
+    Raises InputError if the price of the drive is missing, or if the drive as sold already costs more.
+    """
     price = next((limit for limit in trials.limits if limit.falls_with_spare_area), None)
     if price is None:
         return None
@@ -276,7 +287,7 @@ def _price_most(trials: Trials, own: float) -> float | None:
 
 
 def _by_closed_form(trials: Trials, wanted: Sequence[Limit], own: float, most: float) -> float | None:
-    """The spare area at which theory's write amplification meets the limits on it; None where no form applies."""
+    """The spare area at which theory's write amplification meets the limits; None if no closed form applies."""
     bounds = [limit.bound for limit in wanted if limit.figure == "waf"]
     for limit in wanted:
         if limit.figure == "years" and trials.demand.writes_bytes_per_day:

@@ -1,4 +1,4 @@
-"""The drive of an advice, of any spare area and scale, and the scale that fits a workload."""
+"""The drive of an advice, with any spare area and scale, and the scale that fits a workload."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from ssdlab.drives.schema import DriveFile
 
 OVER_PROVISIONING_MAX = 2.0
-"""Beyond three times the data a larger drive is the better answer."""
+"""Above three times the data, a larger drive is the better solution."""
 
-# A small erase unit is no large population: write amplification would deviate by a percent.
+# In smaller erase units, the statistics differ: write amplification would deviate by a percent.
 _UNITS_PER_ERASE_UNIT_MIN = 256
-# A sample of a trace adds its own scatter: below this write amplification deviates by more than 3 %.
+# A sample of a trace has additional scatter: below this, write amplification deviates by more than 3 %.
 _UNITS_PER_ERASE_UNIT_MIN_SAMPLED = 1024
-# In SLC mode a block holds a part of its pages, rounded down: of 8 pages of three bits that would be 2, a quarter less
-# than its share, and write amplification 5 % off (docs/advice.md).
+# In SLC mode a block has a part of its pages, rounded down: of 8 pages of three bits that would be 2, a quarter less
+# than the exact part, with an error of write amplification of 5 % (docs/advice.md).
 _SLC_SHARE_LOST_MAX = 0.1
-# Runs that check are up to so many times as large, and of about so many mapping units at most.
+# Verification runs are up to this factor larger, with at most about this number of mapping units.
 _LARGER = 4
 _UNITS_OF_CHECKS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The drive that a workload is run on, before its spare area and scale are chosen."""
+    """The drive for a workload, before its spare area and scale are chosen."""
 
     file: "DriveFile"
     settings: Mapping[str, str]
     called: str | None = None
-    """What the user calls the drive on a command line, where that is not its name."""
+    """The user's name for the drive on a command line, if different from its own."""
 
     @property
     def words(self) -> tuple[str, Mapping[str, str]]:
-        """The drive for a command line, and what is set."""
+        """The drive for a command line, and its settings."""
         return self.called or self.file.name, self.settings
 
     @property
     def user_bytes_least(self) -> int:
-        """Of the drive with the most spare area that is looked at."""
+        """The user bytes with the largest spare area considered."""
         return int(self.at(None, None).capacity.physical_bytes / (1 + OVER_PROVISIONING_MAX))
 
     def at(self, over_provisioning: float | None, scale: Fraction | None) -> "ResolvedDrive":
@@ -55,9 +55,9 @@ class Setting:
         return replace(self, settings={**self.settings, **more})
 
     def scale_for(self, user_units: int, one_in_most: int | None = None) -> Fraction | None:
-        """The scale that leaves about so many mapping units, as far as erase units stay large; None for full size.
+        """The scale with about this number of mapping units, as far as erase units stay large; None for full size.
 
-        With `one_in_most` it is one in a whole number of at most that, as the sample of a trace needs.
+        With `one_in_most`, it is 1/n with n at most that, as the sample of a trace requires.
         """
         full = self.at(None, None).capacity
         pages = self.at(None, None).file.nand.pages_per_block
@@ -75,7 +75,7 @@ class Setting:
         return next((ratio for ratio in ratios if self._works_at(ratio)), None)
 
     def _works_at(self, scale: Fraction) -> bool:
-        """Whether the drive can be made so small, and keeps its SLC cache, if it has one."""
+        """Whether the drive is possible at this scale, with an SLC cache of the right size if it has one."""
         try:
             smaller = self.at(None, scale)
         except InputError:
@@ -84,21 +84,21 @@ class Setting:
 
 
 def _slc_share(drive: "ResolvedDrive") -> float:
-    """What an erase unit holds in SLC mode of what it holds else; 0 without an SLC cache."""
+    """The share of an erase unit's capacity that is available in SLC mode; 0 without an SLC cache."""
     capacity = drive.capacity
     held_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
     return capacity.slc_bytes_per_erase_unit / held_bytes if drive.file.has_slc_cache else 0.0
 
 
 def scale_of(workload: "Described | Trace", setting: Setting, user_units: int) -> Fraction | None:
-    """The scale of a miniature of about so many mapping units that fits the workload; None for full size."""
+    """The scale of a miniature with about this number of mapping units that fits the workload; None for full size."""
     return setting.scale_for(user_units, None if isinstance(workload, Described) else workload.one_in_most())
 
 
 def larger_of(workload: "Described | Trace", setting: Setting, scale: Fraction) -> Fraction | None:
-    """The scale of runs that check those at `scale`: four times as large, or less where these are large.
+    """The scale of verification runs for runs at `scale`: four times as large, or less if those are large.
 
-    Of the same size, with other seeds, where these have as many units already.
+    It has the same size, for runs with other seeds, if those already have enough units. None for full size.
     """
     user_units = setting.at(None, scale).capacity.user_units
     times = min(_LARGER, max(1, round(_UNITS_OF_CHECKS / user_units)))

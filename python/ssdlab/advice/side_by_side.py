@@ -1,7 +1,7 @@
-"""Short runs on threads of this process: the engine holds no lock of Python's, and a process that starts for each batch
-would take longer than its runs.
+"""Executes short runs in threads of this process.
 
-Not for long lists of runs or whole drives one after the other in memory: `ssdlab.runs` has processes for these.
+The engine releases Python's lock, and starting a process for each batch would take longer than its runs. Not for long
+lists of runs, or whole drives that need the memory one after the other: `ssdlab.runs` uses processes.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -13,18 +13,18 @@ from ssdlab.runs import Progress, workers_for
 from ssdlab.specification import Specification
 from ssdlab.targets import simulated
 
-# The first process alone sees Ctrl-C, between two looks at its runs.
+# Only the main thread receives Ctrl-C, between two checks of its runs.
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 
 class _Ended(Exception):
-    """Raised within a run whose result nobody waits for any more."""
+    """Raised within a run whose result is no longer needed."""
 
 
 def run_side_by_side(
     specifications: Sequence[Specification], workers: int | None, on_progress: Progress
 ) -> Generator[tuple[int, Result], None, None]:
-    """As `ssdlab.runs.run_many`: results with their indices as they come; the first error, and Ctrl-C, end all."""
+    """As `ssdlab.runs.run_many`: yields (index, result) as runs finish; the first error, or Ctrl-C, stops all."""
     count = max(1, workers_for(specifications, workers))
     has_ended = Event()
 

@@ -1,8 +1,8 @@
-"""Tenants on one drive, or each on a drive of its share: which is better, for each of them.
+"""Tenants on one drive, or each on a drive of its share: which is better for each of them?
 
-The tenants are the namespaces of a drive and the jobs that work on them. One run has all of them on the drive, further
-runs have each on a drive of its share (`targets/alone.py`). Compared are write amplification, the 99th percentiles of
-latency, and how long the flash lasts at the rates of the shared run.
+The tenants are the namespaces of a drive and the jobs that use them. One run has all of them on the drive; further runs
+have each on a drive of its share (`targets/alone.py`). The comparison covers write amplification, the 99th percentiles
+of latency, and the lifetime of the flash at the rates of the shared run.
 """
 
 import json
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 _UNITS = 400_000
 _DRIVE_WRITES_MIN = 2
-"""From a filled drive write amplification approaches its steady state in about so many."""
+"""After about this number of drive writes, a filled drive approaches its steady state."""
 _ALIKE = 0.05
-"""Nearer than this two figures are called alike: miniatures and seeds differ by as much."""
+"""Figures with a smaller difference count as alike: miniatures and seeds cause differences of this size."""
 
 
 class ComparedJson(TypedDict):
@@ -58,7 +58,7 @@ class TenantJson(TypedDict):
 
 
 class TenantAdviceJson(TypedDict):
-    """`result.json` of an advice on tenants."""
+    """The `result.json` of an advice on tenants."""
 
     advice: SentenceJson
     sentences: list[SentenceJson]
@@ -79,14 +79,14 @@ class Compared:
 
     @property
     def better(self) -> str | None:
-        """`sharing` or `splitting`; None where they are alike."""
+        """`sharing` or `splitting`; None if they are alike."""
         low, high = sorted((self.shared, self.split))
         if high <= low * (1 + _ALIKE):
             return None
         return "sharing" if (self.shared > self.split) == self.is_better_high else "splitting"
 
     def to_dict(self) -> ComparedJson:
-        """As in `result.json`."""
+        """The object in the format of `result.json`."""
         return {
             "name": self.name,
             "shared": self.shared,
@@ -98,24 +98,24 @@ class Compared:
 
 @dataclass(frozen=True)
 class Tenant:
-    """A namespace and what was compared of it."""
+    """A namespace and its comparison."""
 
     name: str
     share: float | None
-    """Its part of the drive's blocks where it is alone; None where that could not be run."""
+    """Its share of the drive's blocks when it is alone; None if that could not be run."""
     figures: Sequence[Compared]
     years_shared: float | None
-    """Of the whole drive; None without `writes_per_day`."""
+    """The lifetime of the whole drive; None without `writes_per_day`."""
     years_split: float | None
 
     @property
     def better(self) -> str | None:
-        """`sharing` or `splitting` where no figure says otherwise, `mixed` where some do, None where all are alike."""
+        """`sharing` or `splitting` if no figure contradicts it, `mixed` if figures differ, None if all are alike."""
         said = {figure.better for figure in self.figures} - {None}
         return "mixed" if len(said) > 1 else next(iter(said), None)
 
     def to_dict(self) -> TenantJson:
-        """As in `result.json`."""
+        """The object in the format of `result.json`."""
         return {
             "name": self.name,
             "share": self.share,
@@ -128,20 +128,23 @@ class Tenant:
 
 @dataclass(frozen=True, repr=False)
 class TenantAdvice(Shown):
-    """Whether tenants share a drive or have one each."""
+    """Whether tenants should share a drive or have separate ones."""
 
     headline: Sentence
     sentences: Sequence[Sentence]
     tenants: Sequence[Tenant]
     result: Result
-    """The run with all of them; `result.namespaces` has each alone."""
+    """The run with all tenants; `result.namespaces` also has each alone."""
 
     def __repr__(self) -> str:
         return f"<TenantAdvice: {self.headline.text}>"
 
     def frame(self) -> "pl.DataFrame":
-        """One row a figure of a tenant: `tenant`, `figure`, `shared`, `split`, `better`. Latencies are in ns, life is
-        a multiple of the shared drive's."""
+        """A frame with one row for each figure of a tenant.
+
+        Columns: `tenant`, `figure`, `shared`, `split`, `better`. Latencies are in ns; life is a multiple of the shared
+        drive's.
+        """
         import polars as pl
 
         rows = [
@@ -152,11 +155,11 @@ class TenantAdvice(Shown):
         return pl.DataFrame(rows)
 
     def figures(self) -> "Sequence[Figure]":
-        """None: the table says it."""
+        """Empty: the table shows the result."""
         return []
 
     def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
-        """Writes report.html and result.json, all or none. Gives their names."""
+        """Writes report.html and result.json, all or none. Returns their names."""
         specification = self.result.specification
         whole = page.Page(
             title=wording.unbroken(self.headline.text.split(". All together", maxsplit=1)[0]),
@@ -185,7 +188,7 @@ class TenantAdvice(Shown):
 
 
 def has_tenants(drive: str | Path) -> bool:
-    """Whether the drive has namespaces. Raises InputError for what is no drive."""
+    """Whether the drive has namespaces. Raises InputError for an invalid drive."""
     return bool(load(str(drive)).namespaces)
 
 
@@ -198,11 +201,11 @@ def advise_tenants(
     whole: bool = False,
     seed: int = 1,
 ) -> TenantAdvice:
-    """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise` for a drive with namespaces.
+    """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise` for drives with namespaces.
 
-    `job` is a fio job file whose jobs choose namespaces by `filename`; it is run once on a filled drive, a smaller one
-    of the same ratios unless `whole`. `writes_per_day` ("2TB") is what all tenants write; without it life is compared,
-    not given in years. Raises InputError where a namespace has no jobs, or nothing can be compared.
+    `job` is a fio job file whose jobs select namespaces by `filename`. It is run once on a filled drive, scaled down
+    unless `whole`. `writes_per_day` ("2TB") are the writes of all tenants; without it lifetimes are compared, but not
+    given in years. Raises InputError if the drive has no namespaces, or if nothing can be compared.
 
         ssdlab.advice.tenants.advise_tenants("tenants.fio", "tenants.toml").headline.text
     """
@@ -223,7 +226,7 @@ def advise_tenants(
 
 
 def compared(result: Result, setting: Setting, daily_bytes: float | None) -> TenantAdvice:
-    """What a run with `alone` says. Raises InputError where no tenant could be run on its share."""
+    """The comparison from a run with `alone`. Raises InputError if no tenant could be run on its share."""
     found = result.namespaces or []
     if not any(each.alone for each in found):
         raise InputError(f"no namespace of drive {setting.file.name!r} has jobs and a share that makes a drive")
@@ -261,7 +264,7 @@ def _tenant(
     worn = sum((one.last_stage.waf or 0) * one.last_stage.host_written_bytes for one in found)
     years_shared = years_split = None
     if own and alone.waf and worn:
-        # Flash bytes by what is programmed into them, of which the host's bytes of all tenants are one.
+        # Host bytes of all tenants per byte programmed into the flash.
         shared, split = host / worn, alone.share * host / (own * alone.waf)
         figures.append(Compared("life", 1.0, split / shared, is_better_high=True))
         if daily_bytes:

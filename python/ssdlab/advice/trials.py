@@ -1,4 +1,4 @@
-"""Runs at given spare areas, and what each gave: the evidence for every sentence of an advice."""
+"""Runs at given spare areas with their results: the evidence for every sentence of an advice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done."""
+"""Called with the current step and the share of it that is done."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What the host asks of the drive in addition to the requests, and what the drive costs."""
+    """The host's writes per day, and the price of the drive."""
 
     writes_bytes_per_day: float | None
     drive_price: float | None
@@ -50,18 +50,18 @@ class TrialJson(TypedDict):
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: a spare area, a scale, a seed, and its figures by the names of limits; None where not measured."""
+    """One run: spare area, scale, seed, and its figures by the names of limits; a figure is None if not measured."""
 
     name: str
     """Unique in an advice: R1, R2, ..."""
     purpose: str
-    """What it was run for, such as `verification runs`; for a what-if, what is different in it."""
+    """The purpose of the run, such as `verification runs`; for an alternative, its description."""
     over_provisioning: float
     scale: Fraction | None
     seed: int
     figures: Mapping[str, float | None]
     command: str
-    """What runs it again."""
+    """The command that repeats the run."""
     specification_sha256: str
     failure: str | None
     steady: bool
@@ -70,7 +70,7 @@ class Trial:
         return self.figures.get(name)
 
     def to_dict(self) -> TrialJson:
-        """As in `result.json`."""
+        """The object in the format of `result.json`."""
         return {
             "name": self.name,
             "purpose": self.purpose,
@@ -87,19 +87,19 @@ class Trial:
 
 @dataclass(frozen=True)
 class Other:
-    """A what-if: a run of its own making."""
+    """A run for an alternative, with its own specification."""
 
     what: str
     specification: Specification
     full: "ResolvedDrive"
-    """Its drive, not made smaller."""
+    """Its drive at full size."""
     scale: Fraction
     command: str
 
 
 @dataclass
 class Trials:
-    """Runs what is asked for and remembers all of it."""
+    """Executes runs and stores their results."""
 
     workload: "Described | Trace"
     setting: Setting
@@ -108,7 +108,7 @@ class Trials:
     workers: int | None = None
     on_progress: Progress | None = None
     notes: Sequence[str] = ()
-    """What to know of the workload before the runs, a sentence each."""
+    """Notes on the workload before the runs, one sentence each."""
     done: list[Trial] = field(default_factory=list)
 
     @property
@@ -128,7 +128,7 @@ class Trials:
     def each(
         self, pairs: Sequence[tuple[float, int]], scale: Fraction | None, what: str = "miniature runs"
     ) -> list[Trial]:
-        """A trial for each pair of a spare area and a seed, in that order."""
+        """A trial for each pair (spare area, seed), in that order."""
         drives = {share: self.setting.at(share, scale) for share, _ in pairs}
         specifications = [self.workload.specify(drives[share], seed=seed, timed=self.timed) for share, seed in pairs]
         results = self._run(specifications, what)
@@ -145,7 +145,7 @@ class Trials:
         ]
 
     def others(self, asked: Sequence[Other]) -> list[Trial]:
-        """A trial for each, in that order."""
+        """A trial for each alternative, in that order."""
         results = self._run([each.specification for each in asked], "what if")
         return [
             self._keep(result, each.full, each.scale, 1, each.command, each.what)
@@ -205,19 +205,19 @@ class Trials:
 
     def _command(self, share: float, drive: "ResolvedDrive", scale: Fraction | None, seed: int) -> str:
         setting = self.setting
-        # Its own spare area is no round share, so it is not said.
+        # The drive's own spare area is not a round number, and is the default of the command.
         said = None if share == setting.at(None, None).capacity.over_provisioning else share
         return self.workload.command(*setting.words, said, scale, seed, self.timed, drive)
 
 
 def mean(trials: Sequence[Trial], figure: str) -> float | None:
-    """Over seeds; None where any lacks it, or there are none."""
+    """The mean over the trials; None if any has no value, or without trials."""
     values = [trial.figure(figure) for trial in trials]
     return None if None in values or not values else fmean(value for value in values if value is not None)
 
 
 def _latency_ns(result: Result, figure: str) -> float | None:
-    """Of all requests of the last stage."""
+    """The latency statistic over all requests of the last stage, such as `write.p99`."""
     direction, _, rank = figure.partition(".")
     last = result.specification.jobs[-1]["stage"]
     parts = [getattr(job, direction).latency for job in result.jobs if job.stage == last]

@@ -1,4 +1,4 @@
-"""An advice in the words that a user needs; each sentence names the runs that it rests on."""
+"""The text of an advice; each sentence names the runs that support it."""
 
 import math
 from collections.abc import Sequence
@@ -31,18 +31,18 @@ class Sentence:
     text: str
     runs: Sequence[str]
     detail: str = ""
-    """What only the page says."""
+    """Additional text that only the page shows."""
 
     def __str__(self) -> str:
         return f"{self.text} [{', '.join(self.runs)}]" if self.runs else self.text
 
     def to_dict(self) -> SentenceJson:
-        """As in `result.json`."""
+        """The sentence in the format of `result.json`."""
         return {"text": self.text, "runs": list(self.runs), "detail": self.detail}
 
 
 def headline(trials: Trials, found: Found) -> Sentence:
-    """The recommendation itself."""
+    """The recommendation."""
     if not found.curve:
         return _beyond_the_flash(trials, found)
     if found.over_provisioning is None:
@@ -68,7 +68,7 @@ def headline(trials: Trials, found: Found) -> Sentence:
 
 
 def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> list[Sentence]:
-    """What goes with the recommendation: figures, how sure they are, what else would do."""
+    """The sentences below the recommendation: figures, their uncertainty, alternatives."""
     if not found.curve:
         return []
     said = []
@@ -102,14 +102,14 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
 
 
 def empty_bytes(trials: Trials, over_provisioning: float) -> int:
-    """How much less than the drive as sold the host may use, in whole MiB."""
+    """The difference to the user bytes of the drive as sold, in whole MiB."""
     as_sold = trials.setting.at(None, None).capacity.user_bytes
     mib = 2**20
     return -(-(as_sold - trials.setting.at(over_provisioning, None).capacity.user_bytes) // mib) * mib
 
 
 def commands(trials: Trials, over_provisioning: float) -> list[tuple[str, str]]:
-    """(what with, command) for leaving so much empty. DEVICE and the like are for the user to fill in."""
+    """Pairs (method, command) for leaving this space empty. The user must replace DEVICE and similar words."""
     as_sold = trials.setting.at(None, None).capacity.user_bytes
     usable = as_sold - empty_bytes(trials, over_provisioning)
     sectors = usable // _SECTOR_BYTES
@@ -139,7 +139,7 @@ def figure(limit: Limit, value: float | None) -> str:
 
 
 def _beyond_the_flash(trials: Trials, found: Found) -> Sentence:
-    """Said without a run: the limit is broken even where nothing is written but what the host writes."""
+    """The sentence for a limit that cannot be met even with a write amplification of 1, which needs no run."""
     limit, daily_bytes = found.binding, trials.demand.writes_bytes_per_day
     assert limit is not None
     assert daily_bytes is not None
@@ -157,12 +157,12 @@ def _beyond_the_flash(trials: Trials, found: Found) -> Sentence:
 
 
 def _take(trials: Trials, found: Found) -> str:
-    """What other drive to take, with the figure to look for where life is what is missing."""
+    """The recommendation of another drive, with its required rating if the limit is the lifetime."""
     limit, daily_bytes = found.binding, trials.demand.writes_bytes_per_day
     if limit is None or limit.figure != "years" or not daily_bytes:
         return "Take a drive of higher endurance or speed, or a larger one."
     user_bytes = trials.setting.at(None, None).capacity.user_bytes
-    # Three digits, up: a rating that was rounded down is no use.
+    # Three digits, rounded up: a rating that was rounded down would not suffice.
     drive_writes = daily_bytes / user_bytes
     step = 10.0 ** (math.floor(math.log10(drive_writes)) - 2)
     drive_writes = math.ceil(drive_writes / step) * step
@@ -173,7 +173,7 @@ def _take(trials: Trials, found: Found) -> str:
 
 
 def _life_and_price(trials: Trials, found: Found) -> list[Sentence]:
-    """What the flash takes at the recommended spare area, and as sold; what that costs where the price is known."""
+    """The lifetime at the recommended spare area and as sold, with prices if known."""
     own = found.miniatures_at(found.own)
     places = [(found.evidence, "")] if found.over_provisioning not in (None, found.own) else []
     places.append((own, "as sold "))
@@ -202,7 +202,7 @@ def _said_of(runs: Sequence[Trial], name: str) -> str | None:
 
 
 def _check(trials: Trials, found: Found) -> Sentence:
-    """How far the miniatures were off."""
+    """The deviation of the miniatures from the verification runs."""
     first = found.checks[0]
     small, large = found.on_curve("waf", first.over_provisioning), mean(found.checks, "waf")
     names = [trial.name for trial in found.checks]

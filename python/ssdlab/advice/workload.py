@@ -13,14 +13,14 @@ from ssdlab.workloads.stores import is_store
 from ssdlab.workloads.traces.recording import opened
 
 _JOB_SUFFIXES = (".fio", ".job")
-# Enough of a file to see whether it opens with a section.
+# Enough of a file to find out whether it begins with a section.
 _HEAD_BYTES = 65_536
-# The fastest links carry 14 GB/s, 1.2 PB a day.
+# The fastest links transfer 14 GB/s, 1.2 PB per day.
 _BYTES_PER_DAY_MAX = 10 * 10**15
 
 
 def is_job_file(path: str) -> bool:
-    """By its name, or because its first line that says something opens a section."""
+    """Whether the name has the suffix of a job file, or its first line that is no comment begins a section."""
     if Path(path).suffix in _JOB_SUFFIXES:
         return True
     try:
@@ -34,15 +34,15 @@ def is_job_file(path: str) -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a trace are read, and which volumes of it."""
+    """How the files of a trace are read, and which of its volumes are used."""
 
     format_name: str | None = None
-    """None: recognised."""
+    """None: detected."""
     volume: str | None = None
     merge_volumes: bool = False
     """All volumes on one drive, at their recorded addresses."""
     skip_bad: int = 0
-    """Malformed lines that may be skipped."""
+    """The number of malformed lines that can be skipped."""
 
     def __post_init__(self) -> None:
         if self.volume is not None and self.merge_volumes:
@@ -50,9 +50,9 @@ class Reading:
 
 
 def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: ExitStack) -> Described | Trace:
-    """What the files hold, for drives of at least `room_bytes`.
+    """The workload in the files, for drives of at least `room_bytes`.
 
-    `stack` keeps a trace that came through standard input. Raises InputError.
+    `stack` holds the temporary file of a trace from standard input. Raises InputError.
     """
     is_stored = any(is_store(file) for file in files)
     if reading.format_name is None and (is_stored or any(is_job_file(file) for file in files)):
@@ -68,9 +68,9 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
 def daily_writes(
     said: str | None, workload: Described | Trace, *, needed: bool = True
 ) -> tuple[float | None, list[str]]:
-    """The bytes that the host writes per day, as said ("2TB") or at a trace's recorded rate; and notes on that.
+    """The host's bytes per day, from the option ("2TB") or a trace's recorded rate; and notes.
 
-    Raises InputError for what is no such size, and where it is needed and nothing says it.
+    Raises InputError for an invalid size, or if `needed` and neither is available.
     """
     try:
         daily_bytes = parse_bytes_with_unit(said) if said is not None else None

@@ -1,4 +1,4 @@
-"""What the atlas is held against: pairs of products with more and less spare area, and the makers' ratings."""
+"""Comparisons with the atlas: pairs of products with more and less spare area, and the makers' endurance ratings."""
 
 import tomllib
 from collections.abc import Iterator
@@ -13,24 +13,24 @@ from ssdlab.theory import field_inference
 _DRIVES_MIN = 10
 _GB = 10**9
 SPARE_OF_MORE = 0.28
-"""Over-provisioning taken for products for mixed use; what a model has no maker says."""
+"""Over-provisioning assumed for products for mixed use; makers do not publish the value of a model."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two products of one size; `simulated` is what the simulation says of the second by the median of the first."""
+    """Two products of one size. `simulated` is the simulated range for the second, from the median of the first."""
 
     name: str
     less: Distribution
     more: Distribution
     over_provisioning: float
-    """Taken for the first: the next power of two GiB of flash."""
+    """Assumed for the first: flash of the next power of two in GiB."""
     simulated: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class Rated:
-    """A model's rated writes in TB, and those that use all of its life by the wear that drives report."""
+    """A model's rated writes in TB, and the writes that use its whole life according to reported wear."""
 
     name: str
     rated_tb: float
@@ -42,7 +42,7 @@ class Rated:
 
 
 def pairs(atlas: Atlas) -> Iterator[Pair]:
-    """Those of which there are drives enough."""
+    """The pairs with enough drives."""
     for pair in _table("pairs.toml")["pair"]:
         for part, capacity_gb in pair["sizes"].items():
             less, more = (
@@ -56,23 +56,24 @@ def pairs(atlas: Atlas) -> Iterator[Pair]:
 
 
 def rated(atlas: Atlas) -> Iterator[Rated]:
-    """Ratings next to the writes at 100 % of wear, for models with enough drives."""
+    """Ratings and the writes at 100 % wear, for models with enough drives."""
     for rating in _table("ratings.toml")["rating"]:
         found = atlas.of_model("used_percent_per_tb", rating["model"], rating["capacity_gb"] * _GB)
         if found and found.n >= _DRIVES_MIN:
-            # Little wear a TB is a long life, so that the ends change places.
+            # Little wear per TB means a long life, so the order of the quantiles is reversed.
             low, middle, high = (100 / found.at(share) for share in (0.9, 0.5, 0.1))
             yield Rated(rating["name"], rating["rated_tb"], middle, low, high, found.n)
 
 
 def _simulated(waf: float, over_provisioning: float) -> tuple[float, float] | None:
-    """At the spare area taken for the second product, by all that may explain the first one's figure."""
+    """The range of write amplification at the spare area assumed for the second product, over all workloads that
+    explain the first one's figure; None if none does."""
     found = field_inference.at(waf, over_provisioning, SPARE_OF_MORE)
     return (found.waf_low, found.waf_high) if found else None
 
 
 def _next_power_of_two(capacity_gb: int) -> float:
-    """Of GiB, in GB."""
+    """The next power of two in GiB, converted to GB."""
     gib = 1
     while gib * 2**30 < capacity_gb * _GB:
         gib *= 2

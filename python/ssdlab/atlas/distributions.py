@@ -1,7 +1,7 @@
-"""Distributions of what drives report: by model and capacity, by maker, and of all; built, kept, looked up.
+"""Distributions of values that drives report, by model and capacity, by maker, and of all: built, stored, looked up.
 
-A distribution is kept as quantiles: the order statistics themselves for few drives, evenly spaced ones of many. Serial
-numbers, file names and dates are not in it.
+A distribution is stored as quantiles: all values of few drives, evenly spaced quantiles of many. It contains no serial
+numbers, file names or dates.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from ssdlab.errors import InputError
 QUANTILES_MAX = 41
 QUANTILES_OF_ALL = 401
 DRIVES_MIN = 3
-"""A model of which fewer are known has no row of its own."""
+"""The least number of drives for a model to have a row."""
 DRIVE_WRITES_MIN = 5.0
-"""Before so many writes of the whole drive, write amplification is that of its beginnings."""
+"""With fewer full drive writes, write amplification reflects only the start of a drive's life."""
 _HOURS_MIN = 30 * 24
 _USED_PERCENT_MIN = 2
-"""A percent is a step of this counter: of less, wear a terabyte would be mostly rounding."""
+"""This counter has steps of one percent: below this, wear per terabyte would be mostly rounding error."""
 
 QUANTITIES = {
     "waf": "write amplification since new",
@@ -39,7 +39,7 @@ SCHEMA = {
     "n": pl.Int64(),
     "quantiles": pl.List(pl.Float32()),
 }
-"""`maker` and `model` are empty for all drives, `model` alone for all of a maker."""
+"""`maker` and `model` are empty for all drives, only `model` for all drives of a maker."""
 _SHIPPED = "field.parquet"
 SOURCE = "https://github.com/linuxhw/EnterpriseDrive"
 LICENSE = "CC BY 4.0"
@@ -47,18 +47,18 @@ LICENSE = "CC BY 4.0"
 
 @dataclass(frozen=True)
 class Distribution:
-    """How a quantity spreads over `n` drives; ascending quantiles at even shares from 0 to 1."""
+    """The distribution of a quantity over `n` drives: ascending quantiles at evenly spaced shares from 0 to 1."""
 
     n: int
     quantiles: tuple[float, ...]
 
     def at(self, share: float) -> float:
-        """The value that so large a share of the drives does not pass."""
+        """The quantile at a share from 0 to 1."""
         shares = np.linspace(0, 1, len(self.quantiles))
         return float(np.interp(share, shares, self.quantiles))
 
     def share_below(self, value: float) -> float:
-        """The share of drives with less."""
+        """The share of drives with a lower value."""
         shares = np.linspace(0, 1, len(self.quantiles))
         at = int(np.searchsorted(self.quantiles, value, side="left"))
         if at == 0:
@@ -69,7 +69,7 @@ class Distribution:
 
 
 class Atlas:
-    """Distributions by quantity and who they are of."""
+    """Distributions by quantity, maker, model and capacity."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._rows: dict[tuple[str, str, str, int], Distribution] = {
@@ -86,28 +86,28 @@ class Atlas:
         return self._rows.get((quantity, maker, "", 0))
 
     def of_model(self, quantity: str, model: str, capacity_bytes: int | None) -> Distribution | None:
-        """Of drives of one model and size; the size as they are sold, in GB."""
+        """The distribution of one model and capacity, rounded to GB as sold, or None."""
         return self._rows.get((quantity, maker_of(model), model, _gb(capacity_bytes or 0)))
 
     def makers(self, quantity: str) -> list[str]:
-        """Those of whom there are most drives first."""
+        """Makers in descending order of their number of drives."""
         known = {key[1]: found.n for key, found in self._rows.items() if key[0] == quantity and key[1] and not key[2]}
         return sorted(known, key=lambda maker: (-known[maker], maker))
 
     def models(self, quantity: str) -> Iterator[tuple[str, int, Distribution]]:
-        """Model, capacity in GB and distribution."""
+        """Model, capacity in GB and distribution of all models."""
         return ((key[2], key[3], found) for key, found in self._rows.items() if key[0] == quantity and key[2])
 
 
 @cache
 def shipped() -> Atlas:
-    """The one that comes with the package."""
+    """The atlas included in the package."""
     with as_file(files("ssdlab.atlas").joinpath(_SHIPPED)) as path:
         return load(path)
 
 
 def load(path: Path) -> Atlas:
-    """Raises InputError for a file that is no atlas."""
+    """Reads an atlas. Raises InputError for a file that is not an atlas."""
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -119,7 +119,7 @@ def load(path: Path) -> Atlas:
 
 
 def build(drives: pl.LazyFrame) -> pl.DataFrame:
-    """From the drives of a survey, by the columns of `ssdlab.health`."""
+    """Builds the distributions from the drives of a survey, with the columns of `ssdlab.health`."""
     values = _values(drives).collect()
     makers = {model: maker_of(model) for model in values["model"].unique()}
     values = values.with_columns(maker=pl.col("model").replace_strict(makers, return_dtype=pl.String))
@@ -135,14 +135,14 @@ def build(drives: pl.LazyFrame) -> pl.DataFrame:
 
 
 def write(frame: pl.DataFrame, path: Path, about: dict[str, str]) -> None:
-    """`about` goes into the file's metadata: whose reports, under which licence."""
+    """Writes the file atomically. `about` is stored in its metadata: the source and licence of the reports."""
     partial = path.with_name(f".{path.name}.partial")
     frame.write_parquet(partial, compression="zstd", compression_level=19, metadata=about)
     partial.replace(path)
 
 
 def _values(drives: pl.LazyFrame) -> pl.LazyFrame:
-    """A row a drive and quantity: `quantity`, `model`, `capacity_gb`, `value`."""
+    """One row per drive and quantity: `quantity`, `model`, `capacity_gb`, `value`."""
     host, capacity = pl.col("host_bytes"), pl.col("capacity_bytes")
     flash = drives.filter(~pl.col("is_disk") & (pl.col("model") != "") & (capacity > 0)).with_columns(
         capacity_gb=(capacity / 1e9).round().cast(pl.Int64)

@@ -1,4 +1,4 @@
-"""Who made a drive, from its model: the name that it begins with, or a maker's scheme of numbers."""
+"""The maker of a drive, from its model: from the name at its start, or from a maker's numbering scheme."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ _PATTERNS = tuple((maker, re.compile(pattern, re.IGNORECASE)) for maker, pattern
 
 @cache
 def maker_of(model: str) -> str:
-    """The maker; the model's first word where no scheme is known."""
+    """The maker, or the model's first word if no scheme matches."""
     for maker, pattern in _PATTERNS:
         if pattern.match(model):
             return maker

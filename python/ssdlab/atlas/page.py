@@ -1,4 +1,4 @@
-"""The atlas as a page: how write amplification, use and wear spread over drives in the field."""
+"""The atlas as a page: the distribution of write amplification, use and wear over drives in the field."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ _CREDIT = (
 
 
 def write(atlas: Atlas, directory: Path, *, is_shipped: bool) -> list[str]:
-    """`report.html` and its pictures, all or none; returns their names."""
+    """Writes `report.html` and its charts, all or none. Returns their names."""
     figures = [figure for figure in _figures(atlas) if figure is not None]
     whole = page.Page(
         title=_finding(atlas),
@@ -79,7 +79,7 @@ def _figures(atlas: Atlas) -> list[Figure | None]:
 
 
 def _all_drives(atlas: Atlas) -> Figure | None:
-    """The density over bins of equal ratio."""
+    """The distribution over logarithmically spaced bins."""
     waf = atlas.of_all("waf")
     if waf is None:
         return None
@@ -101,7 +101,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
                 "share:Q",
                 title="share of drives",
                 axis=alt.Axis(tickCount=5, grid=True, format=".0%"),
-                # Room for the names of the marks above the bars.
+                # Room for the labels of the marks above the bars.
                 scale=alt.Scale(domain=[0, max(row["share"] for row in rows) * _HEADROOM], nice=False),
             ),
             alt.Y2Datum(0),
@@ -118,7 +118,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
     texts = [
         chart([{"waf": row["waf"], "text": f"{row['name']}: {row['waf']:.2f}"}])
         .mark_text(style="number", align="left", baseline="top", dx=4)
-        # One below the other, since on a phone they would stand in each other.
+        # One below the other, because side by side they would overlap on a phone.
         .encode(alt.X("waf:Q", scale=scale), y=alt.value(_LABEL_PX * index), text="text:N")
         for index, row in enumerate(marks)
     ]

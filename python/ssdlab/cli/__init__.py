@@ -1,7 +1,7 @@
-"""The command line: the overview, and how a run ends (exit codes, messages).
+"""The command line: the overview, the exit codes and the messages at the end of a call.
 
-What a command does is in its own file, which `commands` loads when it is called. This file is loaded for every call,
-`--help` included.
+Each command is in a file of its own, which `commands` imports when the command is called. This file is imported for
+every call, `--help` included.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ def _options(
 
 
 def main() -> None:
-    """The program `ssdlab`. Ends the process with one of the exit codes; no traceback reaches a user."""
+    """Runs the program `ssdlab` and ends the process with an exit code, without a traceback."""
     warnings.showwarning = _say_note
     ending = Ending()
     ending.listen()
@@ -81,13 +81,13 @@ def main() -> None:
     except Interrupted as interrupted:
         code = _say(f"{ending.in_words}: {interrupted}", ending.exit_code)
     except BrokenPipeError:
-        # The reader has had enough (`| head`). Python would complain once more while closing the stream.
+        # The reader closed the pipe (`| head`). Without the redirection Python reports the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_BROKEN_PIPE
     except Exception as error:
         missing = extras.in_words(error) if isinstance(error, ImportError) else None
         if ending.has_come:
-            # An extension module whose loading is interrupted raises an ImportError of its own.
+            # An extension module raises an ImportError if a signal interrupts its import.
             code = _say(ending.in_words, ending.exit_code)
         else:
             code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
@@ -95,8 +95,8 @@ def main() -> None:
 
 
 def _is_stdout_full() -> bool:
-    """Tried with an end of line, as the error itself does not say. What could not be printed is given up, or Python
-    would try again at its end, and complain."""
+    """Writes a newline to stdout and returns True if that fails. Stdout is then redirected to the null device, because
+    Python would flush it again at exit and report a second error."""
     try:
         os.write(sys.stdout.fileno(), b"\n")
     except OSError:
@@ -106,24 +106,24 @@ def _is_stdout_full() -> bool:
 
 
 def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Notes alone: what libraries warn their callers of is none of a user's business."""
+    """Prints warnings of the class Note to stderr and drops all others: warnings of libraries are for developers."""
     if issubclass(category, Note):
         print(f"note: {message}", file=sys.stderr)
 
 
 def _say(message: str, code: int) -> int:
-    """One message on stderr, its first word in red on a terminal; gives back the exit code."""
+    """Prints an error message to stderr, with a red label on a terminal, and returns the exit code."""
     label = "error:"
     if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         label = f"\x1b[1;31m{label}\x1b[0m"
-    # A terminal that was closed takes no message, and the exit code says the same.
+    # Writing to a closed terminal fails; the exit code still reports the error.
     with contextlib.suppress(OSError):
         print(f"{label} {message}", file=sys.stderr)
     return code
 
 
 def _unforeseen(error: Exception) -> int:
-    """Usage errors of the command line carry their own form; the rest is said in a line."""
+    """Reports an exception that `main` does not handle and returns the exit code. Usage errors print themselves."""
     usage_code = getattr(error, "exit_code", None)
     if usage_code is not None and hasattr(error, "format_message"):
         error.show()  # type: ignore[attr-defined]

@@ -34,7 +34,7 @@ def _block_size(text: str) -> int:
 
 @dataclass(frozen=True)
 class Wanted(limits.Wanted):
-    """What is to hold, as options."""
+    """The limits to meet, as options."""
 
     life: Annotated[str | None, typer.Option(metavar="TIME", help="Minimum life, such as 5y.")] = None
     writes_per_day: Annotated[str | None, typer.Option(metavar="SIZE", help="Host writes per day, such as 2TB.")] = None
@@ -51,7 +51,7 @@ class Wanted(limits.Wanted):
 
 @dataclass(frozen=True)
 class Numbers:
-    """A workload without a file."""
+    """A workload described by options instead of a file."""
 
     space_in_use: Annotated[
         int | None, typer.Option(metavar="SIZE", help="Without a file: amount of data, such as 300GB."), options.SIZE
@@ -69,14 +69,14 @@ class Numbers:
     ] = 0.0
 
     def workload(self, path: str) -> described.Described:
-        """Raises InputError."""
+        """The workload that the options describe. Raises InputError if they are not valid."""
         space_bytes = self.space_in_use and self.space_in_use // self.block_size * self.block_size
         return described.of_numbers(space_bytes, self.block_size, self.skew, self.reads * 100, path=path)
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a real drive reports of itself, in place of a workload."""
+    """SMART reports of a real drive in place of a workload."""
 
     left_empty: options.LeftEmpty
     smart: Annotated[
@@ -89,7 +89,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Runs:
-    """How the answer is verified, and in how many processes."""
+    """How the answer is verified, and the number of processes."""
 
     whole: Annotated[bool, typer.Option("--whole", help="Verify with runs of the whole drive; these take minutes.")] = (
         False
@@ -169,7 +169,7 @@ def advise(
         options.print_notes(trials.notes)
         with progress.described() as trials.on_progress:
             found = answer(trials, whole=runs.whole)
-        # The answer does not wait for what else would help, nor for what draws the pictures.
+        # The answer is printed before the alternatives and pictures are computed.
         typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), _COLUMNS)))
         typer.echo("")
         with progress.described() as trials.on_progress:
@@ -200,7 +200,7 @@ def _advise_tenants(
     *,
     is_plain: bool,
 ) -> None:
-    """Sharing against splitting, in the place of a search for spare area."""
+    """Compares sharing the drive with splitting it between the tenants, instead of searching for a spare area."""
     limits_given = given(replace(wanted, writes_per_day=None))
     if len(files) != 1 or not is_plain or limits_given or runs.workers is not None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""`ssdlab advise --smart`: a drive's own reports instead of a workload."""
+"""`ssdlab advise --smart`: SMART reports of a drive instead of a workload."""
 
 import textwrap
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ _COLUMNS = 79
 
 @dataclass(frozen=True)
 class OwnWorkload:
-    """What a drive's reports say of its workload, as options of `ssdlab advise` would."""
+    """The workload inferred from a drive's reports, in the form of options of `ssdlab advise`."""
 
     skew: str
     writes_per_day: str | None
 
 
 def own_workload(path: str, setting: "Setting | None", left_empty: Sequence[float]) -> OwnWorkload:
-    """Says what is inferred, and gives what goes on as the workload. InputError where the reports tell no WAF."""
+    """Prints what is inferred and returns the workload. Raises InputError if the reports give no WAF."""
     from ssdlab.health import what_if
 
     row = _row(path)

@@ -1,4 +1,4 @@
-"""`ssdlab check`: is a file or drive internally fragmented, and are its trims in order? Changes nothing."""
+"""`ssdlab check`: checks a file or drive for internal fragmentation and for working trims. Changes nothing."""
 
 import json
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""The command line that a page shows, with which its reader makes the same files again."""
+"""The command line that a page shows, with which the reader can reproduce its files."""
 
 import shlex
 from collections.abc import Collection
@@ -6,15 +6,15 @@ from collections.abc import Collection
 import typer
 
 _NOT_SHOWN = {"cluster", "jobs", "output", "output_format", "resume", "workers"}
-"""Options on which what the files hold does not depend."""
+"""Options that do not affect the content of the files."""
 _SEED = "seed"
-"""Shown in any case, at the end."""
+"""This option is always shown, at the end."""
 
 
 def command_line(context: typer.Context, *, command: str | None = None, without: Collection[str] = ()) -> str:
-    """The command of `context` with its arguments, the options that were given, and the seed in any case.
+    """The command of `context` with its arguments, the options given, and always the seed.
 
-    With `command` another command, which has not the options `without`.
+    `command` replaces the name of the command, and the options `without` are left out.
     """
     words = ["ssdlab", command or context.command.name or ""]
     options: list[str] = []
@@ -36,5 +36,5 @@ def command_line(context: typer.Context, *, command: str | None = None, without:
 
 
 def _word(value: object) -> str:
-    """A value as it is typed; a whole number without its decimal point."""
+    """A value as typed on the command line; a whole number without a decimal point."""
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)

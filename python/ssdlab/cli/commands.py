@@ -18,14 +18,14 @@ from ssdlab.cli.groups import flat
 
 @dataclass(frozen=True)
 class Listed:
-    """A command as the overview has it."""
+    """A command's entry in the overview: a summary and an example."""
 
     summary: str
     example: str
 
 
-# Each command with its line in the overview and an example for its own help. Its function has the name of the command
-# and of its module.
+# Each command with its line in the overview and the example in its help. The command, its function and its module
+# have the same name.
 COMMANDS = {
     "demo": Listed("Compare two spare areas in under half a minute, without any file.", "ssdlab demo"),
     "compare": Listed(
@@ -105,11 +105,11 @@ COMMANDS = {
 
 
 class Interrupted(Exception):
-    """Ctrl-C and its like, in a form that typer leaves alone. The message says what was written."""
+    """Ctrl-C, SIGTERM or SIGHUP as an exception that typer does not handle. The message says what was written."""
 
 
 class Commands(TyperGroup):
-    """The commands; those that are only listed are not loaded."""
+    """The group of commands. Listing a command does not import its module."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -117,13 +117,13 @@ class Commands(TyperGroup):
             self.add_command(TyperCommand(name, short_help=listed.summary))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the arguments name, loaded; its name; the rest of the arguments."""
+        """The command's name, the command with its module imported, and the remaining arguments."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else loaded(name), rest
 
 
 def loaded(name: str) -> Any:
-    """The command of that name, with its module."""
+    """Imports the module of the command and returns the command."""
     function = getattr(import_module(f"ssdlab.cli.{name}"), name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(

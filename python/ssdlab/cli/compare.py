@@ -1,4 +1,4 @@
-"""`ssdlab compare`: one workload over several spare areas, drives or policies, to the steady state."""
+"""`ssdlab compare`: compares spare areas, drives or policies under one workload, in the steady state."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from ssdlab.workloads.specifying import Until
 
 @dataclass(frozen=True)
 class Stages(request.Stages):
-    """How the comparison begins and ends, as options."""
+    """The start and the end of the runs, as options."""
 
     precondition: options.Precondition = "fill"
     until: Annotated[

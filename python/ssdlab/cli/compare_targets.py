@@ -1,4 +1,4 @@
-"""`ssdlab compare --target`: one job file on simulated and real drives, side by side."""
+"""`ssdlab compare --target`: compares one job file on simulated and real drives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Targets:
-    """Drives to run the job on once, in place of variants of simulated ones."""
+    """Targets on which the job runs once, instead of variants of simulated drives."""
 
     targets: Annotated[
         Sequence[str],

@@ -1,4 +1,4 @@
-"""What commands that compare variants have in common: their options, the table, the files, the failures."""
+"""The options and the output that the commands that compare variants have in common."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variants(request.Variants):
-    """The drives that are compared, as options."""
+    """The drives to compare, as options."""
 
     drives: Annotated[
         Sequence[str],
@@ -32,7 +32,7 @@ class Variants(request.Variants):
 
 @dataclass(frozen=True)
 class Running:
-    """How the variants are run, as options."""
+    """The settings of the runs, as options."""
 
     untimed: options.Untimed = False
     dwpd: options.Dwpd = 1.0
@@ -41,12 +41,12 @@ class Running:
 
     @property
     def chosen(self) -> request.Running:
-        """With a bar in the terminal."""
+        """The same settings as a request, with progress shown in the terminal."""
         return request.Running(self.seed, not self.untimed, self.dwpd, self.workers, shown)
 
 
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
-    """Prints the table and the facts, and writes the report and its files. RunFailed when a drive failed."""
+    """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
     from ssdlab.comparison.table import print_table
 
     print_table(comparison.variants, Console())

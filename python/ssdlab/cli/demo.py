@@ -1,4 +1,4 @@
-"""`ssdlab demo`: the main comparison, small enough for a first look, with what came of it as a picture."""
+"""`ssdlab demo`: a small comparison of two spare areas for a first look, with its result as bars."""
 
 import json
 import shlex
@@ -47,7 +47,7 @@ def demo(
 
 
 def _bars(directory: Path) -> str:
-    """Write amplification of the variants in the steady state, as bars."""
+    """Steady-state write amplification of the variants as a bar chart in text."""
     results: list[JsonObject] = json.loads((directory / "result.json").read_text(encoding="utf-8"))
     steady = [result["ssdlab"]["steady_state"]["waf"] for result in results]
     wafs = dict(zip(_OP.replace("%", " %").split(","), steady, strict=True))

@@ -1,4 +1,4 @@
-"""`--output` and `--output-format` of the commands that report as fio does: where a result goes, and in which form."""
+"""`--output` and `--output-format` of the commands that report as fio does: the place and format of a result."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from ssdlab.results.files import check_writable, write_text
 
 @dataclass(frozen=True)
 class Destination:
-    """A folder for all that a result has, or a file for its text, or neither: then the text is printed."""
+    """A folder for all files of a result, or a file for its text, or neither, if the text is printed."""
 
     directory: Path | None
     file: Path | None
@@ -19,7 +19,7 @@ class Destination:
 
     @property
     def log_folder(self) -> Path:
-        """Where further files belong: where the program was called, unless a place is said."""
+        """The folder for log files: the output folder, the folder of the output file, or the working directory."""
         return self.directory or (self.file.parent if self.file else Path())
 
     def give(self, text: str) -> None:
@@ -37,10 +37,7 @@ def check_folder(directory: Path, command: str) -> None:
 
 
 def check_own(directory: Path, command: str) -> None:
-    """Raises InputError for a folder that has another command's report: its figures and these would be taken for one.
-
-    A folder of one's own inside it would hide the result where nobody looks for it.
-    """
+    """Raises InputError if the folder has the report of another command, because the files of both would mix."""
     report = directory / "report.html"
     if not report.is_file():
         return
@@ -52,8 +49,9 @@ def check_own(directory: Path, command: str) -> None:
 
 
 def destination(output: str | None, output_format: str | None, *, command: str) -> Destination:
-    """A folder if `output` is one, or ends with a slash, or has no suffix; the format that is asked for, or that the
-    file's name says. Raises InputError when nothing can be written there, or the folder is of another command."""
+    """The destination that the options give. `output` is a folder if it exists as one, ends with a slash, or does not
+    exist and has no suffix. Without `output_format` a file named *.json gets json, anything else normal. Raises
+    InputError if the place is not writable or the folder has the report of another command."""
     path = Path(output) if output is not None else None
     is_directory = path is not None and (
         path.is_dir() or str(output).endswith("/") or (not path.suffix and not path.exists())

@@ -1,4 +1,4 @@
-"""The options that `mount` and `serve` share: which drive, and where its contents lie."""
+"""The options that `mount` and `serve` share: the drive, and the place of its contents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Output = Annotated[
 
 
 def _faults(texts: list[str]) -> dict[str, float]:
-    """Shares of operations by kind. Raises InputError when one is no kind or no share."""
+    """Shares of operations that fail, by kind of fault. Raises InputError for an unknown kind or an invalid share."""
     found = {}
     for text in texts:
         kind, equals, share = text.partition("=")
@@ -44,7 +44,7 @@ def _faults(texts: list[str]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Served:
-    """How the drive serves, and where its contents lie."""
+    """How the drive serves requests, and where its contents are stored."""
 
     store: Annotated[
         Path | None,
@@ -89,11 +89,11 @@ class Served:
 
     @property
     def place(self) -> str:
-        """Where the contents lie."""
+        """The file of the contents, or "memory"."""
         return str(self.store or "memory")
 
     def drive(self, drive: "ResolvedDrive", seed: int) -> ServedDrive:
-        """The drive opened as the options say. Raises InputError."""
+        """Opens the drive with these options. Raises InputError if they are not valid."""
         return ServedDrive(
             drive,
             seed=seed,
@@ -106,7 +106,8 @@ class Served:
 
 
 def writer_of(output: str | None) -> Callable[[str], None]:
-    """What writes the statistics to `--output`, if anything. Raises InputError when that cannot be."""
+    """A function that writes the statistics to `--output`, or does nothing without it. Raises InputError if the folder
+    is not writable."""
     if not output:
         return lambda _text: None
     file = Path(output)

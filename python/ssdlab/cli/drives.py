@@ -1,5 +1,5 @@
-"""`ssdlab drives`: the catalogue; one drive with every value, its source, its geometry and its capacities; a new file
-for a drive of one's own."""
+"""`ssdlab drives`: lists the catalogue; shows one drive with the source of every value, its geometry and capacities;
+writes a new drive file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def drives(
 
 
 def _write_new(like: str | None, file: str | None) -> None:
-    """A drive file based on another drive. Raises InputError where it cannot be written, or something is there."""
+    """Writes a drive file based on another drive. Raises InputError if an argument is missing or the file exists."""
     if not like or not file:
         missing = "--like, the drive to start from" if file else "the file to write"
         raise InputError(f"drives new needs {missing}: ssdlab drives new --like generic-tlc-480 my.toml")
@@ -81,7 +81,7 @@ def _write_new(like: str | None, file: str | None) -> None:
         raise InputError(f"{file}: the name of a drive file ends in .toml")
     if path.exists():
         raise InputError(f"{file} exists; name a new file")
-    # A file is named from the folder of the one that is based on it.
+    # The path of the base file is relative to the folder of the new file.
     based_on = os.path.relpath(like, path.parent) if like.endswith(".toml") else like
     write_text(path, new_file(load(like), based_on, path.stem))
     typer.echo(f"wrote {file}: {like} under a name of its own, its values as comments to change")
@@ -113,7 +113,7 @@ def _print_list(all_drives: list[ResolvedDrive]) -> None:
 
 
 def _group(drive: ResolvedDrive) -> str:
-    """What a drive of the catalogue stands for."""
+    """The heading under which a drive of the catalogue is listed."""
     if drive.name in _FOR_TESTS:
         return _GROUPS[2]
     return _GROUPS[0] if drive.name.startswith("generic-") else _GROUPS[1]
@@ -132,7 +132,7 @@ def _print_one(drive: ResolvedDrive) -> None:
 
 
 def _print_values(console: Console, file: DriveFile) -> None:
-    """Every value, and under the table the sources that its last column counts."""
+    """Prints every value in a table, and below it the sources with the numbers that the last column refers to."""
     numbers: dict[tuple[str, str], int] = {}
     table = _table("<key", ">value", "unit", "<kind", ">source")
     for entry in _values(file):
@@ -189,7 +189,7 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
 
 
 class ValueJson(TypedDict):
-    """A value of a drive file with its origin."""
+    """A value of a drive file with its unit and source."""
 
     key: str
     value: object
@@ -199,7 +199,7 @@ class ValueJson(TypedDict):
 
 
 class CapacityJson(TypedDict):
-    """Shares without a unit in their names are of what the host may use."""
+    """Capacities of a drive. The shares are fractions, defined as in the capacity table of `ssdlab drives NAME`."""
 
     physical_bytes: int
     user_bytes: int
@@ -225,7 +225,7 @@ class SummaryJson(TypedDict):
 
 
 def _values(file: DriveFile) -> list[ValueJson]:
-    """Every value that the drive has, defaults too, with unit, kind and source; what it does not say is left out."""
+    """Every value of the drive, including defaults, with unit, kind and source; values that are None are left out."""
     entries: list[ValueJson] = []
     for table, content in file.tables().items():
         for name in content.__struct_fields__:
@@ -243,7 +243,7 @@ def _values(file: DriveFile) -> list[ValueJson]:
 
 
 def _kinds(file: DriveFile) -> dict[str, int]:
-    """How many of the values that the file says are of each kind."""
+    """The number of values of each kind, of those that the file itself gives."""
     said = [entry["kind"] for entry in _values(file) if file.says(entry["key"])]
     return {kind: said.count(kind) for kind in KINDS}
 
@@ -284,7 +284,7 @@ def _shown(value: Any) -> str:
 
 
 def _table(*columns: str, show_header: bool = True) -> Table:
-    """A plain table; columns whose names begin with `>` (set to the right) or `<` are never broken."""
+    """A plain table. Columns whose names begin with `>` (aligned right) or `<` are not wrapped."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_header=show_header)
     for column in columns:
         if column.startswith(">"):

@@ -1,8 +1,8 @@
-"""How a command ends at a signal: SIGTERM and SIGHUP as tidily as Ctrl-C, with the status that shells expect of each.
+"""How a command ends on a signal: SIGTERM and SIGHUP clean up as Ctrl-C does, each with the exit code shells expect.
 
-One mechanism for all commands: the signal becomes KeyboardInterrupt, as Ctrl-C is in Python, and what is tidied up then
-is tidied up always. Worker processes never see these signals (`ssdlab.runs`), other programs that a command starts are
-ended by it.
+All commands use one mechanism: the signal raises KeyboardInterrupt, as Ctrl-C does in Python, so that the same cleanup
+code runs. Worker processes do not receive these signals (`ssdlab.runs`); a command ends the other programs that it
+started.
 """
 
 import signal
@@ -10,12 +10,12 @@ import time
 from types import FrameType
 
 _SECONDS_TOGETHER = 2.0
-"""A terminal that closes and a service manager that stops a service send signals twice, or two at once: those that come
-so soon after the first must not interrupt the tidying up. Later ones mean that it takes too long."""
+"""Signals within this time after the first do not interrupt the cleanup: a closing terminal or a service manager can
+send several at once. A later signal interrupts the cleanup, because it takes too long."""
 
 
 class _Ended(KeyboardInterrupt):
-    """KeyboardInterrupt for SIGTERM and SIGHUP. Not that class itself: once it has passed through code that Python
+    """KeyboardInterrupt for SIGTERM and SIGHUP. A subclass, because after a KeyboardInterrupt has passed through code
     compiled from a string, as in some imports, Python kills its own process with SIGINT at exit, even if the exception
     was caught (`run_eval_code_obj` in CPython's pythonrun.c)."""
 
@@ -28,8 +28,8 @@ class Ending:
         self._came_at: float | None = None
 
     def listen(self) -> None:
-        """From here on. What is ignored stays so, as `nohup` wants."""
-        # Other systems have no SIGHUP.
+        """Installs the handlers. Signals that are ignored stay ignored, as `nohup` requires."""
+        # SIGHUP is missing on some systems.
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:

@@ -1,4 +1,4 @@
-"""`ssdlab export`: an exporter of drives' health for Prometheus."""
+"""`ssdlab export`: an exporter of drive health for Prometheus."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`ssdlab fit`: values of a drive file, chosen so that simulations repeat measured points."""
+"""`ssdlab fit`: fits values of a drive file so that simulations reproduce measured points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ssdlab.quantities import format_bytes
 from ssdlab.terminal import show
 from ssdlab.workloads.specifying import Until
 
-# Of what determines a value, how much the points that are named give together.
+# The points named in the last column together account for this share of the information about a value.
 _DETERMINING_SHARE = 0.9
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Simulations:
-    """How each point is simulated."""
+    """Options for the simulation of each point."""
 
     until: Annotated[
         Until, typer.Option(metavar="steady|job", help="Run each point until SNIA's steady state, or the job once.")
@@ -160,7 +160,8 @@ def _print(
 
 
 def _determined_by(shares: Sequence[float], points: Sequence[Point]) -> str:
-    """The points, by their numbers in the table, that together give nine tenths of what determines a value."""
+    """The points, by their numbers in the table, that together contribute nine tenths of the shares; "no point" if all
+    shares are 0. At most three are named."""
     if not any(shares):
         return "no point"
     ranked = sorted(range(len(points)), key=lambda index: -shares[index])
@@ -187,7 +188,7 @@ def _print_choices(combinations: Sequence[Combination]) -> None:
 
 
 def warnings(fitted: Fitted) -> list[str]:
-    """What the points cannot tell, and what to free where a value ended at a bound."""
+    """Sentences about what the points do not determine, and what to free if a value ended at a bound."""
     found, parameters, points = fitted.fit, fitted.parameters, fitted.points
     lines = []
     for group in found.confounded:

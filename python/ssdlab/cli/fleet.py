@@ -1,4 +1,4 @@
-"""`ssdlab fleet`: many volumes, each on a drive of its own or packed on shared ones."""
+"""`ssdlab fleet`: many volumes, each on its own drive or packed on shared drives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _HEAVIEST_PRINTED = 8
 
 @dataclass(frozen=True)
 class Reports:
-    """What drives report of themselves, in place of traces."""
+    """SMART reports of drives in place of traces."""
 
     left_empty: options.LeftEmpty
     smart: Annotated[
@@ -56,7 +56,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Runs:
-    """How small the drives are made, and where they are run."""
+    """The scale of the drives, and where the simulations run."""
 
     scale: Annotated[
         Fraction | None,
@@ -83,7 +83,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Drives:
-    """The drives that the volumes are put on."""
+    """The drives on which the volumes are placed."""
 
     drive: Annotated[
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")

@@ -1,4 +1,4 @@
-"""`ssdlab fleet --smart`: what more spare area would have made of drives, by their own reports."""
+"""`ssdlab fleet --smart`: the effect of more spare area on real drives, inferred from their SMART reports."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,8 @@ _HEAVIEST_SHOWN = 8
 
 
 def from_reports(places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None) -> None:
-    """Prints the fleet as it is and with parts of its drives left empty; `output` gets `data/fleet.parquet`."""
+    """Prints figures of the fleet as it is and with parts of its drives left empty. Writes `data/fleet.parquet` in
+    `output`, if given."""
     from ssdlab.fleet import reported
     from ssdlab.health.survey import surveyed
 

@@ -1,4 +1,4 @@
-"""Options of a command in groups: a parameter whose type is a dataclass takes the options that are its fields.
+"""Options of a command in groups: each field of a parameter whose type is a dataclass becomes an option.
 
     @dataclass(frozen=True)
     class Start:
@@ -7,9 +7,9 @@
 
     def run(drive: Annotated[str, typer.Option()], start: Start) -> None: ...
 
-Each field is an option as typer describes it, and its type says what is allowed: one of a `Literal` takes its words,
-which the help shows and a shell completes; one with `Parsed` is what that function reads. What is not allowed is an
-InputError that names the option. Not for conditions between options, which their dataclass or the command checks.
+Each field is annotated as for typer, and its type determines the allowed values. A `Literal` allows its words, which
+the help lists and the shell completes; with `Parsed`, a function converts the text. Other values raise an InputError
+that names the option. Conditions between options are checked in the dataclass or in the command, not here.
 """
 
 import inspect
@@ -25,24 +25,24 @@ from ssdlab.errors import InputError, check_word
 
 @dataclass(frozen=True)
 class Parsed:
-    """How the text of an option is read; with `several`, the list of the texts that were given."""
+    """How the text of an option is converted. With `several`, `read` gets a list of texts."""
 
     read: Callable[[Any], Any]
-    """Raises InputError, which is said with the name of the option unless it begins with one."""
+    """Raises InputError. The option's name is put before a message that does not begin with an option."""
     default: str | None = None
-    """The text where none is given; None: the default of the field."""
+    """The text to convert if the option is not given, or None for the field's default."""
     several: bool = False
 
 
 @dataclass(frozen=True)
 class _Option:
-    """A parameter of a command, as typer takes it and as the command does."""
+    """A parameter of a command, with its type for typer and its value for the command."""
 
     name: str
     shown: str
-    """As it is typed."""
+    """The option as typed, such as `--scale`."""
     taken: Any
-    """Its type for typer."""
+    """The type for typer."""
     taken_default: Any
     default: Any
     words: tuple[str, ...]
@@ -54,7 +54,7 @@ class _Option:
         return inspect.Parameter(self.name, kind, default=self.taken_default, annotation=self.taken)
 
     def value(self, given: Any) -> Any:
-        """What the command gets. Raises InputError for what is not allowed."""
+        """The value that the command gets. Raises InputError if the value is not allowed."""
         if given is None:
             return self.default
         if self.words:
@@ -69,7 +69,7 @@ class _Option:
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every option as a parameter of its own, as typer reads it."""
+    """A function that calls the command and has every option as a separate parameter, as typer requires."""
     alone: dict[str, _Option] = {}
     groups: dict[str, tuple[type, list[_Option]]] = {}
     parameters: list[inspect.Parameter] = []
@@ -102,7 +102,7 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def given(group: object) -> list[str]:
-    """The options of a group that differ from their defaults, as they are typed."""
+    """The options of a group that differ from their defaults, as typed."""
     return [option.shown for option in _options_of(type(group)) if getattr(group, option.name) != option.default]
 
 
@@ -116,12 +116,12 @@ def _options_of(group: type) -> list[_Option]:
 
 
 def _distance(group: type, name: str) -> int:
-    """How many classes above the group the field is declared: its own options come before those that it inherits."""
+    """The number of classes above the group at which the field is declared. Inherited options come last."""
     return next(above for above, kind in enumerate(group.__mro__) if name in inspect.get_annotations(kind))
 
 
 def _option(name: str, hint: Any, default: Any) -> _Option:
-    """`default` is that of the parameter or field; Parameter.empty: it has none."""
+    """The option for an annotated parameter or field. `default` is Parameter.empty if it has none."""
     assert get_origin(hint) is Annotated, f"{name} is no option: nothing says how typer shows it"
     kind, *described = get_args(hint)
     (info,) = (copy(each) for each in described if isinstance(each, OptionInfo | ArgumentInfo))
@@ -141,7 +141,7 @@ def _option(name: str, hint: Any, default: Any) -> _Option:
         taken_default = parsed.default or (inspect.Parameter.empty if is_required else None)
     elif default in ((), []):
         taken, taken_default = list[str] | None, None
-    # In an annotation typer's first argument, `default`, is the first name.
+    # In an annotation, typer stores the first name in `default`.
     declared = [info.default, *(info.param_decls or ())]
     shown = next((each for each in declared if isinstance(each, str)), f"--{name.replace('_', '-')}")
     return _Option(name, shown, Annotated[taken, info], taken_default, default, words, parsed)

@@ -1,4 +1,4 @@
-"""`ssdlab health`: what drives report of themselves, judged, as a table, a page, data or metrics."""
+"""`ssdlab health`: the health of drives by their SMART reports, as a table, a page, data or metrics."""
 
 import json
 import sys
@@ -83,7 +83,7 @@ def health(
         drives = with_standing(spool.drives())
         if anonymous:
             drives = without_identities(drives)
-        # Below, each question would otherwise bring the reports of a drive together again.
+        # Collected once: otherwise each query below would join the reports of a drive again.
         drives = drives.collect().lazy() if not folder else drives
         if folder:
             drives = _written(drives, folder)
@@ -107,7 +107,7 @@ def health(
 
 @contextmanager
 def _interruptible(kept: Path | None) -> "Iterator[None]":
-    """Says after Ctrl-C what is not lost."""
+    """Adds to KeyboardInterrupt where the reports read so far are stored."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`ssdlab identify`: a drive file inferred from outside, by experiments on a simulated or a real drive."""
+"""`ssdlab identify`: infers a drive file by experiments on a simulated or real drive treated as a black box."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def _share(budget: str) -> float:
-    """`--budget`. InputError unless it is a number of capacities."""
+    """The value of `--budget` in drive capacities. Raises InputError unless it is above 0 and at most 2."""
     try:
         share = float(budget.removesuffix("x"))
     except ValueError:
@@ -52,7 +52,7 @@ def _share(budget: str) -> float:
 
 @dataclass(frozen=True)
 class Simulated(options.Changes):
-    """A simulated drive, of which the experiments see what they would see of a real one."""
+    """A simulated drive, about which the experiments get the same information as about a real one."""
 
     drive: Annotated[
         str | None,
@@ -76,7 +76,7 @@ class Place(options.RealDrive):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much the experiments may write, how long they may take, and which of them are run."""
+    """Limits on what the experiments write and how long they take, and the choice of experiments."""
 
     budget: Annotated[
         float,
@@ -104,7 +104,7 @@ def identify(
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/identify-NAME]")
     ] = None,
 ) -> None:
-    """Infer a drive file from outside: experiments on a drive of which only completed requests are seen.
+    """Infer a drive file by experiments that see only the completion of requests.
 
     DIR gets drive.toml, for `ssdlab run --drive`; result.json with each inferred value, its 90 % interval and the
     experiment that shows it; report.html with the evidence and what could not be determined.
@@ -126,30 +126,30 @@ def identify(
 
 @dataclass(frozen=True)
 class _How:
-    """What the options say of any drive."""
+    """The options that apply to simulated and real drives."""
 
     effort: Effort
     seed: int
     command_line: str
 
     def limits(self, capacity_bytes: int) -> Limits:
-        """In bytes and seconds."""
+        """The limits in bytes and seconds for a drive of this capacity."""
         seconds = None if self.effort.minutes is None else 60 * self.effort.minutes
         return Limits(int(self.effort.budget * capacity_bytes), seconds, self.effort.read_only)
 
     def identity(self, target: JsonObject) -> JsonObject:
-        """What must be the same for a run to go on."""
+        """The values that must be unchanged for a run to be resumed."""
         return {**target, "seed": self.seed, "budget": self.effort.budget, "read_only": self.effort.read_only}
 
 
 def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
-    """On a simulated drive, which goes on from the state that the last finished experiment left."""
+    """Runs the experiments on a simulated drive, from the state stored after the last finished experiment."""
     planned = identifying.plan(drive.capacity.user_bytes, how.limits(drive.capacity.user_bytes))
     _print_plan(planned, drive.capacity.user_bytes)
     if how.effort.dry_run:
         return
     check_writable(output)
-    # The whole drive, so that a run is not resumed on another one.
+    # The full specification, so that a run is not resumed on a different drive.
     store = Store(output, how.identity({"drive": drive.specification()}), resume=how.effort.resume)
     last = next((each.experiment.name for each in reversed(planned) if store.finished(each.experiment.name)), None)
     state = store.folder / f"{last}.state" if last else None
@@ -160,7 +160,8 @@ def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
 
 
 def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
-    """On a device, which is trimmed first unless nothing may be written; or on a file, which is made and removed."""
+    """Runs the experiments on a device, trimmed first unless --read-only or resumed, or on a new file, removed at the
+    end."""
     from ssdlab.identification.boxes.device import DeviceBox
 
     check_platform()
@@ -193,7 +194,7 @@ def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
 
 
 def _check_file(path: Path, on_device: bool, size_bytes: int | None, how: _How) -> None:
-    """InputError where a file cannot be what is asked for."""
+    """Raises InputError if --size, --read-only or --resume do not fit a device or a file."""
     if on_device:
         if size_bytes is not None:
             raise InputError(f"--size: {path} is a device with a fixed size")
@@ -231,7 +232,7 @@ def _carry_out(
         ) from None
     finally:
         store.remove_scratch()
-    # Simulations alone: nothing more is asked of the drive.
+    # From here on only simulations run; the drive is not used.
     found.add(choices.NAME, choices.choose(found))
     model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])), choices.nearest(found))
     files.print_table(found, Console())
@@ -240,7 +241,7 @@ def _carry_out(
 
 
 def _name(target: str) -> str:
-    """Of the drive file: letters and digits of the target's name."""
+    """The name of the drive file: "identified-" and the target's name in lower case, other characters as hyphens."""
     plain = "".join(letter if letter.isalnum() else "-" for letter in target.lower()).strip("-")
     return f"identified-{plain}"
 

@@ -1,4 +1,4 @@
-"""`ssdlab lifetime`: how long a drive lasts, by a workload on a simulated one or two SMART readings of a real one."""
+"""`ssdlab lifetime`: estimates the life of a drive from a simulated workload or two SMART readings of a real drive."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`ssdlab live`: a drive at work as a page in the browser of this machine."""
+"""`ssdlab live`: shows a running drive as a page in the browser of this machine."""
 
 import threading
 import webbrowser
@@ -17,7 +17,7 @@ from ssdlab.quantities import parse_scale
 
 @dataclass(frozen=True)
 class Started(options.Changes):
-    """How the drives begin."""
+    """The initial settings of the drives."""
 
     scale: Annotated[
         Fraction | None,
@@ -132,7 +132,7 @@ def live(
 
 
 def serve_until_interrupted(server: object, browser: bool) -> None:
-    """Says the address and answers until Ctrl-C."""
+    """Prints the address and serves the page until Ctrl-C. Raises RunFailed if the server failed."""
     from ssdlab.live.server import LiveServer
 
     assert isinstance(server, LiveServer)
@@ -153,5 +153,5 @@ def _say_rest() -> None:
 
 
 def _open(address: str) -> None:
-    """In a thread: some browsers do not come back before they are closed."""
+    """Opens the address in a thread, because with some browsers the call returns only when the browser is closed."""
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""`ssdlab measure`: a fio job file on a real drive, a partition or a file, reported as fio would, with SMART's WAF."""
+"""`ssdlab measure`: runs a fio job file on a real drive, partition or file; reports as fio does, and WAF by SMART."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Format = Literal["normal", "json", "json+"]
 
 @dataclass(frozen=True)
 class Ordered:
-    """Which steps are measured."""
+    """The choice of steps to measure."""
 
     protocol: Annotated[bool, typer.Option("--protocol", help="Run the protocol NAME; without a name: list all.")] = (
         False
@@ -43,7 +43,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Place(options.RealDrive):
-    """What of a real drive is measured."""
+    """The part of a real drive that is measured."""
 
     on: Annotated[
         Path | None,
@@ -59,7 +59,7 @@ class Place(options.RealDrive):
 
     @property
     def target(self) -> measure_protocol.Target:
-        """Raises InputError where none is named."""
+        """The target to measure. Raises InputError without --on."""
         if self.on is None:
             raise InputError("give --on PATH: a folder, the name of a file that does not exist yet, or a device")
         return measure_protocol.Target(self.on, self.size, replace(self.permission, keep=self.keep), self.smart)
@@ -76,7 +76,7 @@ class Simulated(options.Changes):
 
 @dataclass(frozen=True)
 class Planning:
-    """What would be done, before it is."""
+    """Options about the plan of a measurement."""
 
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the command lines, bytes written and duration; run nothing.")
@@ -170,7 +170,7 @@ def _measure_job(
             return
         with shown([stage.name for stage in measurement.stages]) as tell:
             measured = measurement.run(tell, logs)
-    # The files first: a terminal that was closed takes no text.
+    # The files are written first, because printing to a closed terminal fails.
     names = measured.write(to.directory) if to.directory else []
     if to.directory:
         from ssdlab.targets.device import page

@@ -1,4 +1,4 @@
-"""`ssdlab measure --protocol`: the standard experiments, listed, or carried out on a real or a simulated drive."""
+"""`ssdlab measure --protocol`: lists the standard experiments, or runs one on a real or simulated drive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def print_list() -> None:
-    """All protocols with what they ask and what `--quick` gives up."""
+    """Prints all protocols with their titles and what `--quick` omits."""
     for protocol in registry.protocols():
         needs = " (needs a device)" if protocol.needs_device else ""
         typer.echo(f"{protocol.name}: {protocol.title}{needs}\n    --quick omits {protocol.quick_gives_up}")
@@ -47,19 +47,19 @@ _COUNTED = ("written_bytes", "read_bytes")
 
 @dataclass(frozen=True)
 class Target:
-    """What of a real drive is measured."""
+    """The part of a real drive that is measured."""
 
     path: Path
     size_bytes: int | None
-    """Of the file in a folder."""
+    """The size of the file to create in a folder; None for a device."""
     permission: Permission
     smart: Path | None
-    """A file with SMART data in place of the drive's own."""
+    """A file to read SMART data from, instead of the drive."""
 
 
 @dataclass(frozen=True)
 class How:
-    """How a protocol is carried out, and where its files go."""
+    """How a protocol is run, and where its files are written."""
 
     output: Path
     command_line: str
@@ -70,7 +70,7 @@ class How:
 
 
 def on_drive(name: str, drive: ResolvedDrive, how: How) -> None:
-    """On a simulated drive."""
+    """Runs the protocol on a simulated drive, prints the figures and writes the files."""
     protocol = registry.protocol(name)
     check_writable(how.output)
     labels = [point.label or name for point in protocol.points(Setting(drive.capacity.user_bytes, how.quick))]
@@ -83,7 +83,8 @@ def on_drive(name: str, drive: ResolvedDrive, how: How) -> None:
 def on_path(
     protocol: Protocol, target: Target, how: How, extra: Callable[[list[Figures]], Extra] | None = None
 ) -> list[Figures] | None:
-    """On a device, or a file in a folder. Gives the figures, unless it is a dry run; `extra` joins the files."""
+    """Runs the protocol on a device or a file in a folder. Returns the figures, or None for a dry run. `extra` returns
+    additional output for the files."""
     from ssdlab.protocols import device
 
     name, path, size_bytes = protocol.name, target.path, target.size_bytes
@@ -126,7 +127,8 @@ def _end_early(
     how: How,
     steps: int,
 ) -> NoReturn:
-    """Keeps the steps that are done in `result.json`, where it is said that others are missing; raises `end` again."""
+    """Writes the completed steps to `result.json`, marked as incomplete, and raises `end` with a new message. Raises
+    `end` itself if no step is complete."""
     if not figures:
         raise end
     failure = f"{len(figures)} of {steps} steps are complete: {str(end) or 'the run was interrupted'}"
@@ -142,7 +144,7 @@ def _end_early(
         interrupted=interrupted,
     )
     with contextlib.suppress(OSError):
-        # Not on a terminal that was closed.
+        # Printing to a closed terminal fails.
         typer.echo(f"{protocol.name}: {protocol.title}")
         files.print_table(protocol, figures, Console())
         typer.echo(f"INCOMPLETE: {failure}")

@@ -1,4 +1,4 @@
-"""`ssdlab model`: write amplification in closed form, for one spare area or several, without a run."""
+"""`ssdlab model`: write amplification in closed form for one or several spare areas, without a simulation."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ OUTPUT_SUFFIXES = (".png", ".svg", ".html")
 
 @dataclass(frozen=True)
 class _Row:
-    """One spare area and what the formula says of it. Shares are fractions."""
+    """One spare area with the formula's result. Shares are fractions."""
 
     over_provisioning: float
     spare_factor: float
@@ -45,7 +45,7 @@ INNER = Parsed(_inner_share)
 
 @dataclass(frozen=True)
 class Skew:
-    """Writes of which a part goes to a smaller part of the addresses."""
+    """Hot and cold writes: a share of the writes goes to a share of the address space."""
 
     hot_writes: Annotated[float | None, INNER, typer.Option(help="Share of writes to the hot part.")] = None
     hot_space: Annotated[float | None, INNER, typer.Option(help="Share of the space of the hot part.")] = None
@@ -126,14 +126,14 @@ def model(
 
 
 def _in_options(message: str) -> str:
-    """A formula's complaint with the option in place of its argument."""
+    """A formula's error message with the option's name instead of the argument's."""
     argument, _, rest = message.partition(" ")
     option = {"trim_share": "trim", "over_provisioning": "op"}.get(argument, argument.replace("_", "-"))
     return f"--{option} {rest}"
 
 
 def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callable[[float], float], str]:
-    """Write amplification by OP under uniform writes, and what to call it."""
+    """Write amplification as a function of over-provisioning under uniform writes, and the name of the formula."""
     from ssdlab.theory import closed_forms
 
     drawn = 10 if d is None else d
@@ -152,7 +152,7 @@ def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callab
 
 
 def _skewed(skew: Skew, pool: Callable[[float], float], pool_formula: str) -> tuple[Callable[[float], float], str]:
-    """The same for hot and cold: through one frontier, or separated."""
+    """The same as `_pool` for hot and cold writes, through one open erase unit or separate ones."""
     from ssdlab.theory import closed_forms
 
     r, f = skew.hot_writes, skew.hot_space
@@ -193,7 +193,8 @@ def _print_table(rows: list[_Row], formula: str, live: float) -> None:
 
 
 def _draw(rows: list[_Row], formula: str, curve: Callable[[float], float], output: Path) -> None:
-    """The curve around the asked spare areas, with those as points. A drawing that fails leaves no file behind."""
+    """Draws the curve around the given spare areas, with these as points. Leaves no file if drawing fails. Raises
+    InputError if the file cannot be written."""
     import altair as alt
     import polars as pl
 

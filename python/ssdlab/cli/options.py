@@ -1,4 +1,4 @@
-"""The options that commands share, each defined once: name, help text, how its value is read; and groups of them."""
+"""Options, and groups of options, that several commands share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ssdlab.workloads.specifying import Beginning
 
 
 def settings_of(texts: Sequence[str]) -> dict[str, str]:
-    """`--set` as given, each key with its value. Raises InputError for a form or a repeated key."""
+    """The keys and values of `--set`. Raises InputError for a text that is not KEY=VALUE or a repeated key."""
     settings: dict[str, str] = {}
     for text in texts:
         key, value = split(text)
@@ -29,7 +29,7 @@ def settings_of(texts: Sequence[str]) -> dict[str, str]:
 
 
 def spare_area(text: str) -> float:
-    """`--op` with one share. Raises InputError."""
+    """The share in `--op`. Raises InputError unless it is one valid share."""
     try:
         return parse_spare_area(text)
     except InputError as error:
@@ -45,7 +45,7 @@ def _left_empty(text: str) -> list[float]:
 
 
 def _place(text: str) -> Path:
-    """An empty path would be the working folder."""
+    """The path in `--on`. Raises InputError for an empty text, which would be the working directory."""
     if not text.strip():
         raise InputError("--on is empty; allowed: a folder, the name of a file that does not exist yet, or a device")
     return Path(text)
@@ -162,7 +162,7 @@ MaxWrite = Annotated[
 
 @dataclass(frozen=True)
 class Changes:
-    """What a command changes in the drive that it names."""
+    """Changes to the drive of a command."""
 
     op: Op = None
     settings: Set = None
@@ -173,13 +173,13 @@ class Changes:
         return self.op is not None or bool(self.settings) or self.scale is not None
 
     def of(self, drive: str) -> ResolvedDrive:
-        """A drive of the catalogue or a drive file, with the changes. Raises InputError."""
+        """A drive of the catalogue or a drive file with the changes applied. Raises InputError if one is not valid."""
         return resolve(load(drive), over_provisioning=self.op, settings=self.settings or {}, scale=self.scale)
 
 
 @dataclass(frozen=True)
 class Permitted:
-    """What a command may do to a real drive."""
+    """What a command is allowed to do to a real drive."""
 
     max_write: MaxWrite = None
     destroy_data_on: DestroyDataOn = None
@@ -192,12 +192,12 @@ class Permitted:
 
 @dataclass(frozen=True)
 class RealDrive(Permitted):
-    """A real drive, whose health may be read from a file. Each command has its own option that names it."""
+    """Options for a real drive. Each command has its own option for the path."""
 
     smart: SmartFile = None
 
 
 def print_notes(notes: Sequence[str]) -> None:
-    """Options of the job file that a simulated drive ignores: once, on stderr."""
+    """Prints notes to stderr, such as options of the job file that a simulated drive ignores."""
     for note in notes:
         typer.echo(f"note: {note}", err=True)

@@ -1,4 +1,4 @@
-"""`ssdlab policies`: what the engine can choose from, as the engine itself describes it."""
+"""`ssdlab policies`: the policies of the engine, with the engine's own descriptions."""
 
 from __future__ import annotations
 

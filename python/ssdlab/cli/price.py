@@ -1,4 +1,4 @@
-"""`ssdlab price`: what a usable gigabyte costs, and a terabyte written, for drives, spare areas and prices."""
+"""`ssdlab price`: the cost of a usable gigabyte and of a terabyte written, for drives, spare areas and prices."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _of_drives(
                     name if share is None else f"{name}, OP {format_share(share)}",
                     capacity.flash_bytes,
                     capacity.user_bytes,
-                    # At another OP the drive would be sold as what it lets the host use.
+                    # With another OP the sold capacity is the capacity for the host.
                     capacity.sold_bytes if share is None else capacity.user_bytes,
                     file.market.price_usd if usd is None else usd,
                     file.nand.endurance_cycles if cycles is None else cycles,

@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: one bar a run on a terminal, elsewhere a line a minute."""
+"""Progress of long work on stderr: one bar per run on a terminal, otherwise one line per minute."""
 
 import sys
 import time
@@ -26,14 +26,14 @@ _SECONDS_BETWEEN_LINES = 60
 
 
 class Lines:
-    """Lines on stderr where there is no terminal: one a minute at most, and none of short work."""
+    """Progress lines on stderr when it is no terminal: at most one per minute, the first after a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._next = clock() + _SECONDS_BETWEEN_LINES
 
     def say(self, line: Callable[[], str]) -> None:
-        """Prints what `line` gives if a minute has passed since the last one."""
+        """Prints the text that `line` returns if a minute has passed since the last one."""
         now = self._clock()
         if now < self._next:
             return
@@ -56,7 +56,8 @@ def _of_runs(labels: Sequence[str], lines: Lines) -> "Progress":
 
 @contextmanager
 def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
-    """What to call with (index, share done, host bytes) while bars are on the screen; elsewhere a line a minute.
+    """Yields a function of (index, share done, host bytes) that updates the bars, or prints a line per minute if stderr
+    is no terminal.
 
     Each bar has its label, percent, host bytes written, their rate on the wall clock, and the time left.
     """
@@ -89,7 +90,7 @@ def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
 
 @contextmanager
 def counted(what: str, total: int) -> Iterator[Callable[[float], None] | None]:
-    """What to call with how many of `total` are done, parts of them included; None where there is nothing to do."""
+    """Yields a function of the number done out of `total`, which can be fractional; None if `total` is 0."""
     console = Console(stderr=True)
     if not total:
         yield None
@@ -117,7 +118,7 @@ def counted(what: str, total: int) -> Iterator[Callable[[float], None] | None]:
 
 @contextmanager
 def described() -> Iterator[Callable[[str, float], None] | None]:
-    """What to call with what is being done and the share of it that is done."""
+    """Yields a function of (description, share done)."""
     console = Console(stderr=True)
     if not console.is_terminal:
         lines = Lines()
@@ -138,7 +139,7 @@ def described() -> Iterator[Callable[[str, float], None] | None]:
 
 @contextmanager
 def _on_screen(bars: Bars) -> Iterator[None]:
-    """Shows bars while this lasts. A terminal that is closed meanwhile takes nothing more, and the work goes on."""
+    """Shows the bars during the `with` block. Ignores the error if the terminal was closed meanwhile."""
     bars.start()
     try:
         yield
@@ -149,7 +150,7 @@ def _on_screen(bars: Bars) -> Iterator[None]:
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int], None] | None]:
-    """What to call with how many are done, of a number that nobody knows yet."""
+    """Yields a function of the number done, for work of unknown length."""
     console = Console(stderr=True)
     if not console.is_terminal:
         lines = Lines()

@@ -1,4 +1,4 @@
-"""`ssdlab refresh`: rewrites a file, or what a device holds, in place and in order."""
+"""`ssdlab refresh`: rewrites a file or the data of a device in place and in order."""
 
 import json
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`ssdlab replay`: a recorded block trace on one simulated drive or several; `--profile` describes the trace alone."""
+"""`ssdlab replay`: replays a recorded block trace on simulated drives; `--profile` only describes the trace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PROFILE_OP = "7%,14%,28%"
 
 @dataclass(frozen=True)
 class Reading(request.Reading):
-    """What of the traces is replayed, as options."""
+    """The part of the traces to replay, as options."""
 
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="F", help="Format of the traces.  [default: detected]")
@@ -48,7 +48,7 @@ class Reading(request.Reading):
 
 @dataclass(frozen=True)
 class Repeating(request.Repeating):
-    """How often a trace is replayed, as options."""
+    """The number of times a trace is replayed, as options."""
 
     until: Annotated[
         Until, typer.Option(help="Replay to the end of the trace, or repeat it until SNIA's steady state.")
@@ -96,7 +96,7 @@ class Start(request.Start):
 
 @dataclass(frozen=True)
 class Requests(request.Requests):
-    """Where and when requests arrive, as options."""
+    """The addresses and times of requests, as options."""
 
     address_map: Annotated[
         Map,
@@ -129,7 +129,7 @@ class Requests(request.Requests):
 
 @dataclass(frozen=True)
 class Profiling:
-    """The description of a trace alone."""
+    """Options for describing a trace without a replay."""
 
     profile: Annotated[
         bool, typer.Option("--profile", help=f"Describe the trace without a drive; --op, or {PROFILE_OP}.")
@@ -184,7 +184,7 @@ def replay(
 
 
 def _print_profiles(recording: "Recording", reading: Reading, shares: list[float], as_json: bool) -> None:
-    """One of all volumes together, or one of each that is asked for."""
+    """Prints one profile of all volumes together, or one of each selected volume."""
     from ssdlab.replays.profile_text import as_json as json_of
     from ssdlab.replays.profile_text import print_profile
     from ssdlab.replays.theory import expectations

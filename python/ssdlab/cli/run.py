@@ -1,4 +1,4 @@
-"""`ssdlab run`: a fio job on a simulated drive, reported as fio would."""
+"""`ssdlab run`: runs a fio job on a simulated drive and reports as fio does."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,12 @@ from ssdlab.targets import running
 
 Format = Literal["normal", "json", "json+", "terse", "sysbench"]
 _NOT_IN_COMPARE = ("alone", "from_state", "interval", "precondition", "save_state", "seed")
-"""Options of this command that `ssdlab compare`, which always seeks the steady state, does without."""
+"""Options of this command that are left out of the command line for `ssdlab compare`."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Whether time passes, and in what pieces it is reported."""
+    """Whether time is simulated, and the reporting interval."""
 
     untimed: options.Untimed = False
     interval: Annotated[
@@ -121,7 +121,7 @@ def run(
         )
         series = "data/timeseries.parquet" + ("" if clock.untimed else ", data/timeseries-time.parquet")
         typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)
-    # As in fio.
+    # As in fio, the logs are written in addition to the report.
     names = logs.write(result, to.log_folder)
     if clock.untimed and any("logs" in entry.output for entry in result.specification.reporting):
         typer.echo("note: no logs are written, because they need a clock", err=True)

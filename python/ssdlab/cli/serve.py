@@ -1,4 +1,4 @@
-"""`ssdlab serve`: a simulated drive over NBD, for programs that speak it, or as a block device of the kernel's own."""
+"""`ssdlab serve`: serves a simulated drive over NBD, or as a block device of the kernel (ublk)."""
 
 import contextlib
 import signal
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Address:
-    """Where programs find the drive."""
+    """The address of the drive, as options."""
 
     socket: Annotated[
         str | None, typer.Option("--socket", metavar="PATH", help="The unix socket.  [default: ssdlab.sock]")
@@ -94,7 +94,7 @@ def serve(
         what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
         typer.echo(f"{what}; contents in {serving.place}; press Ctrl-C to end", err=True)
         try:
-            # Signals are heard between the waits.
+            # Python runs signal handlers between the waits.
             while not threading.Event().wait(3600):
                 pass
         except KeyboardInterrupt:
@@ -104,7 +104,7 @@ def serve(
 
 @contextlib.contextmanager
 def _place(served: "ServedDrive", address: Address) -> Iterator[str]:
-    """Where programs find the drive."""
+    """Serves the drive and yields its address: the path of a block device, or an NBD URI."""
     if address.ublk:
         with attached(served) as path:
             yield str(path)

@@ -1,4 +1,4 @@
-"""`ssdlab study`: the published experiments, listed, or repeated and compared with what was published."""
+"""`ssdlab study`: lists the published experiments, or repeats them and compares with the published figures."""
 
 from __future__ import annotations
 

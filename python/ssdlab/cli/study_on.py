@@ -1,4 +1,4 @@
-"""`ssdlab study NAME --on PATH`: a published experiment on a real drive, published figures next to those measured."""
+"""`ssdlab study NAME --on PATH`: a published experiment on a real drive, with published and measured figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RealDrive(options.RealDrive):
-    """A real drive in place of simulated ones."""
+    """Options for a real drive instead of simulated ones."""
 
     max_write: Annotated[
         int | None,
@@ -48,7 +48,7 @@ class RealDrive(options.RealDrive):
 
 
 def run(study: Study, target: measure_protocol.Target, how: measure_protocol.How) -> None:
-    """Carries the steps out, prints rows and steps, writes `result.json`, pictures and the page."""
+    """Runs the steps, prints steps and rows, and writes `result.json`, pictures and the page."""
     found = real(study)
     figures = measure_protocol.on_path(
         found.protocol, target, how, extra=lambda figures: extra(study, found.rows(figures))

@@ -1,4 +1,4 @@
-"""`ssdlab sweep`: many runs over a space of drives, spare areas, policies, workloads; kept, resumed, queried, drawn."""
+"""`ssdlab sweep`: many runs over drives, spare areas, policies and workloads, stored, resumable and queryable."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,7 +83,7 @@ def sweep(
 
 
 def carry_out_shown(whole: "Sweep", missing: int, jobs: int | None, cluster: str | None) -> None:
-    """Runs what is missing with a bar; Ctrl-C says what is kept."""
+    """Runs the missing runs with a progress bar. KeyboardInterrupt gets a message with the number of runs stored."""
     from ssdlab.sweeps.execution import carry_out, on_this_machine
 
     whole.dataset.tidy()
@@ -109,7 +109,7 @@ def carry_out_shown(whole: "Sweep", missing: int, jobs: int | None, cluster: str
 
 
 def _summary(rows: "polars.DataFrame", axes: "Sequence[str]") -> "polars.DataFrame":
-    """The axes that vary, and the figures that were measured."""
+    """The columns of the axes that vary and of the figures that are not all null."""
     varying = [name for name in axes if rows[name].n_unique() > 1]
     figures = ["waf", "write_iops", "read_iops", "write_latency_us_p999", "failure"]
     return rows.select(*varying, *(name for name in figures if rows[name].null_count() < rows.height))

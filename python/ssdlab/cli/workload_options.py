@@ -1,4 +1,4 @@
-"""The options of a command whose workload is a job file, or a trace in any format that `ssdlab replay` reads."""
+"""Options of a command whose workload is a job file, or a trace in any format that `ssdlab replay` reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

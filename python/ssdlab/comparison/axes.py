@@ -1,4 +1,4 @@
-"""What a comparison varies: drives, spare areas and lists of settings, multiplied into variants with short labels."""
+"""The variants of a comparison: all combinations of drives, spare areas and lists of settings, with short labels."""
 
 import itertools
 import tomllib
@@ -16,10 +16,10 @@ _OPENING, _CLOSING, _QUOTES = "{[", "}]", "\"'"
 
 @dataclass(frozen=True)
 class Planned:
-    """One variant before it runs."""
+    """A variant before it runs."""
 
     label: str
-    """Unique in the comparison; names only what differs, such as "7 %" or "greedy, 28 %"."""
+    """A label that is unique in the comparison and has only the differences, such as "7 %" or "greedy, 28 %"."""
     drive: ResolvedDrive
 
 
@@ -30,10 +30,10 @@ def plan(
     *,
     scale: Fraction | None = None,
 ) -> list[Planned]:
-    """Every drive with every spare area and every combination of settings, in the order given.
+    """The variants: every drive with every spare area and every combination of settings, in the order given.
 
-    `over_provisionings` is a list such as "7%,28%"; without it each drive has its own. A setting is `key=value` or
-    `key=value,value`. Raises InputError for what cannot be read, is listed twice, or makes a drive that cannot work.
+    `over_provisionings` is a list such as "7%,28%"; None for each drive's own. A setting is `key=value` or
+    `key=value,value`. Raises InputError for text that cannot be read, repeated entries, and drives that cannot work.
     """
     files = [load(name) for name in drives]
     names = [file.name for file in files]
@@ -56,9 +56,9 @@ def plan(
 
 
 def split_list(text: str, where: str) -> list[str]:
-    """Splits at commas outside of brackets, braces and quotes: `greedy,{name="d-choices",d=10}` are two.
+    """Splits at commas outside of brackets, braces and quotes: `greedy,{name="d-choices",d=10}` has two entries.
 
-    `where` opens the message of the InputError for an empty entry or brackets that do not match.
+    Raises InputError, with a message that starts with `where`, for an empty entry or brackets that do not match.
     """
     entries = [""]
     open_brackets: list[str] = []
@@ -104,9 +104,9 @@ def _only_label(name: str, share: float | None) -> str:
 
 
 def _value_labels(axes: Sequence[Sequence[tuple[str, str]]]) -> dict[tuple[str, str], str]:
-    """A label for each (key, value) of the axes that vary: the value in few words.
+    """A short label for each (key, value) of the axes that vary.
 
-    The key's last part stands before it where the value alone would not tell: a number, or a word of two axes.
+    The label is the value, after the last part of the key if the value is a number or occurs on two axes.
     """
     words = {choice: _words(choice[1]) for axis in axes for choice in axis}
     return {
@@ -118,7 +118,7 @@ def _value_labels(axes: Sequence[Sequence[tuple[str, str]]]) -> dict[tuple[str, 
 
 
 def _words(text: str) -> str:
-    """A TOML value without its signs: `{name="d-choices",d=10}` is `d-choices d=10`."""
+    """A TOML value without brackets and quotes: `d-choices d=10` for `{name="d-choices",d=10}`."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""`ssdlab.compare`: one workload on several drives, spare areas or settings, and what came of it."""
+"""`ssdlab.compare`: compares one workload on several drives, spare areas or settings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from ssdlab.workloads.specifying import Beginning, Until
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """Variants side by side, in the order of drives, settings, spare areas."""
+    """The results of a comparison's variants, in the order of drives, settings, spare areas."""
 
     question: str
-    """What was compared: the workload and how many variants."""
+    """The workload and the number of variants, as text."""
     subtitle: str
     variants: Sequence[Variant]
     notes: Sequence[str] = ()
-    """What of the workload has no meaning on a simulated drive, a sentence each."""
+    """Sentences about options of the workload that have no effect on a simulated drive."""
     facts: Sequence[str] = ()
-    """What a reader should know of the runs, a sentence each."""
+    """Sentences with further information about the runs."""
 
     def __repr__(self) -> str:
         wafs = [waf for each in self.variants if (waf := each.result.settled_waf) is not None]
@@ -43,7 +43,7 @@ class Comparison(Shown):
         return f"<{type(self).__name__}: {self.question}, {len(self.variants)} variants, {found}>"
 
     def __getitem__(self, label: str) -> Result:
-        """The result of the variant with this label, such as "7 %". KeyError names the labels."""
+        """The result of the variant with this label, such as "7 %". Raises KeyError, with the labels, if unknown."""
         results = {each.label: each.result for each in self.variants}
         if label not in results:
             raise KeyError(f"{label!r}; there are: {', '.join(results)}")
@@ -57,17 +57,21 @@ class Comparison(Shown):
 
     @property
     def headline(self) -> str:
-        """What came out, in one sentence."""
+        """The result of the comparison in one sentence."""
         return headlines.of_variants([outcome(each.label, each.result, each.speed) for each in self.variants])
 
     def frame(self) -> pl.DataFrame:
-        """One row a variant: variant, drive, over_provisioning and effective_over_provisioning (shares), waf and theory
-        (of the closed form), iops (1/s), mb_s (10^6 bytes/s), read_ and write_latency_us_mean and _p999
-        (microseconds), tbw_bytes, years (at the comparison's drive writes a day), failure (text)."""
+        """A frame with one row per variant.
+
+        Columns: variant, drive, over_provisioning and effective_over_provisioning (shares), waf, theory (WAF in closed
+        form), iops (1/s), mb_s (10^6 bytes/s), read_ and write_latency_us_mean and _p999 (microseconds), tbw_bytes,
+        years (at the comparison's drive writes per day), failure (text).
+        """
         return pl.DataFrame([_row(variant) for variant in self.variants], infer_schema_length=None)
 
     def series(self) -> pl.DataFrame:
-        """One row a window of host writes of each variant: `variant`, then the columns of `Result.timeseries`."""
+        """A frame with one row per window of host writes of each variant: `variant` and the columns of
+        `Result.timeseries`."""
         return output.labelled(self.variants, [each.result.timeseries for each in self.variants])
 
     def figures(self) -> list[Figure]:
@@ -75,9 +79,9 @@ class Comparison(Shown):
         return comparison_figures(output.compared(self.variants, self.notes))
 
     def write(self, directory: str | Path, *, command_line: str | None = None) -> list[str]:
-        """Writes report.html, its pictures, result.json and the series as Parquet, all or none. Gives their names.
+        """Writes report.html, pictures, result.json and the series as Parquet, all or none. Returns their names.
 
-        `command_line` is what makes the same files again, for the page. RunFailed when the disk has no room.
+        `command_line` is shown on the page; it should reproduce the files. Raises RunFailed if the disk is full.
         """
         return output.write(
             self.variants,
@@ -106,16 +110,16 @@ def compare(
 ) -> Comparison:
     """Runs a workload on every drive with every spare area and every combination of settings, as `ssdlab compare`.
 
-    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `op` and `settings` may
-    hold one value or several. `until="steady"` repeats the last stage until SNIA's steady state, "job" does the job
-    once. `precondition`: "fill" writes the whole drive in sequence first, "none" starts it fresh, "steady" in the
-    steady state that a smaller drive reaches. `dwpd`: drive writes per day, for the years of life. `scale` ("1/64")
-    makes drive and workload smaller. `timed=False`: no clock, write amplification only. `workers`: processes side by
-    side, by default as many as processors and memory allow.
+    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `op` and `settings` can
+    have one value or several. `until="steady"` repeats the last stage until SNIA's steady state; "job" runs the job
+    once. `precondition`: "fill" writes the whole drive sequentially first, "none" starts with a fresh drive, "steady"
+    in the steady state that a smaller drive reaches. `dwpd`: drive writes per day, for life in years. `scale` ("1/64")
+    makes drive and workload smaller. `timed=False` simulates without a clock, for write amplification only. `workers`:
+    number of processes, by default as many as processors and memory allow.
 
-    What of the job file has no meaning on a simulated drive is a warning of the category `ssdlab.errors.Note`. Raises
-    InputError for what is wrong in the arguments or files, before anything is run; RunFailed when a run broke. A drive
-    that turned read-only is a result with `failure` set.
+    Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
+    Raises InputError for errors in arguments or files, before anything is run; RunFailed if a run failed. If a drive
+    became read-only, its result has `failure` set.
 
         compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
         compared.frame(), compared["28 %"].settled_waf
@@ -126,7 +130,7 @@ def compare(
 
 
 def compared(job: str | Path, variants: Variants, stages: Stages, running: Running) -> Comparison:
-    """`compare` with its arguments in groups."""
+    """As `compare`, with the arguments in groups."""
     job_file = workloads.load(job)
     planned = variants.planned()
     with TemporaryDirectory(prefix="ssdlab-") as folder:

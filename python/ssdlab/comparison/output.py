@@ -1,4 +1,4 @@
-"""The files of a comparison, all or none: result.json, series in data/, timing.json, report.html, its pictures."""
+"""Writes the files of a comparison, all or none: result.json, series in data/, timing.json, report.html, pictures."""
 
 import json
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ def write(
 ) -> list[str]:
     """Writes all files into `directory` and returns their names, the page last.
 
-    `result.json` is a list with the full result of each variant; `data/timeseries.parquet` holds all series over
-    host bytes, with a column `variant` before those of `ssdlab.results.series.frame`; `data/timeseries-time.parquet`,
-    where there was a clock, those over simulated time (`ssdlab.results.time_series.frame`) in the same way.
+    `result.json` is a list with the full result of each variant. `data/timeseries.parquet` has all series over host
+    bytes, with a column `variant` before those of `ssdlab.results.series.frame`. With a clock,
+    `data/timeseries-time.parquet` has the series over simulated time (`ssdlab.results.time_series.frame`) likewise.
     """
     shown = compared(variants, notes)
     with staged(directory) as place:
@@ -56,7 +56,7 @@ def write(
 
 
 def labelled(variants: Sequence[Variant], series: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """All rows of the variants' frames, with a column `variant` before theirs."""
+    """The rows of all variants' frames, with a first column `variant`."""
     return pl.concat(
         frame.select(pl.lit(variant.label).alias("variant"), pl.all())
         for variant, frame in zip(variants, series, strict=True)
@@ -74,7 +74,7 @@ def _of_drive(variant: Variant) -> list[str]:
 
 
 def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[ComparedVariant]:
-    """The variants in the words of the report."""
+    """The variants in the form of the report."""
     shares = [each.result.capacity.over_provisioning for each in variants]
     return [
         replace(

@@ -1,4 +1,4 @@
-"""What a comparison is asked for: which drives, how they are run, where a run begins and ends. Light to load."""
+"""The arguments of a comparison: drives, how they are run, start and end of a run. Has no heavy imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from ssdlab.runs import ShowProgress, silent
 from ssdlab.workloads.specifying import Beginning, Until
 
 Names = str | Path | Sequence[str | Path]
-"""One drive or several: a name of the catalogue, or a .toml file."""
+"""One drive or several, by name in the catalogue or by .toml file."""
 SpareAreas = float | str | Sequence[float | str] | None
-"""Shares (0.07) or texts ("7%", "7%,28%"); None: each drive's own."""
+"""Shares (0.07) or texts ("7%", "7%,28%"); None for each drive's own."""
 Settings = Mapping[str, str | Sequence[str]] | None
-"""Keys of the drive file with a value, or with several that are compared."""
+"""Keys of the drive file with one value, or with several to compare."""
 
-# A drive that is written to at 15 GB/s has written 1 TB more than a thousand times by the end of the day.
+# Above every possible rate: 15 GB/s write 1 TB about 1,300 times per day.
 _DWPD_MAX = 10_000
 
 
 @dataclass(frozen=True)
 class Variants:
-    """The drives of a comparison or a replay: each with every spare area and every combination of settings."""
+    """The drives of a comparison or a replay, each with every spare area and every combination of settings."""
 
     drives: Names
     op: SpareAreas = None
@@ -33,7 +33,7 @@ class Variants:
     scale: Fraction | str | None = None
 
     def planned(self) -> list[Planned]:
-        """Labelled by what differs. Raises InputError."""
+        """The variants, labelled by their differences. Raises InputError if the arguments are not valid."""
         op, scale = self.op, self.scale
         return plan(
             names_of(self.drives),
@@ -47,13 +47,13 @@ class Variants:
 
     @property
     def stems(self) -> str:
-        """What the drives are called in a subtitle."""
+        """The names of the drives for a subtitle."""
         return ", ".join(Path(drive).stem for drive in names_of(self.drives))
 
 
 @dataclass(frozen=True)
 class Running:
-    """How the variants are run."""
+    """The settings of the variants' runs."""
 
     seed: int = 1
     timed: bool = True
@@ -69,7 +69,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Stages:
-    """How a comparison begins and when it ends."""
+    """The start and the end of a comparison's runs."""
 
     precondition: Beginning = "fill"
     until: Until = "steady"
@@ -80,7 +80,7 @@ class Stages:
 
 
 def names_of(names: Names) -> list[str]:
-    """One or several, as the command line has them."""
+    """One or several names as a list of texts."""
     return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
 
 

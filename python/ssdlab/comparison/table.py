@@ -1,4 +1,4 @@
-"""The comparison in the terminal: one table, or several of the same rows where one would not fit."""
+"""The comparison in the terminal: one table, or several with the same rows if one is too wide."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 BYTES_PER_TB = 10**12
-# A WAF of the whole stage that differs by less from that of the steady state is the same figure in the table.
+# Below this difference, the WAF of the whole stage and of the steady state are the same figure in the table.
 _WAF_STEP = 0.005
-# More labels than this are counted instead of listed.
+# The maximum number of labels that are listed; more are counted.
 _LABELS_MAX = 2
 
 
@@ -31,7 +31,7 @@ class _Column:
 
 
 def print_table(variants: Sequence[Variant], console: "Console") -> None:
-    """Prints the variants and, below, what the figures mean and why some are missing."""
+    """Prints the variants and, below, the meaning of the figures and the reasons for missing ones."""
     parts = [columns for make in (_write_columns, _speed_columns, _life_columns) if (columns := make(variants))]
     whole = _table(variants, [column for columns in parts for column in columns])
     tables = [_table(variants, columns) for columns in parts]
@@ -60,7 +60,7 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
 
 
 def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
-    """Rates and latencies; no column without a clock, nor for a direction in which nobody made a request."""
+    """Columns of rates and latencies; empty without a clock, and without directions that have no requests."""
     if not any(variant.speed for variant in variants):
         return []
     columns = [
@@ -103,7 +103,7 @@ def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> Table:
     for column in columns:
         table.add_column(column.heading, justify="right", no_wrap=True)
     for variant in variants:
-        # The percent sign stays with its number where a long label is broken.
+        # No line break between a number and its percent sign.
         table.add_row(
             Text(variant.label.replace(" %", "\N{NO-BREAK SPACE}%")),
             *(Text(column.cell(variant)) for column in columns),
@@ -198,7 +198,7 @@ def _terabytes(count_bytes: float | None) -> str:
 
 
 def _latency(latency_ns: float | None) -> str:
-    """`5.02 us`: three digits in the unit that keeps one to three before the point."""
+    """A latency such as `5.02 us`, with three digits in the unit that gives one to three before the point."""
     if latency_ns is None:
         return MISSING
     for unit, ns in (("s", 10**9), ("ms", 10**6), ("us", 1000)):
@@ -208,7 +208,7 @@ def _latency(latency_ns: float | None) -> str:
 
 
 def _significant(value: float | None) -> str:
-    """Three digits and no exponent, for figures between a thousandth and millions."""
+    """The number with three digits, or as a whole number from 100 on, without an exponent; a dash for None."""
     if value is None:
         return MISSING
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

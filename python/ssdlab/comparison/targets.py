@@ -1,7 +1,7 @@
-"""One job file on several targets, simulated and real: the same figures side by side, job by job.
+"""Compares one job file on several targets, simulated and real: the same figures for each job.
 
-A figure that a target does not tell is None. Speeds of a simulated drive are of its own clock, those of a real one of
-the clock on the wall.
+A figure that a target does not report is None. Speeds of a simulated drive are in simulated time, those of a real one
+in wall-clock time.
 """
 
 import json
@@ -40,7 +40,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """A figure of a job on every target, in their order."""
+    """A figure of a job on every target, in the order of the targets."""
 
     job: str
     what: str
@@ -49,13 +49,13 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Of the last target's figure to the first one's."""
+        """The last target's figure over the first one's; None for one target, a missing figure, or a first of 0."""
         first, last = self.values[0], self.values[-1]
         return last / first if first and last is not None and len(self.values) > 1 else None
 
 
 def target(text: str) -> Target:
-    """Raises InputError for another form."""
+    """The target that the text names. Raises InputError for another form."""
     kind, colon, name = text.partition(":")
     if kind not in KINDS or not colon or not name:
         raise InputError(f"--target {text}: allowed is simulated:NAME (or a .toml file) or device:PATH")
@@ -63,11 +63,11 @@ def target(text: str) -> Target:
 
 
 Figures = dict[str, dict[tuple[str, str], float | None]]
-"""By job: by (what, unit) the figure."""
+"""Figures by job and by (what, unit)."""
 
 
 def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures:
-    """Of each job of a result, whatever its target."""
+    """The figures of each job of a result of any target, except the jobs in `skip`."""
     found: Figures = {}
     for job in result.jobs:
         if job.name in skip:
@@ -89,7 +89,7 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
 
 
 def rows(of_targets: Sequence[Figures]) -> list[Row]:
-    """Every figure that any target has, in the order in which jobs and figures come."""
+    """A row for every figure that any target has, in the order of jobs and figures."""
     jobs = dict.fromkeys(job for each in of_targets for job in each)
     found = []
     for job in jobs:
@@ -109,7 +109,10 @@ def write(
     command_line: str,
     results: Sequence[ResultJson | JsonObject],
 ) -> list[str]:
-    """`comparison.json`, a result of each target, and `report.html`; all or none. Gives their names, the page last."""
+    """Writes `comparison.json`, the result of each target, pictures and `report.html`, all or none.
+
+    Returns the names, the page last.
+    """
     names = ["comparison.json"]
     content = {
         "targets": [each.label for each in targets],
@@ -129,13 +132,13 @@ def write(
 
 
 def cells(row: Row) -> list[str]:
-    """The figures of a row as text, and the ratio of the last to the first."""
+    """The figures of a row as texts, and the ratio of the last to the first."""
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
     return [*("-" if value is None else _number(value) for value in row.values), ratio]
 
 
 def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figure]":
-    """A picture a job, a panel a figure, a bar a target; of what two targets tell at least."""
+    """One picture per job, with a panel per figure and a bar per target, for figures of at least two targets."""
     from ssdlab.report.charts.published import Bar, published_bars
 
     drawn = []
@@ -195,7 +198,7 @@ def _page(
 
 
 def _headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
-    """Which target serves the first job's writes, or its reads, faster; None where no two tell."""
+    """A sentence about the first job with IOPS of at least two targets; None if there is none."""
     for row in compared:
         rates = [(each.label, rate) for each, rate in zip(targets, row.values, strict=True) if rate]
         if row.what.endswith(" IOPS") and len(rates) > 1:

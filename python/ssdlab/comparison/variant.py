@@ -1,4 +1,4 @@
-"""One variant of a comparison: its result, what theory expects of it, and how long the flash would last."""
+"""One variant of a comparison: its result, the WAF in closed form, and the life of the flash."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +10,14 @@ from ssdlab.results.speed import DirectionSpeed, Speed, speed
 from ssdlab.theory import endurance
 from ssdlab.theory.expectation import Expectation, expected
 
-# Enough points that a curve looks smooth, and from well below the smallest spare area to well above the largest.
+# The curve is smooth, and reaches from below the smallest spare area to above the largest.
 _CURVE_POINTS = 40
 _CURVE_BELOW, _CURVE_ABOVE = 0.6, 1.4
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What the table, the report and the files show of one variant. Its WAF is `result.settled_waf`."""
+    """The figures of one variant for the table, the report and the files. Its WAF is `result.settled_waf`."""
 
     planned: Planned
     result: Result
@@ -29,19 +29,20 @@ class Variant:
 
     @cached_property
     def expectation(self) -> Expectation:
-        """The WAF of the closed form that fits the job, or the reason why none does."""
+        """The WAF of the closed form that applies to the job, or the reason why none does."""
         return self._expected_at(self.result.capacity.effective_over_provisioning)
 
     @property
     def deviation(self) -> float | None:
-        """By which share the WAF lies above theory; None without either."""
+        """The relative deviation of the WAF from theory, as a share; None without either."""
         theory, waf = self.expectation.value, self.result.settled_waf
         return waf / theory - 1 if theory is not None and waf is not None else None
 
     def theory_curve(self, over_provisioning_min: float, over_provisioning_max: float) -> list[tuple[float, float]]:
-        """Points (over_provisioning, WAF) of the same closed form from a bit below to a bit above the range.
+        """Points (over_provisioning, WAF) of the same closed form, from 0.6 of the minimum to 1.4 of the maximum OP.
 
-        Between effective OP and OP stands what the drive holds back; it is taken to be the same share of T everywhere.
+        Effective OP and OP differ by the flash that the drive holds back, which is taken as a constant share of T.
+        Empty if no closed form applies.
         """
         capacity = self.result.capacity
         if self.expectation.value is None or capacity.effective_over_provisioning is None:
@@ -57,7 +58,7 @@ class Variant:
         return points
 
     def as_sold(self, count_bytes: float) -> int:
-        """Bytes of the run as they are on the drive as sold, of which a scaled run has a part."""
+        """Converts bytes of a scaled run to bytes of the drive as sold."""
         return self.result.specification.as_sold(count_bytes)
 
     @cached_property
@@ -67,7 +68,7 @@ class Variant:
 
     @cached_property
     def tbw_bytes(self) -> float | None:
-        """TBW of the drive as sold: what the host can write until every block has its rated cycles, at this WAF."""
+        """TBW of the drive as sold: host bytes until all blocks reach their rated cycles; None without a WAF."""
         waf = self.result.settled_waf
         if waf is None:
             return None
@@ -77,13 +78,13 @@ class Variant:
 
     @property
     def years(self) -> float | None:
-        """How long that is at `drive_writes_per_day`."""
+        """The years until TBW is reached at `drive_writes_per_day`; None without a TBW."""
         if self.tbw_bytes is None:
             return None
         return endurance.years(self.tbw_bytes, self.drive_writes_per_day, self.as_sold(self.result.capacity.user_bytes))
 
     def to_dict(self) -> ResultJson:
-        """The result's JSON, with what the comparison adds under `ssdlab.variant`."""
+        """The result's JSON, with the comparison's figures under `ssdlab.variant`."""
         plain = self.result.to_dict()
         plain["ssdlab"]["variant"] = {
             "label": self.label,

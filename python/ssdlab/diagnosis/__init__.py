@@ -1,5 +1,5 @@
-"""What is the matter with a file or drive, without changing it: where it lies, how fast it reads in order, TRIM.
+"""Diagnoses a file or drive without changing it: the location of its data, its sequential read speed, TRIM.
 
-`extents` and `space_map` ask the file system where data lie, `read_speed` reads them in order, `clock` times that in
-the drive's own time where it is simulated, `trim` finds out what a drive does with trims, `check` draws conclusions.
+`extents` and `space_map` query the file system for the location of data, `read_speed` reads in sequence, `clock`
+selects the simulated drive's clock if there is one, `trim` reads the drive's TRIM behaviour, `check` draws conclusions.
 """

@@ -1,4 +1,4 @@
-"""A whole check of a path: where it lies, how it reads, what is known of trims, and what follows from that."""
+"""The complete check of a path: its place, its read speed, its TRIM state, and the conclusions."""
 
 import os
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from ssdlab.smart.source import Report, Unavailable
 
 SOUND_SHARE = 0.8
 SCATTERED_SHARE = 0.5
-"""Of the drive's best: above the first a file counts as sound, below the second as scattered. The
-choice: in the published fragmentation experiment drives fell to 0.28, to between 0.5 and 0.7, or stayed above 0.85."""
+"""Limits of the share of the drive's best speed: a file above the first counts as sound, below the second as scattered.
+In the published fragmentation experiment drives fell to 0.28, to between 0.5 and 0.7, or stayed above 0.85."""
 
 _PIECE_BYTES_MIN = 1 << 20
-"""Below such pieces the file system's own fragmentation makes requests small enough to be slow by themselves."""
+"""With a smaller mean extent, fragmentation of the file system alone makes requests small enough to be slow."""
 
 
 class FindingJson(TypedDict):
@@ -39,7 +39,7 @@ class LayJson(TypedDict):
 
 
 class CheckedJson(TypedDict):
-    """What `ssdlab check --json` prints."""
+    """The output of `ssdlab check --json`."""
 
     path: str
     kind: str
@@ -66,17 +66,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Lay:
-    """Where a file's data lie."""
+    """The location of a file's data."""
 
     file_system: str
     data_bytes: int
     hole_bytes: int
     pieces: int
     why_not_in_place: str | None
-    """Why it cannot be refreshed; None when it can."""
+    """The reason why it cannot be refreshed, or None if it can."""
 
     def to_dict(self) -> LayJson:
-        """For JSON."""
+        """The values for `ssdlab check --json`."""
         return {
             "file_system": self.file_system,
             "data_bytes": self.data_bytes,
@@ -88,7 +88,7 @@ class Lay:
 
 @dataclass
 class Checked:
-    """All that was found."""
+    """All results of a check."""
 
     place: Place
     lay: Lay | None
@@ -98,7 +98,7 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> CheckedJson:
-        """For JSON."""
+        """The values for `ssdlab check --json`."""
         return {
             "path": str(self.place.path),
             "kind": str(self.place.kind),
@@ -121,8 +121,8 @@ def check(
     best_mb_s: float | None = None,
     tell: Callable[[str, float], None] = lambda what, share: None,
 ) -> Checked:
-    """Checks a file, folder or device, without changing anything. Raises InputError for the path, RunFailed when it
-    cannot be read."""
+    """Checks a file, folder or device without changing it. Raises InputError for the path, and RunFailed if it cannot
+    be read."""
     place = locate(path)
     lay, pieces = _lay(place) if place.kind == Kind.FILE else (None, [(0, place.size_bytes)])
     found = None
@@ -148,7 +148,7 @@ def _lay(place: Place) -> tuple[Lay | None, list[tuple[int, int]]]:
         system = file_system.of(place.path)
         found = extents.extents_of(descriptor)
     except OSError:
-        # It cannot tell, as network file systems cannot.
+        # The file system cannot report it, for example a network file system.
         return None, [(0, place.size_bytes)]
     finally:
         os.close(descriptor)

@@ -1,6 +1,6 @@
-"""Which clock a drive is timed by: the wall's, or, for a simulated drive behind a loop device, its own.
+"""The clock by which a drive is timed: the wall clock, or that of a simulated drive behind a loop device.
 
-A served drive answers as fast as this machine can; what it would have taken is in the statistics next to it.
+A served drive answers as fast as this machine can; its simulated time is in the statistics file next to it.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 Clock = Callable[[], float]
-"""Seconds since some moment."""
+"""Seconds since an arbitrary moment."""
 
 
 def of(backing_file: Path | None) -> tuple[Clock, bool]:

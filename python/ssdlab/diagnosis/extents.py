@@ -1,4 +1,4 @@
-"""Where a file's data lie, by the file system's own word (FIEMAP)."""
+"""The location of a file's data, as reported by the file system (FIEMAP)."""
 
 import fcntl
 import struct
@@ -28,7 +28,7 @@ SHARED = 0x2000
 
 @dataclass(frozen=True)
 class Extent:
-    """A run of a file that lies in one piece on the device. In bytes; `flags` are FIEMAP's."""
+    """A contiguous part of a file on the device, in bytes. `flags` are FIEMAP's."""
 
     offset: int
     device_offset: int
@@ -41,15 +41,15 @@ class Extent:
 
 
 def extents_of(descriptor: int) -> list[Extent]:
-    """All of a file's, in its order; what was not yet written to the device is, first. Holes have none.
+    """All extents of a file in order, after flushing it to the device. Holes have no extents.
 
-    Raises OSError where the file system cannot tell.
+    Raises OSError if the file system cannot report them.
     """
     return list(_extents(descriptor))
 
 
 def pieces_on_device(extents: list[Extent]) -> int:
-    """How many runs a reader in order meets: extents that follow each other on the device too are one."""
+    """The number of contiguous runs on the device; adjacent extents count as one."""
     joined = sum(
         before.end == after.offset and before.device_offset + before.length == after.device_offset
         for before, after in pairwise(extents)

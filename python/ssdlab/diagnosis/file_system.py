@@ -1,4 +1,4 @@
-"""Which file system a file is on, and whether that writes in place."""
+"""Identifies the file system of a file, and whether it writes in place."""
 
 import ctypes
 import os
@@ -39,7 +39,7 @@ _IN_PLACE = {"ext4", "xfs", "vfat", "exfat"}
 
 @dataclass(frozen=True)
 class FileSystem:
-    """What is mounted."""
+    """A mounted file system."""
 
     name: str
     folder: Path
@@ -48,7 +48,7 @@ class FileSystem:
 
     @property
     def why_not_in_place(self) -> str | None:
-        """Why a file on it cannot be rewritten where it lies; None when it can."""
+        """The reason why a file on it cannot be rewritten in place, or None if it can."""
         if self.name in _IN_PLACE:
             return None
         if self.name in _WRITES_ELSEWHERE:
@@ -57,8 +57,8 @@ class FileSystem:
 
 
 def name_of(descriptor: int) -> str:
-    """Of the file system that an open file is on; its magic number where it is not known here."""
-    # struct statfs is longer on some machines; its first word is the type on all.
+    """The name of the file system of an open file, or its magic number if it is not in the table."""
+    # The size of struct statfs differs between machines; its first word is the type on all of them.
     buffer = ctypes.create_string_buffer(256)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.fstatfs(ctypes.c_int(descriptor), buffer) != 0:
@@ -68,7 +68,7 @@ def name_of(descriptor: int) -> str:
 
 
 def of(path: Path) -> FileSystem:
-    """Of a file or folder: the mount that its name leads to."""
+    """The file system of a file or folder, by the mount of its path."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         name = name_of(descriptor)
@@ -79,7 +79,7 @@ def of(path: Path) -> FileSystem:
 
 
 def mounted_at(number: tuple[int, int]) -> Path | None:
-    """A folder at which the device is mounted, as this process sees it."""
+    """A folder at which the device is mounted in this process's namespace, or None."""
     for numbers, folder, _, _ in _mounts():
         if numbers == number:
             return folder
@@ -87,7 +87,7 @@ def mounted_at(number: tuple[int, int]) -> Path | None:
 
 
 def _mount_of(path: Path) -> tuple[Path, str, tuple[str, ...]]:
-    """The last mount at the longest prefix covers those before it."""
+    """The mount with the longest matching prefix; among equal prefixes the last, which covers earlier ones."""
     found: tuple[Path, str, tuple[str, ...]] = (Path("/"), "", ())
     for _, folder, source, options in _mounts():
         if path.is_relative_to(folder) and len(folder.parts) >= len(found[0].parts):

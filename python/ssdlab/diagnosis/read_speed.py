@@ -1,4 +1,4 @@
-"""How fast data are read in order, past the page cache, segment by segment."""
+"""Measures the sequential read speed, without the page cache, segment by segment."""
 
 import mmap
 import os
@@ -18,22 +18,22 @@ _ZERO_SHARE_MAX = 1 / 16
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a file or device that was read in order."""
+    """A part of a file or device that was read in sequence."""
 
     offset: int
     length: int
     seconds: float
     zero_bytes: int
-    """So much of it reads as zeroes: perhaps nothing was ever written there, and the flash was not asked."""
+    """Bytes that read as zeroes. They were possibly never written, so that no flash was read."""
 
     @property
     def mb_s(self) -> float | None:
-        """In 10^6 bytes a second; None when the clock did not move."""
+        """The speed in 10^6 bytes per second, or None if the clock did not advance."""
         return self.length / self.seconds / 1e6 if self.seconds > 0 else None
 
     @property
     def is_empty(self) -> bool:
-        """Enough of it reads as zeroes that its speed says nothing of the flash."""
+        """Whether so much reads as zeroes that the speed does not reflect the flash."""
         return self.zero_bytes > self.length * _ZERO_SHARE_MAX
 
 
@@ -44,9 +44,9 @@ def read(
     *,
     advance: Callable[[int], None] = lambda length: None,
 ) -> list[Segment]:
-    """Reads stretches (offset, length) in the order given. The descriptor must be open with O_DIRECT.
+    """Reads stretches (offset, length) in the given order. The descriptor must be open with O_DIRECT.
 
-    `advance` receives the number of bytes that were read. Raises OSError when a read fails.
+    `advance` is called with the number of bytes read. Raises OSError if a read fails.
     """
     found = []
     buffer = mmap.mmap(-1, max((length for _, length in stretches), default=BLOCK_BYTES))
@@ -67,7 +67,7 @@ def read(
 
 
 def _zero_bytes(buffer: mmap.mmap, length: int) -> int:
-    """Looked for in steps, after the reading, which it must not slow down."""
+    """The number of zero bytes in granules of 64 KiB. Computed after reading, so as not to slow it down."""
     return sum(
         min(_GRANULE_BYTES, length - at)
         for at in range(0, length, _GRANULE_BYTES)
@@ -79,13 +79,13 @@ def _zero_bytes(buffer: mmap.mmap, length: int) -> int:
 def stretches(
     pieces: Sequence[tuple[int, int]], *, segment_bytes: int = SEGMENT_BYTES, total_bytes_max: int | None = None
 ) -> list[tuple[int, int]]:
-    """Cuts pieces (offset, length) into segments; with a limit, as many as fit in it, evenly spread over all."""
+    """Cuts pieces (offset, length) into segments. With a limit, selects as many as fit in it, evenly spread."""
     cut = [
         (start, min(segment_bytes, offset + length - start))
         for offset, length in pieces
         for start in range(offset, offset + length, segment_bytes)
     ]
-    # What is read directly begins and ends at sectors.
+    # Direct reads must start and end at sector boundaries.
     cut = [(start, length // ALIGNMENT_BYTES * ALIGNMENT_BYTES) for start, length in cut if length >= ALIGNMENT_BYTES]
     if total_bytes_max is None or sum(length for _, length in cut) <= total_bytes_max:
         return cut
@@ -95,7 +95,7 @@ def stretches(
 
 
 def mean_mb_s(segments: Sequence[Segment]) -> float | None:
-    """All bytes over all time."""
+    """The mean speed: all bytes divided by the total time, or None if the clock did not advance."""
     seconds = sum(segment.seconds for segment in segments)
     return sum(segment.length for segment in segments) / seconds / 1e6 if seconds > 0 else None
 

@@ -1,4 +1,4 @@
-"""How fast a file or drive reads in order, against the best that its drive does."""
+"""The sequential read speed of a file or drive, relative to the best speed of its drive."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from ssdlab.safety.held import FileId, open_same
 from ssdlab.safety.place import Place
 
 BYTES_MIN = 8 << 20
-"""Less says nothing: a few requests, and the drive's own cache."""
+"""The least amount to read; less is only a few requests, and possibly the drive's cache."""
 _SEGMENTS_MIN = 16
 _DISK_PLACES = 24
 _SLOWEST = 5
@@ -27,7 +27,7 @@ class SlowSegmentJson(TypedDict):
 
 
 class ReadsJson(TypedDict):
-    """The read test of `ssdlab check --json`; speeds in MB/s."""
+    """The read test in the output of `ssdlab check --json`; speeds in MB/s."""
 
     clock: Literal["simulated", "wall"]
     read_bytes: int
@@ -44,13 +44,14 @@ class ReadsJson(TypedDict):
 
 @dataclass(frozen=True)
 class Reads:
-    """What was read, and how fast."""
+    """The segments read, and their speeds."""
 
     segments: tuple[Segment, ...]
-    """In order; those that read as zeroes, wholly or in parts, are apart: a drive need not go to the flash for them."""
+    """In order, without segments that read as zeroes in part or completely, because a drive need not read flash for
+    them."""
     empty_bytes: int
     disk_mb_s: tuple[float, ...]
-    """Speeds of places all over the disk."""
+    """Speeds of places spread over the disk."""
     given_best_mb_s: float | None
     clock_is_simulated: bool
     notes: tuple[str, ...] = field(default=())
@@ -61,7 +62,8 @@ class Reads:
 
     @property
     def best_mb_s(self) -> float | None:
-        """What the user gave; else the speed that a tenth of all that was read, here and over the disk, reaches."""
+        """The speed given by the user, otherwise the 90th percentile of all segments read, in the file and over the
+        disk."""
         if self.given_best_mb_s is not None:
             return self.given_best_mb_s
         speeds = sorted((*self.speeds, *self.disk_mb_s))
@@ -77,7 +79,7 @@ class Reads:
         return min(1.0, mean / best) if mean and best else None
 
     def to_dict(self) -> ReadsJson:
-        """For JSON."""
+        """The values for `ssdlab check --json`."""
         speeds = sorted(self.speeds)
         slowest = sorted(
             (segment for segment in self.segments if segment.mb_s is not None), key=lambda each: each.mb_s or 0
@@ -108,9 +110,9 @@ def test(
     best_mb_s: float | None = None,
     tell: Callable[[str, float], None] = lambda what, share: None,
 ) -> Reads | None:
-    """Reads pieces (offset, length) of a file or device, and places of its disk where that is permitted.
+    """Reads pieces (offset, length) of a file or device, and places spread over its disk if that is permitted.
 
-    None when there is too little to read. Raises OSError when a read fails.
+    Returns None if there is too little to read. Raises OSError if a read fails.
     """
     size = sum(length for _, length in pieces)
     if size < BYTES_MIN or not total_bytes_max:
@@ -147,7 +149,7 @@ def _over_disk(
     if place.disk is None or not place.disk_size_bytes:
         return (), ("no disk is visible here: the best speed is that of this file's own segments",)
     step = place.disk_size_bytes // _DISK_PLACES // _MIB * _MIB
-    # Small disks: fewer places rather than the same ones twice.
+    # On small disks a single place, because several would overlap.
     offsets = [index * step for index in range(_DISK_PLACES)] if step >= segment_bytes else [0]
     stretches = [(offset, min(segment_bytes, place.disk_size_bytes - offset)) for offset in offsets]
     try:
@@ -166,10 +168,10 @@ def _over_disk(
 def _opened(path: Path, expected: FileId) -> Iterator[int]:
     flags = os.O_RDONLY | os.O_DIRECT
     try:
-        # Or the file's time of access would be written.
+        # Without O_NOATIME the file's access time would be updated.
         descriptor = open_same(path, flags | os.O_NOATIME, expected)
     except PermissionError:
-        # Only its owner, or root, may ask for that.
+        # O_NOATIME is allowed only for the owner or root.
         descriptor = open_same(path, flags, expected)
     try:
         yield descriptor
@@ -178,5 +180,5 @@ def _opened(path: Path, expected: FileId) -> Iterator[int]:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The nearest rank of a sorted sequence."""
+    """The quantile of a sorted sequence, by index without interpolation."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

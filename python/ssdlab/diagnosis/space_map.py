@@ -1,4 +1,4 @@
-"""What of a device a mounted file system uses, by its own word (GETFSMAP: ext4 and XFS)."""
+"""The parts of a device that a mounted file system uses, as reported by the file system (GETFSMAP: ext4 and XFS)."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ _FREE = (0, 1)
 
 @dataclass(frozen=True)
 class Region:
-    """A run of a device, in bytes."""
+    """A contiguous part of a device, in bytes."""
 
     offset: int
     length: int
@@ -30,21 +30,21 @@ class Region:
 
 @dataclass(frozen=True)
 class SpaceMap:
-    """Of one device: what a file system uses, and how much of it it does not."""
+    """The space on one device that a file system uses, and the sizes of the rest."""
 
     used: tuple[Region, ...]
-    """In the device's order."""
+    """Used regions, in ascending order."""
     free_bytes: int
     preallocated_bytes: int
-    """Space that files own and never wrote."""
+    """Space that is allocated to files but was never written."""
 
 
 def space_map(descriptor: int, size_bytes: int) -> SpaceMap:
-    """Of the file system that an open file or folder is on, on a device of that size.
+    """The space map of the file system of an open file or folder, on a device of `size_bytes`.
 
-    What is not said to be free counts as used: ext4 leaves out some of what it uses (seen with Linux 6.18: what lies
-    between the last free space of a block group and the next group). Raises OSError where the file system cannot tell,
-    and without root.
+    Space that is not reported as free counts as used: ext4 omits some used space (seen with Linux 6.18: between the
+    last free space of a block group and the next group). Raises OSError if the file system cannot report it, or without
+    root.
     """
     used: list[Region] = []
     end = free_bytes = preallocated_bytes = 0
@@ -62,7 +62,7 @@ def space_map(descriptor: int, size_bytes: int) -> SpaceMap:
 
 
 def _unused(descriptor: int) -> Iterator[tuple[Region, bool]]:
-    """Runs that hold nothing, and whether files own them."""
+    """Unused runs, and whether each is preallocated to a file."""
     device = _kernel_number(os.fstat(descriptor).st_dev)
     low = (0, 0, 0, 0, 0, 0)
     while True:
@@ -77,7 +77,7 @@ def _unused(descriptor: int) -> Iterator[tuple[Region, bool]]:
         for index in range(entries):
             record = _RECORD.unpack_from(buffer, _HEADER.size + (2 + index) * _RECORD.size)
             number, flags, physical, owner, _, length = record
-            # XFS may have a log or a real-time part on another device.
+            # XFS can have a log or a real-time part on another device.
             if number != device:
                 continue
             is_free = bool(flags & _SPECIAL_OWNER) and (owner >> 32, owner & 0xFFFFFFFF) == _FREE
@@ -89,6 +89,6 @@ def _unused(descriptor: int) -> Iterator[tuple[Region, bool]]:
 
 
 def _kernel_number(device: int) -> int:
-    """As the kernel packs a device number for user space (new_encode_dev)."""
+    """The device number as the kernel encodes it for user space (new_encode_dev)."""
     major, minor = os.major(device), os.minor(device)
     return (minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12)

@@ -1,6 +1,6 @@
-"""What a drive does with trims, as far as it reports it, and how much it holds that no file system uses.
+"""The TRIM behaviour that a drive reports, and the amount of data on it that no file system uses.
 
-Read only: nothing is trimmed to see what happens. What cannot be known is None, with the reason in words.
+Read only: nothing is trimmed. Values that are not known are None, with a reason in words.
 """
 
 import os
@@ -28,7 +28,7 @@ class MountedJson(TypedDict):
 
 
 class TrimJson(TypedDict):
-    """What `ssdlab check --json` says of TRIM."""
+    """The TRIM section of the output of `ssdlab check --json`."""
 
     supported: bool | None
     stopped_by: str | None
@@ -50,34 +50,34 @@ class Mounted:
     folder: Path
     name: str
     used_bytes: int
-    """With its own metadata: all of the device that is not free."""
+    """Including metadata: the device's size minus the free space."""
     free_bytes: int
     discards: bool
-    """Mounted with `discard`: what is freed is trimmed at once."""
+    """Mounted with `discard`: freed space is trimmed immediately."""
 
 
 @dataclass(frozen=True)
 class Trim:
-    """About the disk that a place is on, and the device in between, if there is one."""
+    """TRIM on the disk of a place, and on an intermediate device, if any."""
 
     supported: bool | None
-    """Whether trims reach the disk from this place; None where no disk can be seen."""
+    """Whether trims reach the disk from this place; None if no disk is visible."""
     stopped_by: str | None
-    """A layer between that does not pass them on, though the disk would take them."""
+    """An intermediate device that does not forward trims although the disk supports them, or None."""
     granularity_bytes: int | None
     max_bytes: int | None
     after_trim: str
-    """What a trimmed sector reads as, in words."""
+    """The contents of a trimmed sector, in words."""
     utilization_bytes: int | None
-    """How much of the disk holds data, by its own word."""
+    """Bytes of data that the disk reports to hold, or None."""
     utilization_reason: str | None
-    """Why that is not known."""
+    """The reason why the utilization is not known, or None."""
     mounted: tuple[Mounted, ...] = ()
     is_periodic: bool | None = None
-    """Whether systemd's fstrim.timer runs; None where that cannot be asked."""
+    """Whether systemd's fstrim.timer runs; None if this cannot be determined."""
 
     def to_dict(self) -> TrimJson:
-        """For JSON."""
+        """The values for `ssdlab check --json`."""
         return {
             "supported": self.supported,
             "stopped_by": self.stopped_by,
@@ -103,20 +103,23 @@ class Trim:
 
     @property
     def never_trimmed_bytes(self) -> int | None:
-        """What the disk keeps at least although no mounted file system uses it: these may use less than they have set
-        aside. None unless the disk reports its utilization, and something on it is mounted."""
+        """The least amount of data that the disk holds although no mounted file system uses it.
+
+        A lower bound, because file systems can use less than they allocate. None unless the disk reports its
+        utilization and a file system on it is mounted.
+        """
         if self.utilization_bytes is None or not self.mounted:
             return None
         return max(0, self.utilization_bytes - sum(each.used_bytes for each in self.mounted))
 
     @property
     def free_bytes(self) -> int:
-        """Of the mounted file systems: at most so much is not trimmed."""
+        """Free space of the mounted file systems, an upper bound of their untrimmed space."""
         return sum(each.free_bytes for each in self.mounted)
 
 
 def look(place: Place, smart: Report | Unavailable) -> Trim:
-    """What there is to know of a place."""
+    """Collects the TRIM properties of a place."""
     if place.disk is None or place.device is None:
         return Trim(None, None, None, None, "unknown: no disk is visible here", None, "no disk is visible here")
     disk_max, device_max = _limit(place.disk, "discard_max_bytes"), _limit(place.device, "discard_max_bytes")
@@ -140,7 +143,7 @@ def _limit(device: str, key: str) -> int:
 
 
 def _after_trim(disk: str, report: Mapping[str, Any]) -> str:
-    """ATA's identification says it through smartctl, NVMe's through nvme-cli."""
+    """The contents of trimmed sectors: ATA's identification through smartctl, NVMe's through nvme-cli."""
     if disk.startswith("nvme"):
         return _after_deallocation(disk)
     trim = report.get("trim")
@@ -156,7 +159,7 @@ def _after_trim(disk: str, report: Mapping[str, Any]) -> str:
 
 
 def _after_deallocation(disk: str) -> str:
-    """NVM Express, Identify Namespace: bits 2 to 0 of DLFEAT."""
+    """The contents of deallocated blocks, from bits 2 to 0 of DLFEAT (NVM Express, Identify Namespace)."""
     found = source.run_json("nvme", "id-ns", f"/dev/{disk}", "--output-format=json")
     if isinstance(found, Unavailable):
         return f"not known: {found.reason}"
@@ -165,7 +168,8 @@ def _after_deallocation(disk: str) -> str:
 
 
 def _utilization(report: Mapping[str, Any], smart: Report | Unavailable) -> tuple[int | None, str | None]:
-    """NVMe's Namespace Utilization. Many drives report their whole size whatever they hold; that says nothing."""
+    """NVMe's Namespace Utilization, or the reason why it is not known. Many drives always report their whole size,
+    which is rejected."""
     if isinstance(smart, Unavailable):
         return None, smart.reason
     namespaces = report.get("nvme_namespaces")

@@ -1,6 +1,6 @@
-"""Drive models: the language of drive files, the catalogue, and how a drive is resolved for a run.
+"""Drive models: the format of drive files, the catalogue, and resolving a drive for a run.
 
-`load` reads a file, `resolve` applies what an experiment varies; the rest is what these give back.
+`load` reads a file, `resolve` applies the changes of an experiment; the other names are types that these return.
 """
 
 from ssdlab.drives.loader import load, names

@@ -1,4 +1,4 @@
-"""A drive's geometry drawn with text: channels as rows, dies along them, planes inside. No colour, no terminal."""
+"""Draws a drive's geometry as plain text: channels as rows, with dies along them and planes inside."""
 
 import textwrap
 
@@ -13,7 +13,7 @@ _CONTROLLER = "controller"
 
 
 def draw(drive: DriveFile, capacity: DriveCapacity, *, width: int = 80) -> str:
-    """The drawing and, under it, what each level holds; no line is longer than `width` (at least 60)."""
+    """The drawing and, below it, the content of each level. No line is longer than `width` (at least 60)."""
     of_each = [f" one of {drive.stripe.devices} such devices:"] if drive.is_striped else []
     return "\n".join([*of_each, *_dies(drive, width), "", *_levels(drive, capacity, width)])
 
@@ -39,7 +39,7 @@ def _dies(drive: DriveFile, width: int) -> list[str]:
 
 
 def _chain(die: str, count: int, room: int) -> str:
-    """The dies of a channel; those that do not fit are counted instead."""
+    """The dies of a channel. If they do not fit, the number of dies replaces some of them."""
     link = "──"
     if count * len(die) + (count - 1) * len(link) <= room:
         return link.join([die] * count)

@@ -1,4 +1,4 @@
-"""Finds and reads drive files: those of the catalogue, and those of users, which may be based on another."""
+"""Finds and reads drive files: those of the catalogue, and those of users, which can be based on another file."""
 
 import copy
 import tomllib
@@ -27,14 +27,15 @@ def _catalogue() -> dict[str, Traversable]:
 
 
 def names() -> list[str]:
-    """The drives of the catalogue, sorted."""
+    """The names of the drives of the catalogue, sorted."""
     return list(_catalogue())
 
 
 def load(name_or_path: str) -> DriveFile:
-    """A drive of the catalogue by its name, or a drive file by its path (which ends in `.toml`).
+    """Loads a drive of the catalogue by its name, or a drive file by its path (which ends in `.toml`).
 
-    Raises InputError naming the file, the key, its value and what is allowed.
+    Raises InputError with the file, the key, its value and the allowed values. Warns with a Note about values without
+    a source.
     """
     if name_or_path.endswith(".toml"):
         drive = _own(Path(name_or_path), name_or_path, ())
@@ -51,12 +52,12 @@ def load(name_or_path: str) -> DriveFile:
 
 
 def parse(text: str, *, where: str) -> DriveFile:
-    """The drive of a TOML text; `where` opens each line of the message of an error, which has all that is wrong."""
+    """The drive of a TOML text. Raises InputError with all errors, one per line, each after `where`."""
     return drive_of(_toml(text, where), where)
 
 
 def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
-    """A user's drive file. `via` are the files that are based on it, the first one first."""
+    """Loads a user's drive file. `via` are the files that are based on it, in the order in which they were read."""
     try:
         content = _toml(path.read_bytes().decode(), where)
     except OSError as error:
@@ -73,8 +74,8 @@ def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
 
 
 def _all_problems(content: JsonObject, base: DriveFile | None, named: Collection[str]) -> list[Problem]:
-    """What is wrong with each value alone, and then with the values together, looked at with the values of the base,
-    or the defaults, in the place of those that are wrong alone. `named` are keys that were found wrong before."""
+    """The errors of single values, and those of combinations of values. For the combinations, wrong values are replaced
+    by those of the base or by defaults. `named` are keys with errors found before; they are not reported again."""
     found = problems(content)
     named = {*named, *(problem.key for problem in found)}
     return found + [problem for problem in problems(_mended(content, base, named)) if problem.key not in named]
@@ -97,7 +98,10 @@ def _mended(content: JsonObject, base: DriveFile | None, keys: Collection[str]) 
 
 
 def _base(said: object, path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
-    """The drive that `based_on` names: one of the catalogue, or a file by its path from the folder of this one."""
+    """The drive in `based_on`: one of the catalogue, or a file by its path relative to the folder of this one.
+
+    Raises InputError if it cannot be loaded or is based on this file.
+    """
     if not isinstance(said, str):
         raise InputError(f"{where}: {BASED_ON} = {said!r} should be a drive of the catalogue or a .toml file")
     if not said.endswith(".toml"):

@@ -1,4 +1,4 @@
-"""The namespaces of a drive: ranges of its addresses, one behind another in the order of its file.
+"""The namespaces of a drive: consecutive ranges of its addresses, in the order of its file.
 
 Their keys are described in `crates/engine/src/specification/drive/namespaces.rs`, which also checks them.
 """
@@ -13,28 +13,28 @@ from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
 
 KEY = "namespace"
-"""The key of their list in drive files and specifications."""
+"""The key of the list of namespaces in drive files and specifications."""
 
 _DEVICE = re.compile(r"/dev/n(?:vme|g)[0-9]+n([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
 class Namespace:
-    """One of them, as bytes of the drive."""
+    """A namespace, as a range of bytes of the drive."""
 
     number: int
-    """From 1, as NVMe's identifiers of namespaces are."""
+    """The number of the namespace from 1, like NVMe's namespace identifiers."""
     name: str
     offset_bytes: int
     size_bytes: int
 
     def holds(self, offset_bytes: int) -> bool:
-        """Whether this byte of the drive belongs to it."""
+        """Whether this byte of the drive is in the namespace."""
         return self.offset_bytes <= offset_bytes < self.offset_bytes + self.size_bytes
 
 
 def namespaces_of(specification: Mapping[str, Any]) -> tuple[Namespace, ...]:
-    """Those of a drive, as the engine's specification or the content of a drive file has it; none for most drives."""
+    """The namespaces in an engine's specification or in the content of a drive file; empty for most drives."""
     found: list[Namespace] = []
     at = 0
     for number, entry in enumerate(specification.get(KEY, ()), start=1):
@@ -44,14 +44,14 @@ def namespaces_of(specification: Mapping[str, Any]) -> tuple[Namespace, ...]:
 
 
 def allocated_bytes(namespaces: Sequence[Namespace], user_bytes: int) -> int:
-    """The bytes that a host can address: those of all namespaces, or of the drive where it has none."""
+    """The bytes that a host can address: those of all namespaces, or of the drive if it has none."""
     return sum(namespace.size_bytes for namespace in namespaces) if namespaces else user_bytes
 
 
 def named(name: str, namespaces: Sequence[Namespace]) -> Namespace:
-    """The namespace that a job's `filename` names: `/dev/nvme0n2` for the second, or its own name.
+    """The namespace of a job's `filename`: `/dev/nvme0n2` for the second, or the namespace's name.
 
-    Raises InputError, which lists what is allowed.
+    Raises InputError, with the allowed names, if there is none.
     """
     device = _DEVICE.fullmatch(name)
     for namespace in namespaces:
@@ -61,13 +61,13 @@ def named(name: str, namespaces: Sequence[Namespace]) -> Namespace:
 
 
 def known(namespaces: Sequence[Namespace]) -> str:
-    """What a `filename` may be, as part of a sentence."""
+    """The allowed values of `filename`, as part of a sentence."""
     return ", ".join(f"/dev/nvme0n{namespace.number} or {namespace.name}" for namespace in namespaces)
 
 
 def scaled(content: Mapping[str, Any], full_user_bytes: int, unit_bytes: int) -> JsonObject:
-    """The content of a drive file whose capacity was made smaller, with its namespaces made smaller alike, in whole
-    mapping units."""
+    """The content of a drive file with a reduced capacity, with its namespaces reduced in proportion, in whole mapping
+    units."""
     if not content.get(KEY):
         return dict(content)
     share = Fraction(content["ftl"]["user_bytes"], full_user_bytes)

@@ -8,11 +8,11 @@ from ssdlab.errors import Note
 from ssdlab.foreign import JsonObject
 
 _CURRENT = {"housekeeping": "background", "ftl.pacing": "ftl.gc_throttling"}
-"""The current name of each renamed table or key; what is below it is renamed with it."""
+"""The current name of each renamed table or key; keys below it are renamed with it."""
 
 
 def current_key(key: str, where: str) -> str:
-    """The current name of `table.key`. `where` opens the note about an older one."""
+    """The current name of `table.key`. Warns with a Note, which starts with `where`, about an older name."""
     name, older = _renamed(key)
     if older:
         _note(older, where)
@@ -22,8 +22,8 @@ def current_key(key: str, where: str) -> str:
 def with_current_keys(content: Mapping[str, Any], where: str) -> JsonObject:
     """The content of a drive file with the current names of its tables, keys and entries of `[sources]`.
 
-    A key that is given by both names keeps the older one too, which the check of keys then refuses as unknown.
-    `where` opens the note about each older name.
+    If a key is given by both names, the older one is kept too, and the check of keys rejects it as unknown. Warns with
+    a Note, which starts with `where`, about each older name.
     """
     for older in _CURRENT:
         table, _, key = older.partition(".")
@@ -44,7 +44,7 @@ def _with_current_names(values: Mapping[str, Any], prefix: str) -> JsonObject:
 
 
 def _renamed(key: str) -> tuple[str, str]:
-    """The current name of a key, and the older name of it or of its table, if it has one."""
+    """The current name of a key, and the older name of the key or its table, or "" if it has none."""
     for older, name in _CURRENT.items():
         if key == older or key.startswith(f"{older}."):
             return name + key.removeprefix(older), older

@@ -1,6 +1,6 @@
-"""A drive file of a user's own, made complete: what it is based on, sizes with units, values without a source.
+"""Completes a user's drive file: applies it to its base, converts sizes with units, and adds missing sources.
 
-The catalogue has none of this: there every file gives all values, in bytes, each with its source.
+Files of the catalogue do not need this: they have all values, in bytes, each with its source.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ _MAPPING_UNIT_BYTES = 4096
 def completed(
     content: Mapping[str, Any], base: DriveFile | None, where: str, name: str
 ) -> tuple[JsonObject, dict[str, str]]:
-    """The content as a file of the catalogue would have it, and what is wrong with it, a sentence by key.
+    """The content in the form of a catalogue file, and the errors as sentences by key.
 
-    `base` is the drive that the file is based on, if any; `name` is its name unless it gives one.
+    `base` is the drive that the file is based on, if any; `name` is its name if it has none.
     """
     own = {key: value for key, value in content.items() if key != BASED_ON}
     wrong: dict[str, str] = {}
@@ -39,12 +39,12 @@ def completed(
     _round_capacity(content, own)
     _round_namespaces(content, own)
     own.setdefault("description", f"described in {where}")
-    # A drive that differs from its base does not go by the name of the base.
+    # The drive does not inherit the name of its base.
     return own | {"name": content.get("name", name)}, wrong
 
 
 def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> JsonObject:
-    """The base's content with the file's own values in the place of its; a policy is replaced whole."""
+    """The base's content with the values of the file in their places. A policy is replaced as a whole."""
     merged = dict(base)
     for key, value in own.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -53,7 +53,7 @@ def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> JsonObject:
 
 
 def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> JsonObject:
-    """The values with sizes such as "960 GiB" as numbers of bytes."""
+    """The values with sizes such as "960 GiB" converted to bytes. Adds errors to `wrong`."""
     hints = get_type_hints(TABLES[table])
     found = dict(values)
     for key, value in values.items():
@@ -63,13 +63,13 @@ def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> J
                 found[key] = parse_bytes(value)
             except InputError as error:
                 wrong[f"{table}.{key}"] = f"{table}.{key}: {error}"
-                # A size that the check accepts, so that it does not name the key once more.
+                # A valid size, so that the check does not report the key again.
                 found[key] = 1 << 40
     return found
 
 
 def _round_capacity(content: Mapping[str, Any], own: JsonObject) -> None:
-    """A capacity with a unit, such as 500 GB, is what is sold: the whole mapping units in it."""
+    """Rounds a capacity with a unit, such as 500 GB, down to whole mapping units."""
     ftl, said = own.get("ftl"), content.get("ftl")
     if isinstance(ftl, Mapping) and isinstance(said, Mapping) and isinstance(said.get("user_bytes"), str):
         unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES)
@@ -78,7 +78,7 @@ def _round_capacity(content: Mapping[str, Any], own: JsonObject) -> None:
 
 
 def _namespace(entry: Any, number: int, wrong: dict[str, str]) -> Any:
-    """A namespace with its size as a number of bytes; what is none is left for the check."""
+    """A namespace with its size converted to bytes. Other values are unchanged; the check reports them."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("size_bytes"), str):
         return entry
     try:
@@ -89,7 +89,7 @@ def _namespace(entry: Any, number: int, wrong: dict[str, str]) -> Any:
 
 
 def _round_namespaces(content: Mapping[str, Any], own: JsonObject) -> None:
-    """A size with a unit is that of the whole mapping units in it, as that of the drive is."""
+    """Rounds namespace sizes with a unit down to whole mapping units, like the capacity of the drive."""
     said, ftl = content.get(NAMESPACE), own.get("ftl", {})
     unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES) if isinstance(ftl, Mapping) else 0
     if not isinstance(said, list) or not isinstance(unit, int) or unit < 1:
@@ -108,7 +108,7 @@ def _sources(
     base: DriveFile | None,
     wrong: dict[str, str],
 ) -> JsonObject:
-    """A source for each value that the file gives: its own, its table's, or that there is none."""
+    """A source for each value of the file: its own, its table's, or NO_SOURCE."""
     none = msgspec.to_builtins(NO_SOURCE)
     given = [f"{table}.{key}" for table, values in tables.items() for key in values if key in keys_of(table)]
     found = {key: sources.get(key, sources.get(f"{key.partition('.')[0]}.*", none)) for key in given}

@@ -1,4 +1,4 @@
-"""The engine's policies: which names and parameters exist. The engine owns the list."""
+"""The names and parameters of the engine's policies, as listed by the engine."""
 
 import json
 from functools import cache
@@ -13,7 +13,7 @@ Known = dict[PolicyKind, dict[str, "Policy"]]
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """One policy as the engine describes it; `parameters` maps a name to its default."""
+    """One policy with the engine's description. `parameters` maps names to defaults."""
 
     kind: PolicyKind
     name: str
@@ -24,7 +24,7 @@ class Policy(msgspec.Struct, frozen=True):
 
 @cache
 def known() -> Known:
-    """All policies by kind and name. Raises RunFailed where the native module is not built."""
+    """All policies by kind and name. Raises RunFailed if the native module is not built."""
     found: Known = {kind: {} for kind in POLICY_KINDS}
     for entry in json.loads(native().policies()):
         policy = Policy(**entry)

@@ -1,4 +1,4 @@
-"""From a drive file and what an experiment varies (`--op`, `--set`, `--scale`) to a drive that the engine can run."""
+"""Applies the changes of an experiment (`--op`, `--set`, `--scale`) to a drive file, for a run of the engine."""
 
 import copy
 import math
@@ -26,18 +26,18 @@ from ssdlab.quantities import (
     spare_area_of,
 )
 
-# Below this an erase unit is no longer a large population of units, and the ratios of the big drive do not hold.
+# With fewer units per erase unit, the ratios of the full drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
-# With fewer erase units those in reserve and those open are no longer a small share of the drive.
+# With fewer erase units, the reserve and the open erase units are a large share of the drive.
 _ERASE_UNITS_MIN = 128
-# Sizes that the engine takes as whole erase units.
+# Sizes that the engine rounds to whole erase units.
 _IN_ERASE_UNITS = ("ftl.reserved_bytes", "background.erased_pool_bytes")
 _IN_SLC_ERASE_UNITS = ("slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
 
 
 @dataclass(frozen=True)
 class ResolvedDrive:
-    """A drive with every choice made. `file` holds the final values; `scale` is what they are of the full drive's."""
+    """A drive with all changes applied. `file` has the final values; `scale` is the share of the full drive."""
 
     file: DriveFile
     scale: Fraction
@@ -53,7 +53,7 @@ class ResolvedDrive:
 
     @property
     def over_provisioning_min(self) -> float:
-        """The least OP that leaves garbage collection something to gain, rounded up to a hundredth of a percent."""
+        """The minimum OP with which garbage collection can work, rounded up to a hundredth of a percent."""
         least = self.capacity.over_provisioning_min
         assert least is not None, "a drive that no over-provisioning makes work is refused"
         return least
@@ -63,7 +63,7 @@ class ResolvedDrive:
         return self.file.nand.endurance_cycles
 
     def specification(self) -> plain.Drive:
-        """The drive as the engine's specification has it: `crates/engine/src/specification/drive/`."""
+        """A copy of the drive in the form of the engine's specification (`crates/engine/src/specification/drive/`)."""
         return copy.deepcopy(self.file.specification)
 
 
@@ -74,12 +74,12 @@ def drive(
     settings: Mapping[str, str] | None = None,
     scale: Fraction | str | None = None,
 ) -> ResolvedDrive:
-    """A drive of the catalogue or of a drive file, ready to run.
+    """Loads a drive of the catalogue or a drive file, ready to run.
 
-    `op` is the over-provisioning as a share (0.07) or a text ("7%"); a number above 1 is refused, since 7 is not 7 %.
-    Without it the drive has its own. `settings` maps keys of the drive file to values ({"ftl.victim": "fifo"}); `scale`
-    ("1/16") makes it smaller, with the same ratios. Raises InputError, which names the argument or key, its value and
-    what is allowed.
+    `op` is the over-provisioning as a share (0.07) or a text ("7%"), or None for the drive's own. A number above 1 is
+    rejected, because 7 is not 7 %. `settings` maps keys of the drive file to values ({"ftl.victim": "fifo"}). `scale`
+    ("1/16") makes the drive smaller, with the same ratios. Raises InputError with the argument or key, its value and
+    the allowed values.
 
         ssdlab.drive("generic-tlc-480", op="7%", settings={"ftl.victim": "fifo"}).capacity.user_bytes
     """
@@ -98,10 +98,10 @@ def resolve(
     settings: Mapping[str, str] | None = None,
     scale: Fraction | None = None,
 ) -> ResolvedDrive:
-    """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07), then made smaller by `scale`.
+    """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07), then reduced by `scale`.
 
-    `settings` maps `table.key` to a TOML value. Raises InputError when a key or value is wrong, when the spare area
-    is too small for garbage collection, or when the scale leaves too small an erase unit.
+    `settings` maps `table.key` to a TOML value. Raises InputError if a key or value is not valid, the spare area is too
+    small for garbage collection, or the scale makes erase units too small.
     """
     settings = dict(settings or {})
     where = f"drive {drive.name!r}"
@@ -130,7 +130,7 @@ def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: s
         )
     if not 0 <= over_provisioning <= OVER_PROVISIONING_MAX:
         raise InputError(f"{where}: --op {shown} should be 0% to {OVER_PROVISIONING_MAX * 100}%")
-    # Through the decimal text, so that 0.07 is 7/100 and U is what a reader computes by hand.
+    # The decimal text makes 0.07 exactly 7/100, so that U equals the value computed by hand.
     user_units = math.floor(drive.capacity.physical_units / (1 + Fraction(str(over_provisioning))))
     if user_units < 1:
         raise InputError(f"{where}: --op {shown} leaves the host less than one mapping unit")
@@ -145,7 +145,7 @@ def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: s
 
 @dataclass(frozen=True)
 class _Smaller:
-    """The blocks of a smaller drive, and their shares of the full drive's."""
+    """The pages and blocks of a smaller drive, and their shares of those of the full drive."""
 
     pages_per_block: int
     blocks_per_plane: int
@@ -158,13 +158,13 @@ class _Smaller:
 
 
 def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
-    """Fewer pages in a block, as many dies, and the same OP; fewer blocks where a block would have too few pages.
+    """The content of a smaller drive with the same dies and OP, and its exact scale.
 
-    Also returns the exact scale of the result. The smaller block is erased in as much less time, so that an erase costs
-    a page the same as in the full drive, and throughput holds. Reserved flash, the SLC cache and the pool kept erased
-    by idle garbage collection are the same number of erase units, or the same share of them where there are fewer
-    blocks; the map cache keeps its share of the map; times of idle work do not change. Neither do write buffer and
-    read-ahead: they hold milliseconds of requests, whatever the size of the drive.
+    Blocks have fewer pages; if that would be too few, there are also fewer blocks. The erase time is reduced with the
+    pages, so that the erase time per page, and with it throughput, is unchanged. Reserved flash, the SLC cache and the
+    pool kept erased by idle garbage collection have the same number of erase units, or the same share of them if there
+    are fewer blocks. The map cache has the same share of the map. Times of background work, the write buffer and
+    read-ahead are unchanged: buffers hold milliseconds of requests, independent of the drive's size.
     """
     full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
     smaller: dict[str, float] = {
@@ -201,7 +201,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
 
 
 def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction, of_blocks: Fraction) -> JsonObject:
-    """As many zones as there are blocks for, each as much smaller as the erase units that hold it."""
+    """The content with zones reduced like the erase units that hold them, and as many zones as there are blocks for."""
     zones, unit_bytes = drive.zones, drive.ftl.mapping_unit_bytes
     smaller_units = described(content).capacity.data_units_per_erase_unit
     capacity_bytes = zones.capacity_bytes or zones.zone_bytes
@@ -221,13 +221,13 @@ def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
     if not 0 < scale <= 1:
         raise InputError(f"{asked} should be above 0 and at most 1")
     pages, blocks = drive.nand.pages_per_block, drive.nand.blocks_per_plane
-    # A program fills whole word lines.
+    # A program operation fills whole word lines.
     step = drive.nand.pages_per_program
     scaled_pages = round(pages * scale / step) * step
     pages_min = _pages_min(drive)
     if scaled_pages >= pages_min:
         return _Smaller(scaled_pages, blocks, Fraction(scaled_pages, pages), Fraction(1))
-    # A few pages more where the scale is then exact.
+    # Up to twice the minimum number of pages, if the scale is then exact.
     wanted = pages * blocks * scale
     exact = (each for each in range(pages_min, 2 * pages_min, step) if (wanted / each).denominator == 1)
     scaled_pages = next(exact, pages_min)
@@ -255,7 +255,7 @@ def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
 
 
 def _pages_min(drive: DriveFile) -> int:
-    """The fewest pages of a block that the engine accepts and that hold enough mapping units."""
+    """The minimum number of pages per block that the engine accepts and that has enough mapping units."""
     step = drive.nand.pages_per_program
     units_per_page_row = drive.capacity.units_per_erase_unit // drive.nand.pages_per_block
     pages = -(-_UNITS_PER_ERASE_UNIT_MIN // (units_per_page_row * step)) * step
@@ -272,7 +272,7 @@ def _is_refused(drive: DriveFile, key: str, value: float) -> bool:
 def _with_smaller(
     content: Mapping[str, Any], drive: DriveFile, smaller: Mapping[str, float], scale: Fraction
 ) -> JsonObject:
-    """Those values that the full drive has, with what they are there as their source. 0 stays 0: off."""
+    """The content with the smaller values, and sources that give the full drive's values. Values of 0 (off) stay 0."""
     values = {key: value for key, value in smaller.items() if _value(drive, key)}
     said = {
         key: f"{_value(drive, key):.15g} in the full drive, made smaller: --scale {format_scale(scale)}"

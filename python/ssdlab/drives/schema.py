@@ -1,6 +1,6 @@
-"""A drive file as Python has it: every value, which of them the file itself gives, and where each comes from.
+"""The Python form of a drive file: all values, which of them the file itself gives, and their sources.
 
-What the keys mean, their bounds and whether values fit together is the engine's: `specification/drive/` and
+The engine defines the meaning of the keys, their bounds and the checks of combinations: `specification/drive/` and
 `description/` in `crates/engine/src/`. docs/drive-file.md and the types in `ssdlab/engine/types.py` are generated.
 """
 
@@ -28,41 +28,41 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     for name, table in get_type_hints(types.DriveFile).items()
     if isinstance(table, type) and issubclass(table, msgspec.Struct)
 }
-"""The tables that hold values, in the order of listings."""
+"""The tables of values, in the order in which they are listed."""
 _DEFAULT = Source(kind="assumed", source="not in the file: the default of every drive file")
 NO_SOURCE = Source(kind="assumed", source="the drive file gives no source")
-"""That of a value that a user's file gives without one."""
+"""The source of a value that a user's file gives without a source."""
 _LISTED_MAX = 3
 _FOR_PEOPLE = ("description", "identity", "market", "sources")
 
 
 class DriveFile(types.DriveFile, frozen=True, kw_only=True):
-    """A drive as its file describes it, with the source of every value that the file gives."""
+    """The content of a drive file, with the source of every value that the file gives."""
 
     content: JsonObject
-    """What the file gives, as parsed TOML."""
+    """The parsed TOML of the file."""
     specification: plain.Drive
-    """What the engine needs to know of it, every value in it."""
+    """The drive for the engine, with all values."""
     capacity: DriveCapacity
     memory: Memory
 
     def tables(self) -> dict[str, msgspec.Struct]:
-        """The tables that hold values, in the order of listings."""
+        """The tables of values, in the order in which they are listed."""
         return {name: getattr(self, name) for name in TABLES}
 
     def source_of(self, key: str) -> Source:
-        """The source of `table.key`: its own entry, its table's `table.*`, or that of a default."""
+        """The source of `table.key`: its own entry, its table's entry `table.*`, or that of a default."""
         table, _, _ = key.partition(".")
         found = self.sources.get(key) or self.sources.get(f"{table}.*")
         return found if found is not None and self.says(key) else _DEFAULT
 
     def says(self, key: str) -> bool:
-        """Whether the file itself gives `table.key`, rather than leaving it to its default."""
+        """Whether the file itself gives `table.key`; False for a default."""
         table, _, name = key.partition(".")
         return name in self.content.get(table, {})
 
     def unsourced(self) -> str:
-        """What to say of the values that a user's file gives without a source; nothing where there are none."""
+        """A sentence about the values that a user's file gives without a source; "" if there are none."""
         keys = [key for key, source in self.sources.items() if source == NO_SOURCE]
         if not keys:
             return ""
@@ -70,12 +70,12 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
         return f"{len(keys)} value{'s have' if len(keys) > 1 else ' has'} no source ({listed})"
 
     def choice(self, kind: PolicyKind) -> JsonObject:
-        """A policy's name, and those of its parameters that the file gives."""
+        """The name of the policy of a kind, and the parameters that the file gives."""
         given = self.content["ftl"].get(kind, getattr(self.ftl, kind).name)
         return {"name": given} if isinstance(given, str) else dict(given)
 
     def with_sources(self, sources: Mapping[str, Source]) -> "DriveFile":
-        """The drive with these sources of its values, by `table.key`, in the place of others."""
+        """The drive with the sources of some values, by `table.key`, replaced."""
         return described(changed(self.content, {}, sources))
 
     @property
@@ -92,22 +92,22 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
 
     @property
     def namespaces(self) -> tuple[Namespace, ...]:
-        """In their order; none where the drive is one device."""
+        """The namespaces in order; empty if the drive has none."""
         return namespaces_of(self.specification)
 
 
 def keys() -> list[str]:
-    """Every key that a drive file may hold, as `table.key`, and the two that stand at its top."""
+    """All keys allowed in a drive file: the top-level `name` and `description`, and the others as `table.key`."""
     return ["name", "description", *(f"{table}.{key}" for table in TABLES for key in keys_of(table))]
 
 
 def keys_of(table: str) -> tuple[str, ...]:
-    """The keys of one table, in the order of listings."""
+    """The keys of one table, in the order in which they are listed."""
     return TABLES[table].__struct_fields__
 
 
 def changed(content: Mapping[str, Any], values: Mapping[str, Any], sources: Mapping[str, Source]) -> JsonObject:
-    """The content of a drive file with other values and sources, by `table.key`."""
+    """The content of a drive file with some values and sources, by `table.key`, replaced."""
     changed = dict(content)
     for key, value in values.items():
         table, _, name = key.partition(".")
@@ -118,38 +118,38 @@ def changed(content: Mapping[str, Any], values: Mapping[str, Any], sources: Mapp
 
 
 def mean_us(times: float | list[float]) -> float:
-    """What a page takes on average, whose time may go by its place in its word line."""
+    """The mean time of a page. Several times are those of the pages of a word line."""
     return statistics.fmean(times) if isinstance(times, list) else times
 
 
 def drive_of(content: Mapping[str, Any], where: str, *, sold_bytes: int | None = None) -> DriveFile:
-    """The drive of parsed TOML. `sold_bytes` is what it is sold as, where that is not what its file says.
+    """The drive of parsed TOML. `sold_bytes` replaces the sold capacity of the file.
 
-    Raises InputError, opened by `where`, with all that is wrong, a line for each.
+    Raises InputError with all errors, one per line, each after `where`.
     """
     refuse(problems(content), content, where)
     return described(content, sold_bytes=sold_bytes)
 
 
 def problems(content: Mapping[str, Any], part: Literal["keys", "geometry", "all"] = "all") -> list[Problem]:
-    """What is wrong with a drive file: with its `keys` and each value alone; with its `geometry` too, whatever the host
-    may use of it; or with `all`."""
+    """The errors of a drive file: "keys" checks keys and single values; "geometry" also the geometry, without the
+    capacity for the host; "all" everything."""
     return msgspec.json.decode(native().check(json.dumps(_plain(content)), part), type=list[Problem])
 
 
 def refuse(found: list[Problem], content: Mapping[str, Any], where: str) -> None:
-    """Raise InputError, opened by `where`, with all that was found, if anything was."""
+    """Raises InputError if there are problems, with one line for each, which starts with `where`."""
     if found:
         raise InputError("\n".join(f"{where}: {sentence}" for sentence in sentences(found, content)))
 
 
 def sentences(found: list[Problem], content: Mapping[str, Any]) -> list[str]:
-    """What is wrong, a sentence for each problem."""
+    """One sentence for each problem."""
     return [_sentence(problem, content) for problem in found]
 
 
 def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> DriveFile:
-    """The drive of content without problems but perhaps with how much the host may use."""
+    """The drive of content that has no problems, except possibly with the capacity for the host."""
     found = json.loads(native().describe(json.dumps(_plain(content)), sold_bytes))
     file = found.pop("file")
     specification = {key: value for key, value in file.items() if key not in _FOR_PEOPLE}
@@ -188,7 +188,7 @@ def _sentence(problem: Problem, content: Mapping[str, Any]) -> str:
 
 
 def _value_at(content: Mapping[str, Any], key: str, otherwise: Any) -> Any:
-    """As the file has it, where it has it: JSON knows no NaN and no dates."""
+    """The value of the key in the file, or `otherwise` if it has none. JSON cannot represent NaN and dates."""
     found: Any = content
     for name in key.split("."):
         if not isinstance(found, Mapping) or name not in found:
@@ -198,7 +198,7 @@ def _value_at(content: Mapping[str, Any], key: str, otherwise: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it; what JSON has no form for is null, which is no value of a drive file."""
+    """The value in JSON form. Values that JSON cannot represent become null, which no key allows."""
     match value:
         case Mapping():
             return {str(key): _plain(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""`--set table.key=value`: changes single values of a drive file, typed by the keys of drive files."""
+"""`--set table.key=value`: changes single values of a drive file. The key determines the type of the value."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ COMMAND_LINE = Source(kind="assumed", source="set on the command line")
 
 
 def split(setting: str) -> tuple[str, str]:
-    """`ftl.victim=fifo` as key and value text."""
+    """Splits a setting such as `ftl.victim=fifo` into key and value text. Raises InputError for another form."""
     key, equals, value = setting.partition("=")
     if not equals or not key.strip() or not value.strip():
         raise InputError(f"--set {setting}: write table.key=value, such as --set ftl.victim=fifo")
@@ -22,19 +22,19 @@ def split(setting: str) -> tuple[str, str]:
 
 
 def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
-    """The drive with the settings, in their order; keys are `table.key`, values are texts as TOML has them.
+    """Applies settings to a drive in order. Keys are `table.key`, values are TOML texts.
 
-    A text needs no quotes; a size may have a unit (`ftl.user_bytes=100GB`); a policy is a name, a table
+    Strings need no quotes, and sizes can have a unit (`ftl.user_bytes=100GB`). A policy is a name, a table
     (`ftl.victim={ name = "d-choices", d = 10 }`) or one parameter of the policy chosen before (`ftl.victim.d=10`).
-    Raises InputError for an unknown key, a value of the wrong type or a geometry that cannot be; how much the host may
-    use is not checked.
+    Raises InputError for an unknown key, a value of the wrong type or an impossible geometry. The capacity for the host
+    is not checked.
     """
     content = drive.content
     for given, text in settings.items():
         where = f"--set {given}={text}"
         key = current_key(given, where)
         content = _with(content, drive, key, text, where)
-        # One by one, so that the message names the setting that is wrong.
+        # Checked after each setting, so that the message names the wrong one.
         refuse(problems(content, "keys"), content, where)
     refuse(problems(content, "geometry"), content, f"drive {drive.name!r}")
     return described(content)
@@ -75,7 +75,7 @@ def _typed(key: str, name: str, text: str, annotation: Any) -> Any:
 
 
 def _parse(text: str) -> Any:
-    """A TOML value, or the text itself where it is none (a word without quotes)."""
+    """The TOML value, or the text itself if it is none (a word without quotes)."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""A drive as a drive file's text: of drives that a program makes (a fit, a variant), and as a start for a user's own.
+"""Writes a drive as the text of a drive file: for drives that a program makes (a fit, a variant) and for users' files.
 
 Reading is in `loader.py`.
 """
@@ -15,7 +15,7 @@ from ssdlab.engine.types import UNITS
 
 
 def to_toml(drive: DriveFile) -> str:
-    """TOML that `load` reads back as an equal drive; values that were left to their defaults are left out again."""
+    """TOML text that `load` reads as an equal drive. Values that the drive takes from defaults are left out."""
     lines = [f"name = {_value(drive.name)}", f"description = {_value(drive.description)}"]
     for table, model in TABLES.items():
         content = drive.content.get(table, {})
@@ -30,7 +30,7 @@ def to_toml(drive: DriveFile) -> str:
 
 
 def new_file(base: DriveFile, based_on: str, name: str) -> str:
-    """TOML of a drive that is its base but for a name: every value of the base stands in it as a comment to change."""
+    """TOML text of a drive equal to its base except for the name, with every value of the base as a comment to edit."""
     lines = [
         "# A value without its # replaces that of the drive below. A size may have a unit: 960 GB, 2 MiB.",
         "# docs/drive-file.md describes every key; a value may have a source under [sources], and needs none.",
@@ -50,7 +50,7 @@ def new_file(base: DriveFile, based_on: str, name: str) -> str:
 
 
 def _with_unit(size: int) -> int | str:
-    """A size in the largest unit that keeps its number whole and short, if there is one."""
+    """The size with the first unit that gives a whole number below 100,000; otherwise the number of bytes."""
     for unit, unit_bytes in (("GB", 10**9), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size and size % unit_bytes == 0 and size < 100_000 * unit_bytes:
             return f"{size // unit_bytes} {unit}"
@@ -58,7 +58,7 @@ def _with_unit(size: int) -> int | str:
 
 
 def _value(value: Any) -> str:
-    """As TOML has it; a table stands in its line."""
+    """The value as TOML text; a table is inline."""
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
         table.update(value)

@@ -1,6 +1,6 @@
-"""The one place that calls the native module: text in, text out, errors in the words of the user.
+"""The only module that calls the native module. Passes text in and out and converts errors to InputError and RunFailed.
 
-Worker processes import this and little else, so it stays free of everything heavy.
+Worker processes import little else, so this module has no heavy imports.
 """
 
 import errno
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ssdlab._engine import Device, HeldTrace, LiveDrive
 
 Progress = Callable[[float, int], None]
-"""Called at most ten times a second with the share that is done, 0 to 1, and the host bytes written so far."""
+"""Called at most ten times per second with the completed share, 0 to 1, and the host bytes written so far."""
 
 _SECONDS_BETWEEN_PROGRESS = 0.1
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def native() -> ModuleType:
-    """The native module. Raises RunFailed where it is not built."""
+    """The native module. Raises RunFailed if it is not built."""
     try:
         from ssdlab import _engine
     except ImportError as error:
@@ -39,25 +39,25 @@ def native() -> ModuleType:
 
 @dataclass(frozen=True)
 class Work:
-    """A run as given to the native module; plain values, for it travels to worker processes."""
+    """A run as given to the native module; plain values, because it is sent to worker processes."""
 
     specification_json: str
     scale: str = "1"
-    """That of the drive, which says only what scale to try instead."""
+    """The drive's scale, needed only to suggest another one."""
     trace_json: str | None = None
     from_state: tuple[str, int] | None = None
-    """A file, and how many times larger the drive's erase units are than those of the drive that was saved."""
+    """A file, and the factor by which the drive's erase units are larger than those of the saved drive."""
     save_state: str | None = None
     held: "HeldTrace | None" = None
-    """The trace's requests in memory; None in another process, where the files are read."""
+    """The trace's requests in memory. None in another process, which reads the files."""
 
 
 def simulate(work: Work, on_progress: Progress | None = None) -> tuple[str, float]:
-    """Runs a specification, and after its jobs the trace, if there is one; from a saved state, or to one.
+    """Runs a specification, then the trace, if any; from a saved state, or saving the final state.
 
-    Gives the outcome as JSON and the seconds that it took. Raises InputError when the drive, the jobs or the trace
-    cannot be run or do not fit into memory, RunFailed when the engine broke. What `on_progress` raises ends the run and
-    passes through, so that Ctrl-C works.
+    Returns the outcome as JSON and the elapsed seconds. Raises InputError if the drive, the jobs or the trace cannot be
+    run or do not fit into memory, and RunFailed if the engine fails. An exception raised by `on_progress` ends the run
+    and is passed on, so that Ctrl-C works.
     """
     memory.check([needed(work.specification_json, work.scale)])
     engine = native()
@@ -75,7 +75,7 @@ def simulate(work: Work, on_progress: Progress | None = None) -> tuple[str, floa
 
 
 def needed(specification_json: str, scale: str) -> memory.Needed:
-    """The memory that a run takes. Raises InputError when it cannot be run."""
+    """The memory that a run needs. Raises InputError if it cannot be run."""
     engine = native()
     with in_words_of_the_user(engine):
         text = engine.memory(specification_json)
@@ -83,7 +83,7 @@ def needed(specification_json: str, scale: str) -> memory.Needed:
 
 
 def survey(trace_json: str) -> str:
-    """The volumes of a trace with their requests, as JSON. Raises InputError when it cannot be read."""
+    """The volumes of a trace with their requests, as JSON. Raises InputError if the trace cannot be read."""
     engine = native()
     with in_words_of_the_user(engine):
         text: str = engine.survey(trace_json)
@@ -91,9 +91,10 @@ def survey(trace_json: str) -> str:
 
 
 def profile(trace_json: str, *, hold: bool = False, region_bytes: int = 4096) -> "tuple[str, HeldTrace | None]":
-    """What the requests of a trace are like, as JSON, and if so asked the requests, unless they are too many.
+    """The profile of a trace's requests as JSON, and with `hold` the requests, or None if there are too many.
 
-    Its hottest regions are of that size, in whole units of 4096 bytes. Raises InputError when it cannot be read.
+    The hottest regions have `region_bytes`, in whole units of 4096 bytes. Raises InputError if the trace cannot be
+    read.
     """
     engine = native()
     with in_words_of_the_user(engine):
@@ -102,16 +103,16 @@ def profile(trace_json: str, *, hold: bool = False, region_bytes: int = 4096) ->
 
 
 def trace_formats() -> str:
-    """The formats of traces as a JSON list of name, aliases and description."""
+    """The trace formats as a JSON list of name, aliases and description."""
     text: str = native().trace_formats()
     return text
 
 
 def open_device(drive_json: str, options_json: str, scale: str = "1", store: Path | None = None) -> "Device":
-    """A drive that keeps what is written to it, in the file `store` if `options_json` names one.
+    """A drive that stores the data written to it, in the file `store` if `options_json` names one.
 
-    Raises InputError when it cannot be, its tables do not fit into memory, or the file holds something else; RunFailed
-    when the file finds no room.
+    Raises InputError if the drive is not valid, its tables do not fit into memory, or the file holds something else,
+    and RunFailed if there is no space for the file.
     """
     engine = native()
     with in_words_of_the_user(engine):
@@ -126,10 +127,10 @@ def open_device(drive_json: str, options_json: str, scale: str = "1", store: Pat
 
 
 def live_drive(specification_json: str, scale: str = "1") -> "LiveDrive":
-    """A run that is advanced step by step. Raises InputError when the drive or its jobs cannot be run, or do not fit
-    into memory.
+    """A run that is advanced step by step. Raises InputError if the drive or its jobs cannot be run or do not fit into
+    memory.
 
-    What its methods raise becomes an InputError or a RunFailed within `in_words_of_the_user`.
+    Calls of its methods belong in `in_words_of_the_user`, which converts their errors to InputError or RunFailed.
     """
     memory.check([needed(specification_json, scale)])
     engine = native()
@@ -140,7 +141,7 @@ def live_drive(specification_json: str, scale: str = "1") -> "LiveDrive":
 
 @contextmanager
 def in_words_of_the_user(engine: ModuleType | None = None) -> Iterator[None]:
-    """Errors of the native module, raised within, as InputError and RunFailed."""
+    """Converts errors of the native module, raised in the block, to InputError and RunFailed."""
     engine = engine or native()
     try:
         yield
@@ -151,7 +152,7 @@ def in_words_of_the_user(engine: ModuleType | None = None) -> Iterator[None]:
     except MemoryError:
         raise RunFailed("out of memory: try a smaller drive with --scale, or fewer --workers") from None
     except BaseException as error:
-        # A panic of the engine is no Exception on the Python side, so that nothing swallows it by chance.
+        # A panic of the engine is a BaseException in Python, so it needs a separate case.
         if type(error).__name__ == "PanicException":
             raise RunFailed(f"internal error of the engine: {error}") from None
         if type(error).__name__ == "TraceError":
@@ -160,7 +161,7 @@ def in_words_of_the_user(engine: ModuleType | None = None) -> Iterator[None]:
 
 
 def _seldom(on_progress: Progress) -> Progress:
-    """The engine reports progress after a number of requests, perhaps hundreds of times a second: more than is read."""
+    """Limits the calls of `on_progress`; the engine reports progress up to hundreds of times per second."""
     told_at = time.perf_counter()
 
     def tell(share: float, host_bytes: int) -> None:
@@ -189,7 +190,7 @@ def _specification_message(error: Exception) -> str:
     if len(error.args) == 3:
         key, value, allowed = error.args
         if key == "state":
-            # The value says which file, and what is wrong with it.
+            # The value contains the file and the problem.
             return str(value)
         return f"{key} = {value}: allowed is {allowed}"
     return str(error)

@@ -1,7 +1,7 @@
-"""Does a run fit into memory? Asked before any of its tables is made: a run that does not fit is ended by the system in
-the middle of its work, and others with it.
+"""Checks that a run fits into memory before its tables are allocated. The system would otherwise kill it, and possibly
+other processes, during the run.
 
-The engine knows what a run takes; `available_memory` what there is.
+The engine computes the memory that a run needs; `available_memory` reads the memory that is available.
 """
 
 import json
@@ -15,40 +15,41 @@ from ssdlab import available_memory
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes_binary, format_scale
 
-# Below this no drive can be scaled (ssdlab.drives.resolve).
+# The smallest number of units to which an erase unit can be scaled (ssdlab.drives.resolve).
 _UNITS_PER_ERASE_UNIT_MIN = 64
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What a run takes, and what of its drive a scale can change."""
+    """The memory that a run needs, and its dependence on the drive's scale."""
 
     of_units_bytes: int
-    """In proportion to the scale."""
+    """Proportional to the scale."""
     other_bytes: int
     scale: Fraction
-    """That of the run."""
+    """The scale of the run."""
     scale_min: Fraction
-    """The least that this drive can have."""
+    """The smallest scale of this drive."""
 
     @property
     def bytes(self) -> int:
         return self.of_units_bytes + self.other_bytes
 
     def bytes_at(self, scale: Fraction) -> int:
-        """What the same run would take with a drive of another scale."""
+        """The memory for the same run on a drive of another scale."""
         return round(self.of_units_bytes * scale / self.scale) + self.other_bytes
 
 
 def needed(memory_json: str, drive: Mapping[str, Any], scale: str) -> Needed:
-    """From what the engine says of a run: `_engine.memory`."""
+    """The memory needed, from the JSON text of the engine's `memory` function."""
     memory = json.loads(memory_json)
     own = Fraction(scale)
     return Needed(memory["of_units_bytes"], memory["other_bytes"], own, own * _least_share(drive))
 
 
 def check(runs: Sequence[Needed]) -> None:
-    """Raises InputError unless all these runs fit into memory at once; names a scale at which they would."""
+    """Raises InputError unless all these runs fit into memory at once. The message includes a scale at which they
+    would."""
     available = available_memory.available_bytes()
     total = sum(run.bytes for run in runs)
     if available is None or total <= available:
@@ -57,7 +58,7 @@ def check(runs: Sequence[Needed]) -> None:
 
 
 def check_side_by_side(runs: Sequence[Needed], count: int) -> None:
-    """Raises InputError unless any `count` of these runs, of which one fits, fit into memory at once."""
+    """Raises InputError unless any `count` of these runs, each of which fits alone, fit into memory at once."""
     fit = fitting(runs)
     if fit >= count:
         return
@@ -70,7 +71,7 @@ def check_side_by_side(runs: Sequence[Needed], count: int) -> None:
 
 
 def fitting(runs: Sequence[Needed], share: float = 1.0) -> int:
-    """How many of these runs fit into that share of the available memory at once, whichever they are."""
+    """The number of these runs that fit into that share of the available memory at once, in any selection."""
     available = available_memory.available_bytes()
     if available is None:
         return len(runs)
@@ -98,7 +99,7 @@ def _scale_that_fits(runs: Sequence[Needed], available: int) -> str:
 
 
 def _least_share(drive: Mapping[str, Any]) -> Fraction:
-    """How much smaller the drive's erase units can be."""
+    """The factor by which the drive's erase units can be scaled down."""
     nand, ftl = drive["nand"], drive["ftl"]
     units = nand["pages_per_block"] * nand["page_bytes"] // ftl["mapping_unit_bytes"]
     if ftl["erase_unit"] == "superblock":

@@ -1,5 +1,6 @@
-"""Many volumes, each on a drive of its own or packed on shared ones: what they wear, how long they last, which matter.
+"""Simulates many volumes, each on its own drive or packed on shared ones: their wear, their life, the most important.
 
-`volumes` finds them, `requests` turns a Parquet data set into traces, `packing` places them, `plan` says the runs,
-`summary` counts, `page` draws. The runs themselves are a sweep's: kept under their hashes, here or on a cluster.
+`volumes` finds them, `requests` converts a Parquet data set to traces, `packing` assigns them to drives, `plan` creates
+the runs, `summary` computes the figures, `page` draws. The runs are executed as a sweep, stored under their hashes, on
+this machine or on a cluster.
 """

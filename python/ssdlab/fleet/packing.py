@@ -1,7 +1,7 @@
-"""Which volumes share a drive.
+"""Assigns volumes to drives.
 
-`each`: every volume has its own. `first-fit`: in the order in which they come, each goes to the first drive that still
-has room for all of its address space, behind what is there already; a new drive is begun where none has.
+`each`: every volume has its own drive. `first-fit`: in the given order, each volume goes to the first drive that has
+room for its whole address space, after the volumes already there; otherwise to a new drive.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,18 @@ from ssdlab.fleet.volumes import Volume
 
 Pack = Literal["each", "first-fit"]
 PACKS: tuple[Pack, ...] = ("each", "first-fit")
-# Places begin at whole megabytes, as partitions do.
+# Volumes start at whole MiB, as partitions do.
 _ALIGNED_BYTES = 1 << 20
 
 
 def room_bytes(volume: Volume) -> int:
-    """What a volume takes of a shared drive."""
+    """The space that a volume occupies on a shared drive."""
     return -(-volume.end_bytes // _ALIGNED_BYTES) * _ALIGNED_BYTES
 
 
 def packed(volumes: Sequence[Volume], pack: Pack, user_bytes: int) -> list[list[tuple[Volume, int]]]:
-    """The drives: for each its volumes and where they begin on it. A volume too large for any stands alone."""
+    """The drives, each as a list of its volumes and their start offsets in bytes. A volume larger than any drive is
+    alone."""
     if pack == "each":
         return [[(volume, 0)] for volume in volumes]
     drives: list[list[tuple[Volume, int]]] = []

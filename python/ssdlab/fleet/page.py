@@ -1,4 +1,5 @@
-"""The page of a fleet: how its drives spread, which matter most, at each spare area; and its files."""
+"""The page of a fleet: the distribution over its drives and the most important ones, at each spare area; and its
+files."""
 
 import json
 from collections.abc import Sequence
@@ -32,8 +33,8 @@ def write(
     years: float,
     line: str,
 ) -> list[str]:
-    """`report.html`, pictures, `data/fleet.parquet` (a row for each drive and spare area), `result.json`;
-    all or none."""
+    """Writes `report.html`, charts, `data/fleet.parquet` (a row per drive and spare area) and `result.json`, all or
+    none. Returns their names."""
     figures = _figures(wholes)
     whole = page.Page(
         title=title,
@@ -57,7 +58,7 @@ def write(
 
 
 def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
-    """The fleet in a sentence or two."""
+    """A summary of the fleet in one or two sentences."""
     first = wholes[0]
     volumes = sum(len(drive.volumes) for drive in plan.drives)
     said = f"{_count(volumes, 'volume')} on {_count(len(plan.drives), 'drive')}"
@@ -79,7 +80,7 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
 
 
 def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
-    """Heads and cells of the table over spare areas."""
+    """Header and rows of the table of spare areas."""
     heads = [
         "OP",
         "WAF",
@@ -104,7 +105,7 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
 
 
 def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
-    """Heads and cells of the table of drives, those first that write most into flash."""
+    """Header and rows of the table of drives, in descending order of flash writes."""
     total = sum(row.nand_bytes_per_day or 0.0 for row in whole.rows)
     rows = [["drive", "host per day", "WAF", "NAND per day", "of the fleet", "years"]]
     for row in whole.heaviest()[:most]:

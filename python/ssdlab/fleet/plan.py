@@ -1,4 +1,4 @@
-"""The runs of a fleet: every drive with its volumes at every spare area, as a sweep's, on miniatures."""
+"""The runs of a fleet: every drive with its volumes at every spare area, as runs of a sweep on scaled-down drives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from ssdlab.sweeps.points import Point
 from ssdlab.workloads.traces.profile import profile_of
 from ssdlab.workloads.traces.recording import Placed, Recording
 
-# Each run settles for itself, and there are many.
+# Small, because every run has to reach steady state, and there are many runs.
 _UNITS = 1_000_000
-# Fewer written places of 4 KiB say nothing of spare area, and wear nothing.
+# With fewer written units of 4 KiB, spare area and wear have no effect.
 _WRITTEN_UNITS_MIN = 64
 
 
 @dataclass(frozen=True)
 class Drive:
-    """One drive of the fleet and what it carries."""
+    """One drive of the fleet and its volumes."""
 
     name: str
-    """Of its volume, or of the first and how many more."""
+    """The name of its volume, or of the first and the number of others."""
     volumes: tuple[Volume, ...]
     trace: Trace
 
@@ -37,13 +37,13 @@ class Drive:
 
 @dataclass(frozen=True)
 class FleetPlan:
-    """What is run, and what is not with the reason."""
+    """The runs, and the volumes left out with reasons."""
 
     drives: Sequence[Drive]
     runs: Sequence[tuple[Drive, float, Planned]]
     """Drive, over-provisioning, run."""
     left_out: Sequence[tuple[str, str]]
-    """(volume, reason)"""
+    """Volume, reason."""
 
 
 def plan(
@@ -54,7 +54,8 @@ def plan(
     scale: Fraction | None,
     seed: int,
 ) -> FleetPlan:
-    """At every spare area (None: as sold). Raises InputError where the drive cannot be made so."""
+    """The runs at every spare area (None: the drive's original one). Raises InputError if no volume can be run or a
+    spare area is not possible."""
     smallest = min((setting.at(share, None).capacity.user_bytes for share in shares), default=0)
     left_out: list[tuple[str, str]] = []
     fitting = []

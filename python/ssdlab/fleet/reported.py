@@ -1,4 +1,4 @@
-"""A fleet by its drives' own reports: what is programmed a day, and what with a part of each drive left empty."""
+"""A fleet from its drives' reports: flash writes per day, currently and with a part of each drive left empty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ssdlab.health.what_if import WhatIf
 
 @dataclass(frozen=True)
 class Reported:
-    """A drive of which write amplification and pace are known; a range for each share left empty."""
+    """A drive with known write amplification and pace, and the effect of each share left empty."""
 
     name: str
     source: str
@@ -31,7 +31,7 @@ class Reported:
         return next((each for each in self.what_ifs if each.left_empty == left_empty), None)
 
     def years(self, left_empty: float, *, lucky: bool) -> float | None:
-        """Left at its own pace; the end of the range where more, or less, is gained."""
+        """Years left at the drive's pace, at the upper (`lucky`) or lower end of the range."""
         found = self.at(left_empty)
         if self.years_left is None or found is None:
             return self.years_left
@@ -41,7 +41,7 @@ class Reported:
 
 @dataclass(frozen=True)
 class ReportedWhole:
-    """All drives with a share left empty; `low` is where most is gained."""
+    """All drives with a share left empty. `low` is the lower bound of the figure."""
 
     left_empty: float
     waf_low: float
@@ -54,7 +54,7 @@ class ReportedWhole:
 
 @dataclass(frozen=True)
 class ReportedFleet:
-    """The drives, and the shares that are looked at."""
+    """The drives, and the examined shares left empty."""
 
     drives: tuple[Reported, ...]
     left_empty: tuple[float, ...]
@@ -64,15 +64,15 @@ class ReportedFleet:
         return sum(drive.nand_bytes_per_day for drive in self.drives)
 
     def wholes(self, years: float) -> list[ReportedWhole]:
-        """As they are first, then for each share."""
+        """The whole fleet as it is, then for each share."""
         return [self._whole(share, years) for share in (0.0, *self.left_empty)]
 
     def heaviest(self, most: int) -> list[Reported]:
-        """Those that program most."""
+        """The drives with the most flash writes."""
         return sorted(self.drives, key=lambda drive: -drive.nand_bytes_per_day)[:most]
 
     def frame(self) -> pl.DataFrame:
-        """A row a drive and share."""
+        """One row per drive and share."""
         rows = [
             {
                 "drive": drive.name,
@@ -110,7 +110,8 @@ class ReportedFleet:
 
 
 def fleet_of(rows: Sequence[Row], left_empty: Sequence[float]) -> ReportedFleet:
-    """From the drives of a survey. Raises InputError where none reports both write amplification and pace."""
+    """Builds the fleet from the drives of a survey. Raises InputError if none reports both write amplification and
+    pace."""
     drives = tuple(
         Reported(
             name_of(row),

@@ -1,4 +1,4 @@
-"""A Parquet data set of requests, partitioned by volume: turned into a trace file for each volume.
+"""Converts a Parquet data set of requests, partitioned by volume, to one trace file per volume.
 
 Columns: `volume` (text or number, or a hive partition `volume=NAME/`), `timestamp` (a date and time, or seconds as a
 number), `offset` and `length` (bytes), `operation` (`read`, `write`, `trim`, `flush`, or a first letter; any case).
@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 COLUMNS = ("volume", "timestamp", "offset", "length", "operation")
-# By first letter: fio's words for them.
+# fio's words for operations, by first letter.
 _ACTIONS = {"r": "read", "w": "write", "t": "trim", "d": "trim", "f": "sync", "s": "sync"}
 _UNFIT = "/\\ \t\n"
 
 
 def is_data_set(path: Path) -> bool:
-    """A Parquet file, or a folder that holds some."""
+    """Whether the path is a Parquet file, or a folder that contains at least one."""
     return path.suffix == ".parquet" or (path.is_dir() and next(path.rglob("*.parquet"), None) is not None)
 
 
 def traces_of(path: Path, folder: Path) -> list[Path]:
-    """A fio iolog (version 3) for each volume in `folder`, in the order of their names. Raises InputError."""
+    """Writes a fio iolog (version 3) for each volume to `folder`. Returns their paths, ordered by volume. Raises
+    InputError if the data cannot be read or is incomplete."""
     import polars as pl
 
     pattern = str(path / "**" / "*.parquet") if path.is_dir() else str(path)

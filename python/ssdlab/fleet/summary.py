@@ -1,4 +1,4 @@
-"""What the runs of a fleet come to: a row for each drive and spare area, and the whole of each spare area."""
+"""The results of a fleet's runs: a row for each drive and spare area, and totals for each spare area."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class RowJson(TypedDict):
 
 @dataclass(frozen=True)
 class Row:
-    """One drive of the fleet at one spare area. What is not known is None."""
+    """One drive of the fleet at one spare area. Values that are not known are None."""
 
     drive: str
     volumes: tuple[str, ...]
@@ -37,16 +37,16 @@ class Row:
     waf: float | None
     host_bytes_per_day: float | None
     years: float | None
-    """Until all of the flash has its rated cycles, at this pace, wear spread evenly."""
+    """Years until all flash reaches its rated cycles at this pace, with evenly spread wear."""
     price_per_year: float | None
-    """The drive's price over its years."""
+    """The drive's price divided by its years."""
     steady: bool | None
     failure: str | None
     key: str
-    """The run in the data set."""
+    """The key of the run in the data set."""
 
     def to_dict(self) -> RowJson:
-        """As in `result.json` and `data/fleet.parquet`."""
+        """The row as in `result.json` and `data/fleet.parquet`."""
         return {
             "drive": self.drive,
             "volumes": list(self.volumes),
@@ -77,7 +77,8 @@ class Whole:
 
     @property
     def waf(self) -> float | None:
-        """NAND bytes over host bytes of all drives with times; of drives alike where none has."""
+        """NAND bytes divided by host bytes over all drives with a known pace; if there are none, the mean of all
+        drives."""
         host = sum(row.host_bytes_per_day or 0.0 for row in self._paced())
         if host:
             return sum(row.nand_bytes_per_day or 0.0 for row in self._paced()) / host
@@ -85,19 +86,19 @@ class Whole:
         return sum(known) / len(known) if known else None
 
     def figures(self, name: str) -> list[float]:
-        """The known values of a figure, rising."""
+        """The known values of a figure, in ascending order."""
         return sorted(value for row in self.rows if (value := getattr(row, name)) is not None)
 
     def below(self, years: float) -> list[Row]:
-        """The drives that do not last so long."""
+        """The drives that last less than this number of years."""
         return [row for row in self.rows if row.years is not None and row.years < years]
 
     def heaviest(self) -> list[Row]:
-        """By what they write into flash a day, or, without times, by write amplification; most first."""
+        """The rows in descending order of flash writes per day, or, if not known, of write amplification."""
         return sorted(self.rows, key=lambda row: (-(row.nand_bytes_per_day or 0.0), -(row.waf or 0.0), row.drive))
 
     def price_per_year(self) -> float | None:
-        """What all drives of the fleet cost a year, as they wear."""
+        """The cost of all drives per year, from price and wear, or None if no price is known."""
         prices = [row.price_per_year for row in self.rows]
         return (
             sum(price for price in prices if price is not None) if any(price is not None for price in prices) else None
@@ -108,7 +109,7 @@ class Whole:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Of rising values, between neighbours in proportion."""
+    """A quantile of ascending values, with linear interpolation."""
     place = share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)
@@ -118,7 +119,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 def summarised(
     plan: FleetPlan, kept: Mapping[str, Mapping[str, Any]], setting: Setting, price: float | None
 ) -> list[Whole]:
-    """`kept` has the data set's row for each key; the spare areas come in the order of the plan."""
+    """The results by spare area, in the order of the plan. `kept` maps run keys to rows of the data set."""
     by_share: dict[float, list[Row]] = {}
     for drive, share, planned in plan.runs:
         by_share.setdefault(share, []).append(_row(drive, share, planned.key, kept[planned.key], setting, price))

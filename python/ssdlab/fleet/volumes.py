@@ -1,4 +1,4 @@
-"""The volumes of a fleet: every volume of every trace that is named, of those in folders, of Parquet data sets."""
+"""Finds the volumes of a fleet: all volumes of the named traces, of traces in folders, and of Parquet data sets."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Volume:
-    """One volume and what it asks for."""
+    """One volume and its profile."""
 
     name: str
     """Unique in the fleet."""
@@ -28,12 +28,12 @@ class Volume:
 
     @property
     def end_bytes(self) -> int:
-        """Where the last byte lies that a request reaches."""
+        """The end of the highest accessed byte."""
         return max(volume.end_bytes_max for volume in self.profile.volumes)
 
     @property
     def written_bytes_per_day(self) -> float | None:
-        """At its own pace; None for a trace without times."""
+        """Bytes written per day at the trace's pace, or None for a trace without timestamps."""
         seconds = self.profile.duration_ns / 1e9
         return self.profile.write.bytes / seconds * _SECONDS_PER_DAY if seconds > 0 else None
 
@@ -41,9 +41,10 @@ class Volume:
 def found(
     paths: Sequence[str], format_name: str | None, skip_bad: int, aside: Path, on_progress: Progress | None = None
 ) -> list[Volume]:
-    """Reads every trace to find its volumes, and each volume once more for its profile.
+    """Reads every trace to find its volumes, and each volume again for its profile.
 
-    Traces that are made of Parquet data sets go into the folder `aside`. Raises InputError for what cannot be read.
+    Traces converted from Parquet data sets are written to the folder `aside`. Raises InputError if a trace cannot be
+    read, there is none, or two volumes have the same name.
     """
     files = [(name, file, kind) for path in paths for name, file, kind in _files(Path(path), format_name, aside)]
     if not files:

@@ -1,5 +1,5 @@
-"""What drives report of themselves, in any number: read, judged, laid out as a table, a page, data and metrics.
+"""Health reports of any number of drives: reads and judges them, and outputs a table, a page, data and metrics.
 
-`contents` finds reports in files, folders and archives, `scanning` has them read by several processes, `drive` judges
-one of them, `survey` brings together the reports of a drive. What an attribute means is `ssdlab.smart`'s work.
+`contents` finds reports in files, folders and archives, `scanning` reads them in several processes, `drive` judges a
+single report, `survey` combines the reports of a drive. `ssdlab.smart` interprets the attributes.
 """

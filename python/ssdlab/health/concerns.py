@@ -1,4 +1,4 @@
-"""What a person should know of a drive, in plain sentences, the gravest first; nothing where all is as it should be."""
+"""Problems of a drive that a person should know, in plain sentences, the gravest first; none if all is well."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,14 +16,14 @@ Row = TableRow
 
 
 class Level(IntEnum):
-    """How much a concern matters."""
+    """The severity of a concern."""
 
     FINE = 0
     NOTE = 1
     ATTENTION = 2
-    """Somebody should act: plan a replacement, or look."""
+    """Action is needed: plan a replacement, or inspect the drive."""
     FAILING = 3
-    """The drive itself says so, or is about to stop taking writes."""
+    """The drive reports it, or is about to stop accepting writes."""
 
 
 LEVELS = tuple(level.name.lower() for level in Level)
@@ -31,14 +31,14 @@ LEVELS = tuple(level.name.lower() for level in Level)
 
 @dataclass(frozen=True)
 class Concern:
-    """A sentence about a drive, and how much it matters."""
+    """A sentence about a drive, and its severity."""
 
     level: Level
     text: str
 
 
 def of(row: Row) -> list[Concern]:
-    """Of a drive's row, by the names of `drive.row_of`; the gravest first."""
+    """The concerns of a drive's row (columns as in `drive.row_of`), the gravest first."""
     found = [*_own_word(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
     return sorted(found, key=lambda concern: -concern.level)
 

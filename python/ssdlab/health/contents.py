@@ -1,7 +1,7 @@
-"""Where reports lie: files, folders, standard input, archives (tar, zip) and compressed files (gz, zst, bz2, xz).
+"""Finds reports in files, folders, standard input, archives (tar, zip) and compressed files (gz, zst, bz2, xz).
 
-What a file is shows in its first bytes, not in its name. Folders are walked in order, one entry after the other, so
-that a million files take no more memory than ten. Not for what is in a report: `ssdlab.smart.formats` recognises that.
+A file's type is detected by its first bytes, not by its name. Folders are walked in order, one entry at a time, so that
+memory use does not grow with the number of files. `ssdlab.smart.formats` detects the format of the reports.
 """
 
 import bz2
@@ -27,7 +27,7 @@ _ZIP_MARK = b"PK\x03\x04"
 _MARKS = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 _START_BYTES = 512
 CONTENT_BYTES_MAX = 1 << 30
-"""A larger content is no report; what a small archive unpacks to is bounded by it too."""
+"""Larger content is not a report. The limit also bounds the memory for data unpacked from an archive."""
 
 _BROKEN = (
     tarfile.TarError,
@@ -40,23 +40,23 @@ _BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
-"""What the unpackers raise for damaged, cut and encrypted archives."""
+"""Exceptions that the unpackers raise for damaged, truncated and encrypted archives."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file that may hold reports. `data` is None for a file that its reader opens; `failed` says what went
-    wrong in an archive."""
+    """A file that possibly contains reports. `data` is None if `read` has to open the file; `failed` is the error, if
+    any."""
 
     name: str
     path: Path | None = None
     data: bytes | None = None
     stamp: str = ""
-    """Changes with the file."""
+    """Changes when the file changes."""
     failed: str | None = None
 
     def read(self) -> bytes:
-        """Raises InputError, which names it."""
+        """The content. Raises InputError, with the name, if it cannot be read."""
         if self.failed:
             raise InputError(f"{self.name}: {self.failed}")
         if self.data is not None:
@@ -69,7 +69,7 @@ class Content:
 
 
 def found(places: list[str]) -> Iterator[Content]:
-    """All files in the places, in order. InputError for a place that is not there."""
+    """All files in the places, in order. Raises InputError for a place that does not exist."""
     for place in places:
         if place == "-":
             yield from _unpacked("standard input", io.BytesIO(sys.stdin.buffer.read()), "")
@@ -98,7 +98,7 @@ def _in_folder(folder: Path) -> Iterator[Content]:
 
 
 def _of_file(path: Path, name: str) -> Iterator[Content]:
-    """A file as it is, to be opened by its reader; or what an archive holds."""
+    """The file itself, not yet opened, or the contents of an archive."""
     try:
         status = path.stat()
         stamp = f"{status.st_size}-{status.st_mtime_ns}"
@@ -119,7 +119,7 @@ def _is_packed(start: bytes) -> bool:
 
 
 def _unpacked(name: str, file: IO[bytes], stamp: str, depth: int = 0) -> Iterator[Content]:
-    """What is in a file that may be packed, twice at most (`reports.tar.gz` in a zip)."""
+    """The contents of a file, unpacked at most twice (`reports.tar.gz` in a zip)."""
     start = file.read(_START_BYTES)
     file.seek(0)
     try:

@@ -1,4 +1,4 @@
-"""What is said of one drive, as one flat row of plain values: what it counts, how long it lasts, what is wrong."""
+"""One drive as a flat row of plain values: its counters, its expected life, and its concerns."""
 
 import math
 
@@ -15,7 +15,7 @@ _FAILING_NAMED = 3
 
 
 def row_of(reading: Reading, source: str) -> Row:
-    """A drive by one report of it; `source` says where the report is from."""
+    """The row of a drive from one report. `source` is the origin of the report."""
     waf = lifetime_waf.of(reading)
     host_bytes = _fits(reading.host.bytes) if reading.host else None
     row = {
@@ -59,7 +59,7 @@ def row_of(reading: Reading, source: str) -> Row:
 
 
 def between(before: Row, after: Row) -> Row:
-    """The drive of two rows, the later one at the pace between them; the later row alone where there is no pace."""
+    """The row of a drive with two reports: the later row, with the write rate between the reports if it is known."""
     days = _days(before, after)
     written = _risen(before, after, "host_bytes")
     row = after | {"reports": before["reports"] + after["reports"]}
@@ -70,7 +70,7 @@ def between(before: Row, after: Row) -> Row:
 
 
 def order(row: Row) -> tuple[float, float]:
-    """By which the reports of a drive come one after the other."""
+    """The sort key of a drive's reports in chronological order."""
     return (row["time_s"] or 0, row["power_on_hours"] or 0)
 
 
@@ -97,7 +97,7 @@ def _life(expected: Life) -> Row:
 
 
 def _days(before: Row, after: Row) -> float | None:
-    """By the clock of the reports, or by the drive's hours where a report has none."""
+    """Days between two reports, by their timestamps or else by power-on hours; None if neither is later."""
     for name, seconds in (("time_s", 1), ("power_on_hours", 3600)):
         if before[name] is not None and after[name] is not None and after[name] > before[name]:
             return float((after[name] - before[name]) * seconds / 86400)
@@ -116,19 +116,20 @@ def _recent_waf(before: Row, after: Row, written: int) -> Interval | None:
 
 
 def _risen(before: Row, after: Row, name: str) -> int | None:
-    """None where it is not known, or fell, as after a reset."""
+    """The increase of a column, or None if it is not known or negative, as after a reset."""
     if before[name] is None or after[name] is None or after[name] < before[name]:
         return None
     return int(after[name] - before[name])
 
 
 def _interval(name: str, interval: Interval | None) -> Row:
-    """An end that nothing bounds is null."""
+    """Columns of an interval. An infinite bound becomes None."""
     ends = (interval.value, interval.low, interval.high) if interval else (None, None, None)
     value, low, high = (end if end is not None and math.isfinite(end) else None for end in ends)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def _fits(value: int | None) -> int | None:
-    """Counters of NVMe have 128 bits; one that passes 63 is no count of anything that happened."""
+    """The value if it is below 2^63, otherwise None. NVMe's counters have 128 bits, but a larger value is not a real
+    count."""
     return value if value is not None and value < 1 << 63 else None

@@ -1,6 +1,6 @@
-"""An HTTP server with the drives' metrics, read again at an interval, so that a scrape never waits for a drive.
+"""An HTTP server for the drives' metrics. It reads the drives periodically, so that a scrape never waits for a drive.
 
-It has no access control: it answers everyone who can reach its address, by default this machine alone.
+It has no access control: it answers every client that can reach its address, by default only this machine.
 """
 
 import signal
@@ -23,10 +23,10 @@ Read = Callable[[], tuple[list[Row], list[Unread]]]
 
 
 class Exporter:
-    """Reads in a thread of its own and answers with what it read last."""
+    """Reads the drives in a background thread and serves the metrics of the last reading."""
 
     def __init__(self, address: tuple[str, int], read: Read, interval_seconds: float) -> None:
-        """Listens at once. InputError where it cannot."""
+        """Starts listening. Raises InputError if this fails."""
         self._read = read
         self._interval_seconds = interval_seconds
         self._ended = threading.Event()
@@ -43,11 +43,11 @@ class Exporter:
 
     @property
     def text(self) -> bytes:
-        """What a scrape is answered."""
+        """The current response to a scrape."""
         return self._text
 
     def run(self, on_ready: Callable[[], None] = lambda: None) -> None:
-        """Answers until SIGTERM or SIGINT, or `stop`."""
+        """Serves until SIGTERM, SIGINT or `stop`."""
         before = (
             {number: signal.signal(number, lambda *_: self.stop()) for number in (signal.SIGTERM, signal.SIGINT)}
             if threading.current_thread() is threading.main_thread()
@@ -68,11 +68,11 @@ class Exporter:
                 signal.signal(number, handler)
 
     def stop(self) -> None:
-        """From any thread or signal handler."""
+        """Ends `run`. Can be called from any thread or signal handler."""
         self._ended.set()
 
     def refresh(self) -> None:
-        """Reads all drives once. A failure leaves the drives out and is counted."""
+        """Reads all drives once. Drives that cannot be read are left out and counted."""
         started = time.monotonic()
         rows, self.unread = self._read()
         own = (
@@ -118,4 +118,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """A scrape is nothing to tell."""
+        """Suppresses the log line of each scrape."""

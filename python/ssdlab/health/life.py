@@ -1,7 +1,7 @@
-"""How long a drive lasts at its own pace: from the part of its life that it has used, and what was written meanwhile.
+"""The remaining life of a drive, from the used part of its rated life and the data written meanwhile.
 
-The drive's own percentage counts what wears it, the write amplification included, so that neither a rating nor a number
-of cycles is needed. It has whole percents: a figure is given with what one percent more or less would make of it.
+The percentage that the drive reports includes write amplification, so that neither an endurance rating nor a number of
+cycles is needed. It is an integer: each figure has the bounds that follow from one percent more or less.
 """
 
 import math
@@ -16,27 +16,28 @@ DAYS_PER_YEAR = 365.25
 
 @dataclass(frozen=True)
 class Pace:
-    """What the host writes a day, and over how many days this was seen."""
+    """The host's writes per day, and the number of days over which they were measured."""
 
     host_bytes_per_day: float
     days: float
     between_reports: bool
-    """Between two reports rather than since the drive was new."""
+    """Whether it was measured between two reports rather than since the drive was new."""
 
 
 @dataclass(frozen=True)
 class Life:
-    """What cannot be said is None. An upper end may be infinite: below one percent nothing bounds it."""
+    """The expected life. Values that are not known are None. An upper bound can be infinite if used life is below 1
+    %."""
 
     total_bytes: Interval | None
-    """Host writes until all of the rated life is used, as this drive is used."""
+    """Host writes until the rated life is used, with the same wear per byte."""
     left_bytes: Interval | None
     years_left: Interval | None
-    """Of power-on time."""
+    """Power-on time until the rated life is used."""
 
 
 def pace_of(host_bytes: int | None, power_on_hours: int | None) -> Pace | None:
-    """Since the drive was new."""
+    """The mean pace since the drive was new, or None if it is not known."""
     if host_bytes is None or not power_on_hours:
         return None
     days = power_on_hours / 24
@@ -44,7 +45,7 @@ def pace_of(host_bytes: int | None, power_on_hours: int | None) -> Pace | None:
 
 
 def of(used_percent: int | None, host_bytes: int | None, power_on_hours: int | None, pace: Pace | None) -> Life:
-    """By the percentage that a drive has used after so many bytes and hours; from now on at `pace`."""
+    """The expected life of a drive that has used a percentage after these bytes and hours, and continues at `pace`."""
     if used_percent is None:
         return Life(None, None, None)
     left = _interval(used_percent, lambda used: max(100 - used, 0) / used if used > 0 else math.inf)
@@ -61,7 +62,7 @@ def of(used_percent: int | None, host_bytes: int | None, power_on_hours: int | N
 
 
 def _interval(used_percent: int, figure: Callable[[int], float]) -> Interval:
-    """A drive may round its percentage up or down."""
+    """The figure with bounds for one percent more or less, because a drive can round its percentage either way."""
     return Interval(figure(used_percent), figure(used_percent + 1), figure(used_percent - 1))
 
 

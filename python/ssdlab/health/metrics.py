@@ -1,7 +1,7 @@
 """Drives as metrics in Prometheus' text format: for node-exporter's textfile collector, or for `ssdlab export`.
 
-What smartctl_exporter has a name for keeps that name, so that its dashboards go on working; what nobody measures has
-one of its own, with its base unit at the end. All of a drive carry the label `device`.
+Metrics that smartctl_exporter has keep its names, so that its dashboards continue to work; other metrics have names
+that end in their base unit. All metrics of a drive have the label `device`.
 """
 
 import math
@@ -22,7 +22,8 @@ _SECONDS_PER_HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Metric:
-    """A name with its meaning, and what a drive's row says of it; None where the drive does not tell."""
+    """A metric with its name and help text. `value` computes it from a drive's row; None if the drive does not report
+    it."""
 
     name: str
     kind: str
@@ -32,7 +33,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Sample:
-    """A metric of nothing but the exporter itself."""
+    """A metric of the exporter itself."""
 
     name: str
     kind: str
@@ -115,12 +116,12 @@ _INFO = ("smartctl_device", "gauge", "Identity of the drive; always 1.")
 
 
 def write(path: Path, drives: pl.LazyFrame) -> None:
-    """The drives of a survey as a textfile, whole or not at all."""
+    """Writes the drives of a survey to a textfile, atomically."""
     write_atomically(path, text_of(drives.collect().to_dicts()))
 
 
 def text_of(rows: Sequence[Row], own: Iterable[Sample] = ()) -> str:
-    """All metrics of all drives."""
+    """The metrics of all drives, and those of the exporter (`own`)."""
     devices = _devices(rows)
     lines = [*_head(*_INFO), *(_info(device, row) for device, row in devices)]
     for metric in METRICS:
@@ -135,7 +136,7 @@ def text_of(rows: Sequence[Row], own: Iterable[Sample] = ()) -> str:
 
 
 def _devices(rows: Sequence[Row]) -> list[tuple[str, Row]]:
-    """Each with a name of its own: that of its device, or of the file that its report is from."""
+    """Rows with unique names: the device's name, or the name of the file that contains the report."""
     found: dict[str, Row] = {}
     for row in rows:
         name = row["source"].removeprefix("/dev/")

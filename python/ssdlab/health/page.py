@@ -1,4 +1,4 @@
-"""A survey as a page: how wear and write amplification spread over the drives, and those that matter most."""
+"""A survey as a page: the distribution of wear and write amplification, and the most important drives."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _WAF_SHOWN_MAX = 100.0
 
 
 def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
-    """`report.html` with its pictures, and `summary.json`; all or none."""
+    """Writes `report.html` with its charts, and `summary.json`; all or none."""
     figures = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
     whole = page.Page(
         title=found.finding(),
@@ -54,7 +54,7 @@ _MEANINGS = (
 
 
 def _table(rows: Sequence[Row], total: int) -> Markup:
-    # The notes come second, where they are seen without scrolling.
+    # The notes are the second column, where they are visible without scrolling.
     drive, *others = table.COLUMNS
     heads = [drive.heading, "notes", *(column.heading for column in others)]
     cells = [

@@ -1,7 +1,7 @@
-"""Many files of reports read by several processes, in the order in which they lie, as rows in Parquet parts.
+"""Reads many files of reports in several processes, in order, and yields their rows in parts, stored as Parquet.
 
-A part holds the rows of some hundred files, under a name that says which files and how they stood: a survey that was
-stopped finds its parts and reads the rest. No more than some parts are in memory at a time.
+A part holds the rows of up to 500 files. Its name depends on the files and their modification times, so that an
+interrupted survey finds its finished parts and reads only the rest. Only a few parts are in memory at a time.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ from ssdlab.smart.source import Report
 
 FILES_PER_PART = 500
 _BYTES_PER_PART = 32 << 20
-"""Of what comes out of archives, which goes to the workers by pipe."""
+"""Limit for data from archives, which is sent to the workers through pipes."""
 _ALONE_BELOW = 100
-"""So few files are read sooner than a process is started."""
+"""Fewer files than this are read faster than a process starts."""
 
 Tell = Callable[[int], None]
-"""Called with how many files have been read."""
+"""Called with the number of files read so far."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A file, or a report in it, that could not be read, and why."""
+    """A file, or a report in it, that could not be read, and the reason."""
 
     source: str
     reason: str
@@ -44,7 +44,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Part:
-    """What some files hold."""
+    """The rows of a group of files."""
 
     name: str
     files: int
@@ -53,7 +53,7 @@ class Part:
 
 
 def rows_of(content: Content) -> Iterator[Row | Unread]:
-    """What one file says. Nothing in a file ends the reading of others."""
+    """The rows of one file. Errors become `Unread` entries, so that they do not stop the survey."""
     try:
         for number, report in enumerate(formats.recognised(content.read(), content.name)):
             source = content.name if number == 0 else f"{content.name}#{number + 1}"
@@ -64,16 +64,16 @@ def rows_of(content: Content) -> Iterator[Row | Unread]:
     except InputError as error:
         yield Unread(content.name, _without(content.name, error))
     except Exception as error:
-        # One report in a million that nobody foresaw must not cost the others.
+        # An unexpected error in one report must not stop the survey of the others.
         yield Unread(content.name, f"could not be read, a bug in ssdlab: {type(error).__name__}: {error}")
 
 
 def parts(
     contents: Iterator[Content], workers: int, is_there: Callable[[str], bool], tell: Tell | None = None
 ) -> Iterator[Part]:
-    """Reads the files and yields their parts in order; a part of which `is_there` says so is neither read nor yielded.
+    """Reads the files and yields their parts in order. Parts for which `is_there` returns true are skipped.
 
-    With more than one of `workers` they are processes of their own, and none is left, however this ends.
+    With more than one worker, files are read in worker processes, which have ended when this generator ends.
     """
     batches = _batches(contents)
     first = next(batches, None)
@@ -86,7 +86,7 @@ def parts(
 
 
 def default_workers() -> int:
-    """One a processor that this process may use."""
+    """The number of processors that this process is allowed to use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -175,7 +175,7 @@ def _without(source: str, error: InputError) -> str:
 
 
 def device_rows(names: list[str]) -> Iterator[Row | Unread]:
-    """Rows of devices (`/dev/nvme0n1`), asked through smartctl and nvme-cli."""
+    """Rows of devices (`/dev/nvme0n1`), read through smartctl and nvme-cli."""
     for name in names:
         try:
             found = safety_health.read(safety.locate(Path(name)))

@@ -1,4 +1,4 @@
-"""Simulated drives at work, mounted, served or on a live page, for the same metrics as real ones."""
+"""Simulated drives that are mounted, served or on a live page, as rows for the same metrics as real drives."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from ssdlab.smart import reading
 
 
 def rows() -> list[Row]:
-    """Of all that this user has at work. One that ends meanwhile is left out."""
+    """Rows of all running simulated drives of this user. A drive that ends meanwhile is left out."""
     found = []
     for path in sorted(path for path in runtime_folder().iterdir() if path.suffix in (SERVED, LIVE)):
         with contextlib.suppress(OSError, RunFailed, InputError):

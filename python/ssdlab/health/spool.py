@@ -1,7 +1,7 @@
-"""The rows of a survey on disk, a Parquet file a part, and what is asked of all of them together.
+"""The rows of a survey on disk, one Parquet file per part, and queries over all of them.
 
-Rows come from the parts as they are asked for: a survey of a million reports takes no more memory than one of a
-thousand, but for the drives that have several reports.
+Queries read rows from the parts as needed: memory use does not grow with the number of reports, except for drives that
+have several reports.
 """
 
 from collections.abc import Iterator
@@ -35,21 +35,21 @@ SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(_COUNTS, pl.Int64()),
     **dict.fromkeys(_FIGURES, pl.Float64()),
 }
-"""The columns of a survey. `unread` is the reason of what could not be read, and null for drives."""
+"""The columns of a survey. `unread` is the reason why a report could not be read, and null for drives."""
 _BATCH = 10_000
 
 
 class Spool:
-    """Parts in a folder; those that were used in this survey count."""
+    """Parts in a folder. Only parts that were used in this survey are queried."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes the folder."""
+        """Creates the folder if needed."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._used: list[Path] = []
 
     def has(self, name: str) -> bool:
-        """Whether the part was kept by an earlier survey; it then counts in this one."""
+        """Whether an earlier survey stored the part. If so, the part is included in this survey."""
         path = self._path(name)
         if not path.exists():
             return False
@@ -57,7 +57,7 @@ class Spool:
         return True
 
     def put(self, part: Part) -> None:
-        """Keeps a part, whole or not at all."""
+        """Stores a part atomically."""
         path = self._path(part.name)
         unread = [{"source": each.source, "unread": each.reason} for each in part.unread]
         partial = path.with_suffix(".partial")
@@ -66,17 +66,17 @@ class Spool:
         self._used.append(path)
 
     def rows(self) -> pl.LazyFrame:
-        """All of them, a report each."""
+        """All rows, one per report."""
         if not self._used:
             return frame_of([]).lazy()
         return pl.scan_parquet(sorted(self._used), schema=SCHEMA)
 
     def unread(self) -> pl.LazyFrame:
-        """What could not be read: `source` and `unread`."""
+        """Files and reports that could not be read: `source` and `unread`."""
         return self.rows().filter(pl.col("unread").is_not_null()).select("source", "unread")
 
     def drives(self) -> pl.LazyFrame:
-        """A row a drive. Reports of one model and serial number are of one drive, at the pace between them."""
+        """One row per drive. Reports with equal model and serial number are combined, with the pace between them."""
         rows = self.rows().filter(pl.col("unread").is_null()).drop("unread")
         keys = ["model", "serial"]
         several = (
@@ -93,12 +93,12 @@ class Spool:
 
 
 def frame_of(rows: list[Row]) -> pl.DataFrame:
-    """Rows as a frame with all columns; what a row lacks is null."""
+    """A frame with all columns; missing values are null."""
     return pl.DataFrame({name: [row.get(name) for row in rows] for name in SCHEMA}, schema=SCHEMA)
 
 
 def unread_of(frame: pl.DataFrame) -> list[Unread]:
-    """The unread files of a frame with `source` and `unread`."""
+    """Converts a frame with `source` and `unread` to `Unread` entries."""
     return [Unread(source, reason) for source, reason in frame.select("source", "unread").iter_rows()]
 
 

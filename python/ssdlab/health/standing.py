@@ -1,4 +1,4 @@
-"""Where a drive's write amplification stands among others: of its model, or else of its maker, by the atlas."""
+"""Compares a drive's write amplification with drives of its model, or else of its maker, from the atlas."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -10,7 +10,7 @@ from ssdlab.atlas.distributions import Atlas, Distribution
 from ssdlab.atlas.makers import maker_of
 
 _DRIVES_MIN = 10
-"""Fewer drives of a model say little of it."""
+"""The least number of drives for a comparison."""
 COLUMNS: dict[str, pl.DataType] = {
     "waf_share_below": pl.Float64(),
     "waf_compared_with": pl.Int64(),
@@ -25,8 +25,8 @@ class _Standing(TypedDict):
 
 
 def with_standing(drives: pl.LazyFrame, atlas: Atlas | None = None) -> pl.LazyFrame:
-    """Adds the share of the drives in the atlas that have a lower WAF, of how many, and of which; null where there is
-    none to compare."""
+    """Adds the share of comparable drives in the atlas that have a lower WAF, their number, and a description of them;
+    null without comparable drives."""
     known = atlas or distributions.shipped()
 
     def standing(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""A survey in a few figures, and the drives that matter most."""
+"""The key figures of a survey, and the most important drives."""
 
 from dataclasses import dataclass
 from typing import TypedDict
@@ -9,7 +9,7 @@ from ssdlab.health.concerns import LEVELS
 from ssdlab.health.drive import Row
 
 _SPREAD_OF = 10
-"""A spread of fewer drives says nothing."""
+"""The least number of drives for which the spread is given."""
 
 
 class SummaryJson(TypedDict):
@@ -26,25 +26,25 @@ class SummaryJson(TypedDict):
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of drives, and the spread of write amplification where it is known."""
+    """Counts of drives, and the spread of write amplification if it is known."""
 
     drives: int
     disks: int
     by_level: dict[str, int]
     with_counters: int
-    """Drives that count both the host's and the NAND writes."""
+    """Drives that count both host and NAND writes."""
     implausible: int
     waf_percentiles: dict[int, float]
-    """10, 50 and 90, of drives that have been written at least once over; empty where there are none."""
+    """Percentiles 10, 50 and 90 of drives with at least one full drive write; empty if there are none."""
     unread: int
 
     def finding(self) -> str:
-        """How many drives are in which urgent state, such as "12 drives: 1 failing, 2 attention"."""
+        """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 attention"."""
         bad = [f"{self.by_level[level]:,} {level}" for level in reversed(LEVELS[2:]) if self.by_level.get(level)]
         return f"{_count(self.drives, 'drive')}: {', '.join(bad) or 'no drive needs attention'}"
 
     def sentence(self) -> str:
-        """The finding, the spread of write amplification, and what could not be read."""
+        """The finding, the spread of write amplification, and the number of unread files."""
         said = self.finding()
         if self.waf_percentiles and self.with_counters >= _SPREAD_OF:
             low, middle, high = (self.waf_percentiles[percent] for percent in (10, 50, 90))
@@ -56,7 +56,7 @@ class Summary:
         return f"{said}."
 
     def to_dict(self) -> SummaryJson:
-        """As in `summary.json`."""
+        """The summary as in `summary.json`."""
         return {
             "drives": self.drives,
             "hard_disks": self.disks,
@@ -69,7 +69,7 @@ class Summary:
 
 
 def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
-    """The figures of a survey."""
+    """Computes the figures of a survey."""
     waf, settled = pl.col("waf"), ~pl.col("waf_is_early")
     figures = drives.select(
         pl.len().alias("drives"),
@@ -93,14 +93,14 @@ def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
 
 
 def gravest(drives: pl.LazyFrame, most: int) -> list[Row]:
-    """The most important drives: failing first, then those that are worn most."""
+    """The most important drives: by state, failing first, then by wear."""
     rank = pl.col("level").replace_strict({level: -place for place, level in enumerate(LEVELS)}, return_dtype=pl.Int64)
     numbered = drives.with_row_index("row")
     order = numbered.select("row", rank.alias("rank"), "used_percent", "waf").sort(
         ["rank", "used_percent", "waf"], descending=[False, True, True], nulls_last=True, maintain_order=True
     )
     chosen = order.select("row").head(most).collect(engine="streaming")
-    # Fetched apart: a million rows sorted whole take most of a gigabyte.
+    # Fetched separately: sorting a million complete rows takes most of a gigabyte.
     rows = numbered.filter(pl.col("row").is_in(chosen["row"].implode())).collect(engine="streaming")
     return chosen.join(rows, on="row", how="left", maintain_order="left").drop("row").to_dicts()
 

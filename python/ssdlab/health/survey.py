@@ -1,4 +1,4 @@
-"""From places to drives: reports found, read, kept and brought together. One call serves commands, atlas and fleet."""
+"""Finds, reads, stores and combines the reports in places, as drives. Used by commands, atlas and fleet."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,10 @@ from ssdlab.health.spool import Spool
 def surveyed(
     places: Sequence[str], *, workers: int | None = None, kept: Path | None = None, tell: Tell | None = None
 ) -> Iterator[Spool]:
-    """The reports in files, folders and archives, or of devices; `kept` holds the parts for the next call.
+    """Yields the reports in files, folders and archives, or of devices. `kept` is a folder that keeps the parts for the
+    next call.
 
-    InputError when a place is not there, or when nothing in them could be read.
+    Raises InputError if a place does not exist, or if nothing in the places could be read.
     """
     devices = [place for place in places if is_device(place)]
     files = [place for place in places if place not in devices]
@@ -41,12 +42,13 @@ def _of_devices(names: list[str]) -> Part:
 
 
 def is_device(place: str) -> bool:
-    """Whether it is a drive rather than a file with reports."""
+    """Whether the place is a drive rather than a file with reports."""
     try:
         mode = Path(place).stat().st_mode
     except OSError:
         return False
-    # A controller such as /dev/nvme0 is a character device; a terminal or /dev/stdin is none of ours.
+    # A controller such as /dev/nvme0 is a character device; other character devices, such as a terminal, are not
+    # drives.
     return S_ISBLK(mode) or (S_ISCHR(mode) and Path(place).name.startswith("nvme"))
 
 

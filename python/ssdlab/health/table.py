@@ -1,4 +1,4 @@
-"""Drives as a table that fits the terminal, and what is to be known of them below it."""
+"""Drives as a table that fits the terminal, followed by their concerns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ssdlab.terminal import show
 _MISSING = "-"
 _YEARS_SHOWN_MAX = 50
 _SAID_IN_FULL_OF = 5
-"""Of more drives the gravest concern alone is said."""
+"""For more drives than this, only the gravest concern is printed."""
 _STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "fine": "green"}
 
 
@@ -27,12 +27,12 @@ class _Column:
 
 
 def name_of(row: Row) -> str:
-    """The model, or what a report without one is from."""
+    """The model, or the source's file name if the report has no model."""
     return str(row["model"] or row["source"].rsplit("/", 1)[-1])
 
 
 def waf_text(row: Row) -> str:
-    """The figure; a word where there is none that can be believed."""
+    """The WAF as text, with a question mark if doubtful; `implausible` or `-` if there is no reliable figure."""
     if row["waf_is_implausible"]:
         return "implausible"
     if row["waf"] is None:
@@ -42,7 +42,7 @@ def waf_text(row: Row) -> str:
 
 
 def years_text(row: Row) -> str:
-    """Years left; above a bound only that it is many."""
+    """Years left as text; above a limit only the limit."""
     years, low = row["years_left"], row["years_left_low"]
     if years is None:
         return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
@@ -50,7 +50,7 @@ def years_text(row: Row) -> str:
 
 
 def standing_text(row: Row) -> str:
-    """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty where the atlas knows too few."""
+    """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty without a comparison."""
     if row["waf"] is None or row["waf_compared_with"] is None:
         return ""
     share, count = row["waf_share_below"], row["waf_compared_with"]
@@ -77,17 +77,17 @@ COLUMNS = (
     _Column("spare", _percent("spare_percent")),
     _Column("state", lambda row: row["level"], justify_left=True),
 )
-# What a narrow terminal does without.
+# Columns that a narrow terminal omits, in this order.
 _LEFT_OUT_FIRST = ("writes left", "NAND", "spare", "written", "size")
 
 
 def printed(rows: Sequence[Row], console: Console) -> None:
-    """The table, and below it the sentences on each drive of it that has any."""
+    """Prints the table, followed by the sentences on each drive that has any."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for column in COLUMNS:
         table.add_column(column.heading, justify="left" if column.justify_left else "right")
     for row in rows:
-        # Text, not markup: a drive's words are not to be interpreted.
+        # Text, not markup: strings from a drive must not be interpreted.
         cells = [Text(column.text(row)) for column in COLUMNS]
         cells[-1].stylize(_STYLES[row["level"]])
         table.add_row(*cells)

@@ -1,4 +1,4 @@
-"""What leaving a part of a drive unpartitioned would have made of its write amplification and life: an inference."""
+"""Estimates a drive's write amplification and life if a part of its capacity had been left unpartitioned."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ LEFT_EMPTY = (0.07, 0.14, 0.28)
 
 @dataclass(frozen=True)
 class WhatIf:
-    """With a share of the capacity left empty: ranges, since why a drive amplifies is not known."""
+    """The effect of leaving a share of the capacity empty. Results are ranges, because the cause of the drive's write
+    amplification is not known."""
 
     left_empty: float
     waf: float
-    """As it is."""
+    """The current write amplification."""
     waf_low: float
     waf_high: float
     years_more_low: float | None
-    """At the drive's own pace; None where that is not known."""
+    """At the drive's pace; None if it is not known."""
     years_more_high: float | None
     zipf_theta: float | None
-    """The skew of writes that explains the figure; None where none does."""
+    """The skew of writes that explains the figure; None if no skew does."""
 
     def sentence(self) -> str:
         """`28 % unpartitioned would give 1.5 to 1.9 instead of 3.9, and 4.2 to 6.0 more years.`"""
@@ -35,7 +36,7 @@ class WhatIf:
 
 
 def over_provisioning_of(capacity_bytes: int) -> float:
-    """What a drive has if its flash is the next power of two GiB, as most have that say it."""
+    """Over-provisioning of a drive whose flash is the next power of two in GiB, as on most drives that state it."""
     flash_bytes = 1 << 30
     while flash_bytes <= capacity_bytes:
         flash_bytes *= 2
@@ -43,9 +44,10 @@ def over_provisioning_of(capacity_bytes: int) -> float:
 
 
 def of(row: Row, over_provisioning: float | None = None, left_empty: Sequence[float] = LEFT_EMPTY) -> list[WhatIf]:
-    """Of a drive's row; empty where its write amplification is not known, or leaves nothing to save.
+    """The effects for a drive's row; empty if its write amplification is not known or cannot be reduced.
 
-    The drive's recent write amplification counts where two reports tell it. `over_provisioning` is the drive's own.
+    The recent write amplification is used if two reports give it. `over_provisioning` is that of the drive, estimated
+    from its capacity if None.
     """
     waf = row["recent_waf"] or row["waf"]
     if waf is None or row["reduces_data"] or not row["capacity_bytes"]:

@@ -1,7 +1,7 @@
-"""A model of a drive from outside: experiments on a black box, and the drive file that explains what they show.
+"""Builds a model of a drive from the outside: experiments on a black box, and a drive file that explains the results.
 
-A `box.Box` takes jobs and gives completed requests; nothing here knows what is inside. `boxes/` makes one of a
-simulated drive, of a real device or of a file. `experiments/` has a file each: what is asked of the box, what it shows,
-and how far the value may be off. `identify.py` carries them out in order, `drive.py` makes the drive file, `output.py`
-the files and the report.
+A `box.Box` runs jobs and returns completed requests; no code here has access to its interior. `boxes/` wraps a
+simulated drive, a real device or a file as a box. Each file in `experiments/` is one experiment: the requests that it
+sends, the values that it infers, and their possible error. `identify.py` runs the experiments in order, `drive.py`
+builds the drive file, `output.py` writes the files and the report.
 """

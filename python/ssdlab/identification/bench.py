@@ -1,4 +1,4 @@
-"""What an experiment works with: the box, what earlier experiments found, and how much may be written."""
+"""The working environment of an experiment: the box, the results of earlier experiments, and the write limit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from ssdlab.identification.evidence import Inferred, Number, Outcome, Picture, U
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be done to the drive."""
+    """Limits on the use of the drive."""
 
     write_bytes: int
-    """Over all experiments."""
+    """Bytes that all experiments together are allowed to write."""
     seconds: float | None = None
     read_only: bool = False
 
 
 @dataclass
 class Bench:
-    """One experiment at work; what it finds gathers in `outcome`."""
+    """A running experiment. Its results are collected in `outcome`."""
 
     name: str
     box: Box
     known: Mapping[str, Inferred]
-    """By key, from the experiments before."""
+    """Values inferred by earlier experiments, by key."""
     facts: Mapping[str, Any]
-    """What the experiments before measured, by name."""
+    """Measurements of earlier experiments, by the experiment's name."""
     write_bytes: int
-    """What this experiment may write."""
+    """Bytes that this experiment is allowed to write."""
     before: Sequence[Written] = ()
-    """What was written before it."""
+    """Jobs of earlier experiments that wrote to the drive."""
     outcome: Outcome = field(default_factory=Outcome)
 
     @property
@@ -52,11 +52,12 @@ class Bench:
 
     @property
     def written_bytes(self) -> int:
-        """By this experiment so far."""
+        """Bytes that this experiment has written so far."""
         return sum(each.written_bytes for each in self.outcome.written)
 
     def estimate(self, key: str) -> Estimate | None:
-        """A number that an earlier experiment, or this one, inferred."""
+        """The number that this or an earlier experiment inferred for a key, or None if it is missing, a word or a truth
+        value."""
         found = self.known.get(key) or next((each for each in self.outcome.inferred if each.key == key), None)
         if found is None or isinstance(found.value, str | bool):
             return None
@@ -67,12 +68,12 @@ class Bench:
         return None if found is None else found.value
 
     def infer(self, key: str, found: Estimate, *, whole: bool = False) -> None:
-        """Notes a number; `whole` for keys that count."""
+        """Records a number. `whole` rounds it to an integer, for keys that count."""
         cast: Callable[[float], Number] = round if whole else _significant
         self.outcome.inferred.append(Inferred(key, cast(found.value), cast(found.low), cast(found.high), self.name))
 
     def choose(self, key: str, choice: str | bool) -> None:
-        """Notes a word."""
+        """Records a word or a truth value."""
         self.outcome.inferred.append(Inferred(key, choice, choice, choice, self.name))
 
     def cannot_tell(self, key: str, reason: str) -> None:
@@ -83,7 +84,7 @@ class Bench:
 
 
 def _significant(value: float) -> float:
-    """Nobody measures more digits."""
+    """Rounds to six significant digits; measurements are not more exact."""
     return float(f"{value:.6g}")
 
 
@@ -93,13 +94,13 @@ class Experiment:
 
     name: str
     title: str
-    """What it asks, in a line."""
+    """A one-line description."""
     keys: Sequence[str]
-    """What it may tell."""
+    """Keys for which it can infer values."""
     run: Callable[[Bench], None]
     write_share: float
-    """The most that it writes, of the capacity."""
+    """The most that it writes, as a share of the capacity."""
     whole_drive: bool = False
-    """Whether it tells something only of a drive of which the host uses all, from a purged state on."""
+    """Whether it requires a whole drive, purged before the first experiment, of which the host uses all capacity."""
     needs: Callable[[Mapping[str, Inferred], Mapping[str, Any]], str | None] = lambda _known, _facts: None
-    """Why it would tell nothing after what is known; None where it would."""
+    """Returns the reason why it would infer nothing, given the known values and facts, or None if it can run."""

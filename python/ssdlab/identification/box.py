@@ -1,6 +1,6 @@
-"""The seam: a drive as a black box, which takes fio jobs and tells how long each request took. Nothing else is known.
+"""The interface to a drive as a black box, which runs fio jobs and returns the latency of each request.
 
-Whatever identifies a drive is given a `Box` and sees no drive file, specification or outcome of a simulation.
+All code that identifies a drive works with a `Box`, never with a drive file, specification or simulation outcome.
 """
 
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ class Completed:
 
     name: str
     seconds: float
-    """From the start of the job to its end."""
+    """Seconds from the start of the job to its end."""
     end_s: "Floats"
-    """When each request completed, since the start of the job."""
+    """The completion time of each request in seconds since the start of the job."""
     latency_us: "Floats"
     size_bytes: "Ints"
     offset_bytes: "Ints"
     written_bytes: int
     flush_us: float | None = None
-    """Mean latency of the flushes; None without any."""
+    """Mean latency of the flushes, or None if there were none."""
 
     @property
     def bytes_per_second(self) -> float:
@@ -38,35 +38,36 @@ class Completed:
 
 @dataclass(frozen=True)
 class Counters:
-    """What a drive says of itself through SMART, since it was made."""
+    """Byte counters that a drive reports through SMART, counted since its manufacture or, if simulated, its
+    creation."""
 
     host_written_bytes: int
     nand_written_bytes: int
 
 
 class Box(Protocol):
-    """A drive from outside."""
+    """A drive seen from the outside."""
 
     @property
     def capacity_bytes(self) -> int:
-        """What the host may use."""
+        """Bytes that the host can use."""
         ...
 
     @property
     def sector_bytes(self) -> int:
-        """The smallest request."""
+        """Size of the smallest request."""
         ...
 
     def run(self, sections: Sequence[str]) -> list[Completed]:
-        """Runs sections of a job file (`section`), in order. Raises RunFailed where the drive or fio fails."""
+        """Runs sections of a job file (see `section`), in order. Raises RunFailed if the drive or fio fails."""
         ...
 
     def counters(self) -> Counters | None:
-        """None where the drive does not tell."""
+        """The counters, or None if the drive does not report them."""
         ...
 
 
 def section(name: str, rw: str, block_bytes: int, depth: int = 1, *options: str, concurrent: bool = False) -> str:
-    """One job of a job file; with `concurrent` it runs at the same time as the one before."""
+    """One job of a job file. With `concurrent` it runs at the same time as the job before it."""
     lines = [f"[{name}]", *([] if concurrent else ["stonewall"]), f"rw={rw}", f"bs={block_bytes}", f"iodepth={depth}"]
     return "\n".join([*lines, *options]) + "\n"

@@ -1,9 +1,10 @@
-"""Policies and spare area, determined by simulation: which model repeats the write amplification that was measured.
+"""Determines policies and spare area by simulation: searches the model that reproduces the measured write
+amplification.
 
-All jobs that wrote to the drive run on each candidate, with the clock: buffers and pacing shift when garbage collection
-begins.
-The spare area of a candidate is what repeats the mean, within what the experiments left open; how the steps, uniform
-and skewed, then differ distinguishes the policies. Not for times, which the experiments determine more exactly.
+All jobs that wrote to the drive run on each candidate, including timing, because buffers and pacing change the moment
+when garbage collection begins. The spare area of a candidate is fitted to the mean write amplification, within the
+interval that the experiments left open. The remaining differences in the steps, uniform and skewed, distinguish the
+policies. Latencies are not fitted here: the experiments determine them more exactly.
 """
 
 from collections.abc import Sequence
@@ -26,23 +27,23 @@ NAME = "simulation"
 _VICTIMS = ("greedy", "fifo", "cost-benefit", "d-choices")
 _PLACEMENTS = ("host-gc-split", "single")
 _FITTED = 4
-"""Candidates whose spare area is fitted: those that come nearest with that of the first."""
+"""The number of candidates whose spare area is fitted: the first one, and those that fit best with its spare area."""
 _DISTINCT = 1.3
-"""How many times further off another choice must be for the best one to be reported."""
+"""The factor by which the error of the next best choice must exceed that of the best one before it is reported."""
 _TOLD_ERROR_MAX = 0.15
 _SPARE = (0.03, 0.6)
-"""Where the spare area is looked for when erases did not determine it."""
+"""Bounds of the spare area, as a share of the capacity, if erases did not determine it."""
 _SPARE_EXACT = 0.01
-"""As a share."""
+"""Relative tolerance of the fitted spare area."""
 _SPARE_SYSTEMATIC = 0.1
-"""What the model lacks beyond the policies, as a share of the spare area: from the blind drives 101 to 140."""
+"""Relative systematic error of the spare area from model errors other than the policies (blind drives 101 to 140)."""
 _KEYS = ("ftl.victim", "ftl.placement")
 _SPARE_KEY = "over_provisioning"
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A choice of policies, with the write amplification that it gives."""
+    """A choice of policies with the spare area, the resulting write amplification and its error."""
 
     victim: str
     placement: str
@@ -52,12 +53,13 @@ class _Candidate:
 
 
 def choose(found: Found) -> Outcome:
-    """What a simulation tells of a drive after its experiments; reasons, where it cannot."""
+    """Infers policies and spare area by simulation after the experiments, or gives the reasons why this is not
+    possible."""
     outcome = Outcome()
     measured = [waf for _, _, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
     why_not = _why_not(found, measured)
     if why_not is not None:
-        # What an experiment could not tell has its reason already.
+        # Keys that an experiment could not determine have a reason already.
         said = found.inferred.keys() | {each.key for each in found.undetermined}
         missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in said]
         outcome.undetermined += [Undetermined(key, why_not) for key in missing]
@@ -84,7 +86,7 @@ def choose(found: Found) -> Outcome:
 
 
 def nearest(found: Found) -> dict[str, str]:
-    """The policies that came nearest, determined or not, for a drive file; none where nothing was simulated."""
+    """The policies that fit best, determined or not, for a drive file; empty if nothing was simulated."""
     return dict(found.facts.get(NAME, {}).get("nearest", {}))
 
 
@@ -99,7 +101,7 @@ def _why_not(found: Found, measured: Sequence[float]) -> str | None:
 
 
 def _bounds(found: Found) -> tuple[float, float]:
-    """Where the spare area lies."""
+    """Bounds of the spare area, as a share of the capacity."""
     spare = found.inferred.get(_SPARE_KEY)
     if spare is None:
         return _SPARE
@@ -109,7 +111,7 @@ def _bounds(found: Found) -> tuple[float, float]:
 
 
 def _tell_spare(outcome: Outcome, fitted: Sequence[_Candidate]) -> None:
-    """That of the nearest candidate; the interval holds those of all that are about as near."""
+    """Records the spare area of the best candidate. The interval covers all candidates of similar error."""
     best = fitted[0]
     if best.error > _TOLD_ERROR_MAX:
         reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
@@ -134,7 +136,8 @@ def _tell(outcome: Outcome, key: str, word: str, best: _Candidate, others: Seque
 
 def _tried(found: Found, victim: str, placement: str, spare: float, measured: Sequence[float]) -> _Candidate:
     wafs = _wafs(found, victim, placement, spare, len(measured))
-    # From the start of the random writes on: when garbage collection begins shifts single steps, and not what it costs.
+    # Compares cumulative sums since the start of the random writes: the moment when garbage collection begins changes
+    # single steps, but not the total cost.
     pairs = list(zip(accumulate(wafs), accumulate(measured), strict=True))
     error = sqrt(sum(log(own / true) ** 2 for own, true in pairs) / len(pairs))
     return _Candidate(victim, placement, spare, wafs, error)
@@ -143,7 +146,7 @@ def _tried(found: Found, victim: str, placement: str, spare: float, measured: Se
 def _fitted(
     found: Found, victim: str, placement: str, bounds: tuple[float, float], measured: Sequence[float]
 ) -> _Candidate:
-    """The policies with the spare area that repeats the mean of the measurement."""
+    """The candidate of these policies whose spare area reproduces the mean of the measurement."""
     tried: dict[float, _Candidate] = {}
 
     def excess(log_spare: float) -> float:
@@ -151,14 +154,15 @@ def _fitted(
         return log(sum(each.wafs) / sum(measured))
 
     low, high = map(log, bounds)
-    # More spare area never costs more; a root within the bounds, or the end that comes nearest.
+    # More spare area never increases write amplification: the result is a root within the bounds, or the closer bound.
     if excess(low) > 0 > excess(high):
         brentq(excess, low, high, xtol=_SPARE_EXACT)
     return min(tried.values(), key=lambda each: each.error)
 
 
 def _wafs(found: Found, victim: str, placement: str, spare: float, count: int) -> list[float]:
-    """Write amplification of the last jobs, those of the random writes; far off where no drive comes of it."""
+    """Write amplification of the last `count` jobs, the random writes; 1000 for each if the values form no valid
+    drive."""
     changes = {"ftl.victim": victim, "ftl.placement": placement, "over_provisioning": spare}
     try:
         drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", changes).file)

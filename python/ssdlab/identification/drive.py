@@ -1,6 +1,6 @@
-"""What was inferred, as a drive file: every inferred value with its interval, every other one as what is usual.
+"""Builds a drive file from the inferred values with their intervals; all other values are typical ones.
 
-Not for choosing values: the experiments and the fit do that.
+Does not choose values: the experiments and the fit do.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ DERIVED = {
     "slc_cache_bytes": "data written in sequence to the empty drive until it becomes slow",
     "buffer_bytes": "writes that are taken into memory",
 }
-"""What is inferred besides keys of the drive file."""
+"""Inferred quantities that are not keys of the drive file, with descriptions."""
 
 _USUAL: JsonObject = {
     "nand.cell": "tlc",
@@ -41,14 +41,15 @@ _USUAL: JsonObject = {
     "ftl.reserve_erase_units": 2,
     "ftl.spare_area": "dynamic",
 }
-"""What a drive file needs and nothing shows; where its erase units are too few or too many, other pages in a block."""
+"""Typical values for keys that a drive file requires and no experiment determines. The number of pages in a block is
+replaced if it is not known (see `_blocks`)."""
 _OVER_PROVISIONING = 0.07
 _ERASE_UNITS_ABOUT = 400
 
 
 @dataclass(frozen=True)
 class Model:
-    """A drive file and the keys of it that are assumed."""
+    """A drive file and the keys whose values are assumed."""
 
     file: DriveFile
     assumed: tuple[str, ...]
@@ -57,7 +58,8 @@ class Model:
 def model_of(
     known: Mapping[str, Inferred], capacity_bytes: int, name: str, changes: Mapping[str, Any] | None = None
 ) -> Model:
-    """The drive file; `changes` are further values by key, as a fit tries them. RunFailed when it fits no drive."""
+    """The drive file from the known values. `changes` overrides values by key, for fits. Raises RunFailed if the values
+    form no valid drive."""
     found = {key: each.value for key, each in known.items() if "." in key}
     values = {**_USUAL, **found, **(changes or {})}
     spare = values.pop("over_provisioning", None)
@@ -75,7 +77,7 @@ def model_of(
             return Model(described(content), tuple(key for key in values if key not in found))
         if any(problem.kind != "spare-area" for problem in wrong):
             break
-        # Too little to work with: as many blocks more as it takes.
+        # The spare area is too small: adds blocks until it suffices.
         values["nand.blocks_per_plane"] += 1
         content = _content(name, values, known)
     try:
@@ -91,7 +93,7 @@ def _cache(values: JsonObject, known: Mapping[str, Inferred]) -> None:
 
 
 def _blocks(values: JsonObject, spare: float, *, assumed_pages: bool) -> None:
-    """As many blocks as the raw capacity takes; blocks of a usual number where their size is not known."""
+    """Sets the number of blocks to match the raw capacity, and the pages in a block if their number is assumed."""
     planes = values["nand.channels"] * values["nand.dies_per_channel"] * values["nand.planes_per_die"]
     row = planes * values["nand.page_bytes"]
     raw = values["ftl.user_bytes"] * (1 + spare)

@@ -1,8 +1,8 @@
 """Values with 90 % intervals, from repeated measurements.
 
-A host only ever adds time, so that what the drive takes is where the distribution of measured times begins: its low
-quantiles, extrapolated. How far chance moves these comes from a bootstrap; that the shape of the distribution is not
-known is a systematic part, the difference that two shapes make.
+A host only adds time, so the time that the drive itself takes is the lower end of the distribution of measured times,
+extrapolated from its low quantiles. The random error comes from a bootstrap. The unknown shape of the distribution adds
+a systematic error: the difference between two assumed shapes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,50 +14,50 @@ if TYPE_CHECKING:
     from ssdlab.identification.box import Floats
 
 _DEVIATIONS = 1.645
-"""Standard deviations of a normal distribution on either side that hold 90 %."""
+"""Half width of an interval that holds 90 % of a normal distribution, in standard deviations."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and where it lies with 90 % confidence."""
+    """A value with its 90 % interval."""
 
     value: float
     low: float
     high: float
 
     def clipped(self, low: float = 0.0) -> "Estimate":
-        """The same, nowhere below `low`."""
+        """The estimate with value and bounds limited to at least `low`."""
         return Estimate(max(self.value, low), max(self.low, low), max(self.high, low))
 
 
 def exactly(value: float) -> Estimate:
-    """A value without doubt."""
+    """A value without uncertainty."""
     return Estimate(value, value, value)
 
 
 def within(value: float, share: float) -> Estimate:
-    """A value that is known to a share of itself."""
+    """A value with a relative uncertainty of `share`."""
     return Estimate(value, value * (1 - share), value * (1 + share))
 
 
 _RESAMPLES = 400
 _LOW, _HIGH = 1.0, 4.0
-"""The percentiles that are extrapolated to the beginning."""
+"""The percentiles from which the lower end of the distribution is extrapolated."""
 _HOST_US, _HOST_SHARE = 5.0, 0.1
-"""A median further above the beginning than both together is the drive's own doing: pages of several speeds."""
+"""A median that exceeds the lower end by more than the sum of these is caused by the drive: pages of several speeds."""
 _SHAPE = 0.5
-"""The systematic part, of the distance between the two percentiles: a third is what the two shapes differ by from their
-mean; calibrated on the blind drives 101 to 140."""
+"""The systematic error, as a share of the distance between the two percentiles. Each of the two shapes differs by a
+third from their mean; one half is calibrated on the blind drives 101 to 140."""
 _FLOOR_US = 0.01
-"""Nothing is measured more exactly than so many microseconds, however equal the measurements."""
+"""The least uncertainty in microseconds, even if all measurements are equal."""
 
 
 def beginning(values: "Floats | Sequence[float]") -> Estimate:
-    """What repeated requests take without what the host adds, in microseconds.
+    """The time of repeated requests without the host's part, in microseconds.
 
-    The share of requests that a host delays by less than x grows as x where one cause is at work, and as its square
-    where two are; the value is the mean of both extrapolations. Where times spread further than a host spreads them,
-    the value is the median and the interval begins at the beginning.
+    The share of requests that a host delays by less than x grows linearly in x if there is one cause of delays, and
+    quadratically if there are two; the value is the mean of both extrapolations. If the times vary more than a host
+    explains, the value is the median and the interval starts at the lower end.
     """
     import numpy as np
     from scipy.stats import bootstrap
@@ -86,12 +86,12 @@ def beginning(values: "Floats | Sequence[float]") -> Estimate:
 
 
 def median(values: "Floats | Sequence[float]", *, of_host: bool = True) -> Estimate:
-    """The median of measured times; without `of_host` of what a host does not lengthen, such as rates."""
+    """The median of measured values. `of_host=False` is for values to which a host adds nothing, for example rates."""
     import numpy as np
 
     rising = np.sort(np.asarray(values, dtype=np.float64))
     count = len(rising)
-    # How many of so many values lie below the median is binomial, here by its normal approximation.
+    # The number of values below the true median is binomial; this is its normal approximation.
     half = _DEVIATIONS * sqrt(count) / 2
     first, last = max(0, floor(count / 2 - half) - 1), min(count - 1, ceil(count / 2 + half))
     low = float(rising[first])
@@ -101,7 +101,7 @@ def median(values: "Floats | Sequence[float]", *, of_host: bool = True) -> Estim
 
 
 def derived(function: Callable[..., float], *inputs: Estimate) -> Estimate:
-    """A function of independent estimates: their one-sided deviations, each alone, added in squares."""
+    """A function of independent estimates. The one-sided deviations caused by each input are added in squares."""
     values = [each.value for each in inputs]
     at = function(*values)
     below = above = 0.0

@@ -1,4 +1,4 @@
-"""What experiments give, as plain values to keep on disk: inferred values, pictures, what could not be determined."""
+"""The results of experiments as plain values that can be stored: inferred values, charts, undetermined keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ class UndeterminedJson(TypedDict):
 
 @dataclass(frozen=True)
 class Inferred:
-    """A value with its 90 % interval. `key` is one of the drive file, or derived (`DERIVED` of `drive.py`).
+    """A value with its 90 % interval. `key` is a key of the drive file or a derived one (`DERIVED` in `drive.py`).
 
-    `low` and `high` equal the value where it is a word or certain.
+    `low` and `high` equal the value if it is a word or certain.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Inferred:
     experiment: str
 
     def to_dict(self) -> InferredJson:
-        """As in `result.json`."""
+        """The value as an entry of `result.json`."""
         return {
             "key": self.key,
             "value": self.value,
@@ -56,13 +56,13 @@ class Undetermined:
     reason: str
 
     def to_dict(self) -> UndeterminedJson:
-        """As in `result.json`."""
+        """The key and the reason as an entry of `result.json`."""
         return {"key": self.key, "reason": self.reason}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The evidence for a mechanism. `finding` says what it shows."""
+    """A chart that shows the evidence for a mechanism. `finding` states the result."""
 
     name: str
     finding: str
@@ -71,14 +71,14 @@ class Picture:
     y_title: str
     curves: Sequence[Line]
     marks: Sequence[Marks] = ()
-    """What the model says, or where a step was found."""
+    """Points that the model predicts, or the place of a detected step."""
     log_x: bool = False
     log_y: bool = False
 
 
 @dataclass(frozen=True)
 class Written:
-    """Jobs that wrote, as they were run."""
+    """The text of jobs that wrote to the drive, and the bytes that they wrote."""
 
     jobs: str
     written_bytes: int
@@ -86,15 +86,15 @@ class Written:
 
 @dataclass
 class Outcome:
-    """What one experiment gave."""
+    """The results of one experiment."""
 
     inferred: list[Inferred] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     undetermined: list[Undetermined] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
-    """In their order, for a model to repeat."""
+    """In the order of execution, so that a model can repeat them."""
     seconds: float = 0.0
-    """On the clock of the drive."""
+    """Duration by the drive's clock."""
     facts: JsonObject = field(default_factory=dict)
     """Measurements that later experiments and the fit need, as plain JSON values."""
 

@@ -1,4 +1,4 @@
-"""The plan carried out on a box: experiments one after another, each with what those before it found."""
+"""Runs the planned experiments on a box, one after another, each with the results of those before it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,18 +14,18 @@ _LEFT_OUT = "its experiment was left out: it writes more than is allowed, or tak
 
 
 class Keeping(Protocol):
-    """Where outcomes are kept: `store.Store`."""
+    """Storage of outcomes, as implemented by `store.Store`."""
 
     def finished(self, name: str) -> Outcome | None:
-        """What is kept of an experiment; None where it is not finished."""
+        """The stored outcome of an experiment, or None if it has not finished."""
 
     def keep(self, name: str, outcome: Outcome) -> None:
-        """Keeps it, whole or not at all."""
+        """Stores the outcome atomically."""
 
 
 @dataclass
 class Found:
-    """All that the experiments gave."""
+    """The combined results of all experiments."""
 
     capacity_bytes: int
     inferred: dict[str, Inferred] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Found:
         return sum(each.written_bytes for each in self.written)
 
     def add(self, name: str, outcome: Outcome) -> None:
-        """What an experiment gave. Of two values of a key the later stands."""
+        """Adds the outcome of an experiment. A later value of a key replaces an earlier one."""
         self.inferred |= {each.key: each for each in outcome.inferred}
         self.pictures += outcome.pictures
         known = self.inferred.keys()
@@ -52,16 +52,17 @@ class Found:
 
 @dataclass(frozen=True)
 class Planned:
-    """An experiment with what it may write at most."""
+    """An experiment with the number of bytes that it is allowed to write."""
 
     experiment: Experiment
     write_bytes: int
 
 
 def plan(capacity_bytes: int, limits: Limits, *, whole_drive: bool = True) -> list[Planned]:
-    """The experiments that the limits allow, in order. What one needs to write whole, the next may lack.
+    """The experiments that the limits allow, in order.
 
-    Without `whole_drive` the box is only a part of a drive, such as a file.
+    Each receives all bytes it needs while any are left; a later experiment can receive fewer. Without `whole_drive` the
+    box is only a part of a drive, for example a file, and experiments that require a whole drive are left out.
     """
     left = 0 if limits.read_only else limits.write_bytes
     found = []
@@ -84,12 +85,12 @@ def identify(
     tell: Callable[[int, float, int], None] | None = None,
     seconds_max: float | None = None,
 ) -> Found:
-    """Carries the experiments out that are not finished yet.
+    """Runs the experiments that have not finished yet and returns the results of all.
 
-    `kept(name)` is called with an experiment's name before its outcome is stored, for a target that has to be found as
-    it was left; `tell` with the index of an experiment, the share done of it and the bytes written so far. No
-    experiment begins once those before have taken `seconds_max` of the drive's time. Raises RunFailed when a job fails,
-    KeyboardInterrupt on Ctrl-C; finished ones are in the store then.
+    `kept(name)` is called with an experiment's name before its outcome is stored, so that a target can save its state.
+    `tell` is called with the index of an experiment, its completed share and the bytes written so far. No experiment
+    starts after the earlier ones have used `seconds_max` of the drive's time. Raises RunFailed if a job fails and
+    KeyboardInterrupt on Ctrl-C; the outcomes of finished experiments are in the store then.
     """
     found = Found(box.capacity_bytes)
     for index, each in enumerate(planned):

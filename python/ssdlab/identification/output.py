@@ -1,4 +1,4 @@
-"""What an identification writes: `drive.toml`, `result.json`, `report.html`; and the printed table."""
+"""The output of an identification: `drive.toml`, `result.json`, `report.html`, and the printed table."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ DRIVE_FILE, PAGE_NAME = "drive.toml", "report.html"
 
 
 def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path, *, seed: int, line: str) -> list[str]:
-    """Writes all files or none. Gives their names, the page last."""
+    """Writes all files or none. Returns their names, the page last."""
     figures = [_figure(each) for each in found.pictures]
     with staged(directory) as place:
         (place / DRIVE_FILE).write_text(to_toml(model.file), encoding="utf-8")
@@ -38,7 +38,7 @@ def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path
 
 
 def print_table(found: Found, console: "Console") -> None:
-    """A row for each inferred value; below, what could not be determined and why."""
+    """Prints a row for each inferred value, followed by the values that could not be determined, with reasons."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("value", "inferred", "90 % interval", "experiment"):
         right = heading in ("inferred", "90 % interval")
@@ -53,7 +53,7 @@ def print_table(found: Found, console: "Console") -> None:
 
 
 def shown(value: object) -> str:
-    """A value as a reader takes it in."""
+    """A value formatted for readers."""
     match value:
         case bool():
             return str(value).lower()
@@ -69,7 +69,7 @@ def _interval(each: Inferred) -> str:
 
 
 def _ordered(found: Found) -> list[Inferred]:
-    """Derived values first, then keys by table."""
+    """Inferred values, derived ones first, otherwise sorted by key."""
     return sorted(found.inferred.values(), key=lambda each: (each.key not in DERIVED, each.key))
 
 

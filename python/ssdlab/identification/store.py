@@ -1,4 +1,4 @@
-"""The outcomes of finished experiments on disk, each written whole, so that an interrupted identification goes on."""
+"""Stores the outcomes of finished experiments on disk, each atomically, so that an interrupted run can be resumed."""
 
 import json
 import shutil
@@ -15,10 +15,14 @@ FOLDER, SCRATCH = "experiments", "scratch"
 
 
 class Store:
-    """A folder with a file for each experiment."""
+    """A folder with one file per experiment."""
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], *, resume: bool = False) -> None:
-        """`identity` says what is identified, and how. InputError when the folder holds another identification."""
+        """Opens the folder: empties it, or with `resume` keeps the outcomes in it.
+
+        `identity` describes the target and the settings. Raises InputError if `resume` is set and the folder holds no
+        experiments, or those of another identity.
+        """
         self.folder = folder / FOLDER
         known = self.folder / "of.json"
         if not resume:
@@ -36,15 +40,16 @@ class Store:
 
     @property
     def scratch(self) -> Path:
-        """For files of a job at work. A killed run leaves them there, and the next one takes them away."""
+        """Folder for temporary files of a running job. Files that a killed run leaves here are removed by the next
+        run."""
         return self.folder / SCRATCH
 
     def remove_scratch(self) -> None:
-        """At the end of a run."""
+        """Removes the temporary files; called at the end of a run."""
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def finished(self, name: str) -> Outcome | None:
-        """What is kept of an experiment; None where it is not finished."""
+        """The stored outcome of an experiment, or None if it has not finished."""
         file = self._file(name)
         return Outcome.from_dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 

@@ -1,6 +1,6 @@
-"""The live page: a drive at work, seen in a browser on this machine and changed while it runs.
+"""The live page: a running drive, shown in a browser on this machine and changed while it runs.
 
-`session` keeps drives at work. `workbench` is what the page steers: drives and workloads, written down as one growing
-job file, so that every session is a command line too. `guard` says who is answered, `server` answers, and `page/` is
-what the browser runs.
+`session` runs the drives. `workbench` is controlled by the page: drives and workloads, recorded as one growing job
+file, so that every session is also a command line. `guard` authorises requests, `server` answers them, and `page/` is
+the code in the browser.
 """

@@ -1,4 +1,4 @@
-"""One drive of a session: what it is, its commands, and what the page says of it."""
+"""One drive of a session: its specification, its jobs, and its status for the page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from ssdlab.live.theory import Theory
 from ssdlab.quantities import format_share
 from ssdlab.specification import Specification
 
-# A drive of so many units fills within seconds.
+# A drive with this number of units fills within seconds.
 _UNITS_TO_WATCH_MAX = 4_000_000
 _SCALES = (1, 4, 16, 64, 256)
 
 
 @dataclass
 class Bench:
-    """One drive of the session: what it is, and its commands."""
+    """One drive of the session, with its jobs so far."""
 
     choice: choices.DriveChoice
     drive: ResolvedDrive
@@ -30,7 +30,7 @@ class Bench:
 
 
 def resolve_to_watch(choice: choices.DriveChoice, settings: Mapping[str, str], scale: Fraction | None) -> ResolvedDrive:
-    """The drive at the scale, or without one at the largest that is quick to watch. Raises InputError."""
+    """The drive at the given scale, or else at the largest scale that is quick to watch. Raises InputError."""
     file = load(choice.name)
     if scale is not None:
         return resolve(file, over_provisioning=choice.op, settings=settings, scale=scale)
@@ -41,13 +41,13 @@ def resolve_to_watch(choice: choices.DriveChoice, settings: Mapping[str, str], s
         try:
             drive = resolve(file, over_provisioning=choice.op, settings=settings, scale=Fraction(1, divisor))
         except InputError:
-            # Its erase units would become too small.
+            # At this scale its erase units would be too small.
             break
     return drive
 
 
 def labels(benches: Sequence[Bench]) -> list[str]:
-    """What distinguishes drives, in few words."""
+    """Short labels that distinguish the drives."""
     names = [bench.drive.name for bench in benches]
     if len(set(names)) == len(names):
         return names
@@ -61,7 +61,7 @@ def labels(benches: Sequence[Bench]) -> list[str]:
 
 
 def drive_status(bench: Bench, label: str, partition_percent: int) -> DriveStatus:
-    """What the page shows of a drive apart from its figures; the host uses the first `partition_percent` of it."""
+    """The drive's status for the page, without its figures; the host uses the first `partition_percent` of it."""
     capacity = bench.drive.capacity
     partition_bytes = capacity.user_bytes * partition_percent // 100
     return {
@@ -83,7 +83,7 @@ def drive_status(bench: Bench, label: str, partition_percent: int) -> DriveStatu
         "physical_bytes": capacity.physical_bytes,
         "user_bytes": capacity.user_bytes,
         "over_provisioning": capacity.over_provisioning,
-        # As the host sees it that leaves the rest of the drive alone.
+        # The over-provisioning for a host that does not use the rest of the drive.
         "used_over_provisioning": capacity.physical_bytes / partition_bytes - 1,
         "endurance_cycles": bench.drive.endurance_cycles,
     }

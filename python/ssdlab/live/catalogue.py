@@ -1,4 +1,4 @@
-"""What the page can offer: drives, policies, job files, tours. Nothing here changes while the page is open."""
+"""The choices that the page offers: drives, policies, job files. They do not change while the page is open."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _OFFERED_POLICIES = ("victim", "placement")
 
 @dataclass(frozen=True)
 class ShippedJob:
-    """A job file that comes with ssdlab."""
+    """A job file shipped with ssdlab."""
 
     name: str
     summary: str
@@ -22,7 +22,7 @@ class ShippedJob:
 
 
 def shipped_jobs() -> dict[str, ShippedJob]:
-    """By name, without its suffix. The first line of each file, a comment, says what it is."""
+    """The job files by name without suffix. The first line of each file, a comment, is its summary."""
     folder = files("ssdlab.live").joinpath("jobs")
     found = {}
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -34,7 +34,7 @@ def shipped_jobs() -> dict[str, ShippedJob]:
 
 
 def job_named(name: str) -> ShippedJob:
-    """Raises InputError when there is none."""
+    """The job file of that name. Raises InputError if there is none."""
     jobs = shipped_jobs()
     if name not in jobs:
         raise InputError(f"{name!r} is not a job file of ssdlab{near(name, jobs)}; known: {', '.join(jobs)}")
@@ -42,7 +42,7 @@ def job_named(name: str) -> ShippedJob:
 
 
 def catalogue() -> Catalogue:
-    """As plain JSON values, for the page."""
+    """The catalogue as plain JSON values, for the page."""
     policies = json.loads(engine.native().policies())
     return {
         "drives": [_drive(name) for name in drives.names()],
@@ -62,7 +62,7 @@ def _drive(name: str) -> OfferedDrive:
 
 
 def page_files() -> dict[str, bytes]:
-    """What the browser runs, by name."""
+    """The files for the browser, by name."""
     folder = files("ssdlab.live").joinpath("page")
     return {file.name: file.read_bytes() for file in folder.iterdir() if Path(file.name).suffix in CONTENT_TYPES}
 

@@ -1,4 +1,4 @@
-"""What the page may ask for: each command a model, so that a wrong one is answered in words and changes nothing."""
+"""The commands of the page, each as a model, so that an invalid one is refused with a message and changes nothing."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ Views = Literal["valid", "erase_count", "age", "stream", "temperature"]
 VIEWS: tuple[Views, ...] = ("valid", "erase_count", "age", "stream", "temperature")
 
 DRIVES_MAX = 2
-# A job file is a page of text; more is refused before it is read.
+# A job file is a page of text; longer ones are refused before they are read.
 JOB_TEXT_CHARACTERS_MAX = 1 << 18
 
 
@@ -20,7 +20,7 @@ class _Model(BaseModel):
 
 
 class DriveChoice(_Model):
-    """A drive as the page names it. What is None is as in the drive's file."""
+    """A drive as the page specifies it. None means the value of the drive's file."""
 
     name: Annotated[str, Field(max_length=200)]
     op: Annotated[float, Field(ge=0, le=20)] | None = None
@@ -29,80 +29,80 @@ class DriveChoice(_Model):
 
 
 class Run(_Model):
-    """Go on, at the speed that is set."""
+    """Continue at the current speed."""
 
 
 class Pause(_Model):
-    """Stand still."""
+    """Stop the drives."""
 
 
 class Step(_Model):
-    """Issue so many requests and stand still."""
+    """Issue this number of requests, then stop."""
 
     requests: Annotated[int, Field(ge=1, le=10_000_000)] = 1
 
 
 class Speed(_Model):
-    """Requests a second on this machine's clock; None, in words "fastest": as fast as it goes."""
+    """Requests per second of wall-clock time; None or "fastest": as fast as possible."""
 
     requests_per_second: Annotated[float, Field(ge=1, le=1e9)] | Literal["fastest"] | None
 
 
 class Reset(_Model):
-    """New drives, with the workload that is running."""
+    """Replace the drives with new ones; the workload continues."""
 
 
 class SetWorkload(_Model):
-    """End what is running and go on with this."""
+    """End the current workload and continue with this one."""
 
     workload: Controls
 
 
 class ShippedJob(_Model):
-    """Start a job file that comes with ssdlab, by its name."""
+    """Start a job file shipped with ssdlab, by its name."""
 
     name: Annotated[str, Field(max_length=100)]
 
 
 class DroppedJob(_Model):
-    """Start a job file whose text the user dropped on the page."""
+    """Start a job file that the user dropped on the page."""
 
     name: Annotated[str, Field(max_length=255)]
     text: Annotated[str, Field(max_length=JOB_TEXT_CHARACTERS_MAX)]
 
 
 class Partition(_Model):
-    """The share of the drive that the host uses; what is behind it is trimmed."""
+    """The share of the drive that the host uses; the rest is trimmed."""
 
     percent: Annotated[int, Field(ge=30, le=100)]
 
 
 class Fill(_Model):
-    """Write the partition once in sequence, then go on as before."""
+    """Write the partition once sequentially, then continue with the previous workload."""
 
 
 class Drives(_Model):
-    """Other drives, new ones; two stand side by side."""
+    """Replace the drives with these new ones; two run in parallel."""
 
     drives: Annotated[list[DriveChoice], Field(min_length=1, max_length=DRIVES_MAX)]
 
 
 class Mark(_Model):
-    """Name this moment."""
+    """Give the current moment a name."""
 
     name: Annotated[str, Field(max_length=80)] = ""
 
 
 class CutPower(_Model):
-    """Stand still and tell what a loss of power would cost now; of a served drive the power is cut."""
+    """Stop and report the cost of a power loss at this moment; for a served drive, cut its power."""
 
 
 class PowerOn(_Model):
-    """The recovery has been shown; go on."""
+    """The page has shown the recovery; continue."""
 
 
 class Share(_Model):
-    """The session as a command line and its job file."""
+    """Return the session as a command line and its job file."""
 
 
 class Report(_Model):
@@ -110,14 +110,14 @@ class Report(_Model):
 
 
 class EraseUnit(_Model):
-    """One erase unit, down to its units."""
+    """Return the state of one erase unit, with its units."""
 
     drive: Annotated[int, Field(ge=0, lt=DRIVES_MAX)] = 0
     index: Annotated[int, Field(ge=0)]
 
 
 class View(_Model):
-    """What this page's pictures show; `frames` is off where the page has no picture."""
+    """What the pictures of this page show; `frames` is false if the page shows no picture."""
 
     by: Views = "valid"
     frames: bool = True
@@ -154,7 +154,7 @@ COMMANDS: dict[str, type[_Model]] = {
 
 
 def command(name: object, arguments: object) -> Any:
-    """The command so called with its arguments. Raises InputError that names what is wrong."""
+    """The command of that name with its arguments. Raises InputError, which names what is wrong."""
     model = COMMANDS.get(name) if isinstance(name, str) else None
     if model is None:
         raise InputError(f"{name!r} is not a command of the live page; known: {', '.join(COMMANDS)}")

@@ -1,4 +1,4 @@
-"""What each command of the page does. One place, so that a tour, a key and a button do the same."""
+"""Executes the commands of the page. A tour, a key and a button all use this module."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ssdlab.live.workbench import Workbench
 
 
 class Commands:
-    """Carries out commands on a workbench. Not to be called from two threads at a time."""
+    """Executes commands on a workbench. Not thread-safe."""
 
     def __init__(self, workbench: Workbench, reports: Reports, tours: dict[str, Tour]) -> None:
         self.workbench = workbench
@@ -19,7 +19,7 @@ class Commands:
         self._tours = tours
 
     def carry_out(self, command: Any) -> Any:
-        """Gives what the page is answered. Raises InputError and RunFailed."""
+        """Executes a command and returns the answer for the page. Raises InputError and RunFailed."""
         bench = self.workbench
         match command:
             case choices.Run():
@@ -66,7 +66,7 @@ class Commands:
         return None
 
     def _share(self) -> list[dict[str, str]]:
-        """For each drive the command line that gives the same figures, and its job file."""
+        """For each drive, the command line that reproduces the figures, and its job file."""
         with self.workbench.settled() as drives:
             return [
                 {

@@ -1,7 +1,7 @@
-"""One open page: what is sent to it, at the rate at which it takes it, and what it sends.
+"""One open page: the messages to it, at the rate at which it processes them, and those from it.
 
-Nothing queues up for a page that is slow or hidden: of pictures and figures only the newest waits, and of rows only
-where the page's own stand. A picture goes out once the one before the last was drawn.
+No messages queue up for a slow or hidden page: only the newest picture and figures wait, and of the rows only the
+position of the page is stored. A picture is sent when the one before the previous one has been drawn.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from ssdlab.live import choices
 from ssdlab.live.messages import Hello, Marks, Reply, Rested, SweepHello
 from ssdlab.live.samples import History
 
-# A page that asks more before it is answered is not ours.
+# A page with more unanswered requests is not from ssdlab.
 _ANSWERS_MAX = 64
 _MARKS_MAX = 256
-# How Starlette says that a page has left: at times as it is closed, at times as a socket that is no longer one.
+# Starlette reports a closed page as either of these errors.
 _GONE = (WebSocketDisconnect, RuntimeError)
 
 Answer = Callable[["Connection", Any], Awaitable[Any]]
 
 
 class Connection:
-    """A page. `offer_...` may be called at any time from the server's loop."""
+    """A page. The `offer_...` methods can be called at any time from the server's event loop."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.view = choices.View()
@@ -43,7 +43,7 @@ class Connection:
         self._awaited: set[int] = set()
 
     async def live(self, hello: Hello | SweepHello, answer: Answer) -> None:
-        """Until the page is closed. `hello` comes before all else; `answer` carries out what the page says."""
+        """Runs until the page is closed. `hello` is sent first; `answer` executes the commands from the page."""
         with contextlib.suppress(*_GONE):
             await self._socket.accept()
             await self._socket.send_text(json.dumps(hello))
@@ -57,7 +57,7 @@ class Connection:
                 await sender
 
     def offer_text(self, message: Reply | Rested) -> None:
-        """Something that must arrive, such as an answer."""
+        """Sends a message that must arrive, such as an answer."""
         self._texts.append(json.dumps(message))
         self._wake.set()
 
@@ -66,7 +66,7 @@ class Connection:
         self._wake.set()
 
     def offer_figures(self, text: str, histories: list[History]) -> None:
-        """New figures, and the rows that they belong to."""
+        """Sends new figures, and the rows that belong to them."""
         if histories is not self._histories:
             self._histories, self._known = histories, [(-1, 0)] * len(histories)
         self._figures = text
@@ -74,11 +74,11 @@ class Connection:
 
     @property
     def wants_pictures(self) -> bool:
-        """Whether the page has drawn what it was sent. One picture may be under way while another is drawn."""
+        """Whether the page can receive a picture: one can be in transit while another is drawn."""
         return self.view.frames and len(self._awaited) <= max(1, len(self._histories))
 
     def keep_marks(self, drive: int, marks: Marks) -> None:
-        """What was cleaned and moved since; it goes out with the next picture."""
+        """Collects the erase units cleaned and moved; they are sent with the next picture."""
         kept = self._marks.get(drive)
         victims, moves = (kept["victims"], kept["moves"]) if kept else ([], [])
         self._marks[drive] = {
@@ -97,13 +97,13 @@ class Connection:
         self._wake.set()
 
     def forget_pictures(self) -> None:
-        """Other drives are there now."""
+        """Discards pictures and marks after the drives were replaced."""
         self._pictures.clear()
         self._marks.clear()
         self._awaited.clear()
 
     async def _next_text(self) -> str | None:
-        """None when the page is gone, or speaks in bytes, which no page of ours does."""
+        """The next message; None if the page is closed or sends bytes, which pages of ssdlab never do."""
         try:
             return await self._socket.receive_text()
         except (KeyError, *_GONE):
@@ -123,7 +123,7 @@ class Connection:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            # Whoever is answered knows already what came of it.
+            # The status goes before the answers: a page that gets an answer must already know its effect.
             if self._status is not None:
                 status, self._status = self._status, None
                 await self._socket.send_text(status)
@@ -139,7 +139,7 @@ class Connection:
                 await self._socket.send_bytes(picture)
 
     def _new_rows(self) -> list[str]:
-        """What the page lacks of each history. The last row it has may have grown since."""
+        """Messages with the rows that the page lacks. The last row it has can have changed since, and is sent again."""
         messages = []
         for drive, history in enumerate(self._histories):
             epoch, count = self._known[drive]

@@ -1,4 +1,4 @@
-"""Counters of a drive at work as the page shows them: plain names, units in the names, rates worked out."""
+"""Converts the counters of a running drive for the page: plain names with units, and computed rates."""
 
 from ssdlab.engine.plain import Capacity
 from ssdlab.live.messages import Figures, FiguresShown, FiguresSince, LatencySince, Rank, SinceShown
@@ -6,7 +6,7 @@ from ssdlab.results.ledger import PARTS, Ledger
 
 
 def plain(raw: Figures) -> FiguresShown:
-    """From the JSON of `LiveDrive.figures`; `since` holds the growth since the previous time it was asked."""
+    """Converts the JSON of `LiveDrive.figures`; `since` contains the growth since the previous call."""
     user_bytes = raw["capacity"]["user_units"] * raw["capacity"]["mapping_unit_bytes"]
     whole = Ledger.from_outcome(raw["ledger"], raw["capacity"])
     return {
@@ -33,7 +33,7 @@ def _since(raw: FiguresSince, capacity: Capacity) -> SinceShown:
         "seconds": raw["simulated_seconds"],
         "requests": raw["requests"],
         "iops": raw["iops"],
-        # Those that became complete; without a clock nobody counts them.
+        # Completed requests; without a clock they are not counted.
         "reads": reads["count"] if reads else None,
         "writes": writes["count"] if writes else None,
         "read_bytes": ledger.host_read_bytes,

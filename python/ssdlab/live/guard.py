@@ -1,8 +1,8 @@
-"""Who is answered: the browser that was given the address with its token, on this machine, from the page itself.
+"""Authorises requests: only the browser that has the address with its token, on this machine, from the page itself.
 
-A web page of somebody else can make a browser send requests to this machine. It does not know the token; its requests
-carry its own origin; and where it has a name of its own point here (DNS rebinding), they carry that name as host. Each
-of these alone is enough to be refused, and a refusal gives no reason.
+Other web pages can make a browser send requests to this machine. They do not have the token; their requests have their
+own origin; and with a host name that resolves to this machine (DNS rebinding), requests have that name as host. Any of
+these is sufficient for a refusal, and a refusal gives no reason.
 """
 
 import hmac
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _TOKEN_BYTES = 24
 
-# No inline script or style, and nothing from elsewhere. Scripts set styles through properties, which this allows.
+# No inline scripts or styles, and nothing from elsewhere. Scripts can set styles through properties.
 _HEADERS = {
     b"content-security-policy": (
         b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
@@ -29,15 +29,15 @@ _HEADERS = {
 
 
 def new_token() -> str:
-    """A token that nobody guesses, fit for an address."""
+    """A token that cannot be guessed, usable in an address."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 class Guard:
-    """Lets through to an application what came to `/TOKEN/...` at one of the authorities, from a page of the same."""
+    """Passes requests for `/TOKEN/...` at one of the authorities, from pages of the same origin, to an application."""
 
     def __init__(self, application: ASGIApp, token: str, authorities: Iterable[str]) -> None:
-        """`authorities` are HOST:PORT as browsers spell them in the header Host."""
+        """`authorities` are HOST:PORT as browsers write them in the header Host."""
         self._application = application
         self._token = token.encode()
         self._authorities = frozenset(authorities)
@@ -67,21 +67,21 @@ class Guard:
         if sum(name == b"host" for name, _ in headers) != 1 or named[b"host"] not in self._authorities:
             return False
         origin = named.get(b"origin")
-        # A browser always says where a socket is opened from; where it says so of a plain request, it must be here.
+        # Browsers always send the origin when they open a socket; for other requests it must match if present.
         if origin is None and scope["type"] == "websocket":
             return False
         if origin is not None and origin != f"http://{named[b'host']}":
             return False
         if named.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
             return False
-        # Without the slash after it the page's own links would lead elsewhere.
+        # Without the slash behind it, relative links of the page would not work.
         token, slash, _ = str(scope["path"]).removeprefix("/").partition("/")
         return hmac.compare_digest(token.encode(), self._token) and bool(slash)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
-        # Closed before it was accepted: the browser sees a refused handshake.
+        # Closed before it is accepted: the browser sees a refused handshake.
         await send({"type": "websocket.close", "code": 1008})
     else:
         await Response(status_code=404)(scope, receive, send)

@@ -1,8 +1,8 @@
-"""The session as a job file: what the host has done so far, stage by stage, in fio's language.
+"""The session as a job file: the host's actions so far, stage by stage, in fio's language.
 
 Each change of the workload ends a stage and begins another. A stage that was ended early is written with `number_ios`,
-the requests that it had issued, so that `ssdlab run` of the text gives the drive that the page shows. What cannot be
-said as a section of a job file cannot happen on the page.
+the number of requests it had issued, so that `ssdlab run` of the text reproduces the drive shown on the page. The page
+therefore offers only actions that can be written as sections of a job file.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.jobfile import JobFile, Section, parse
 from ssdlab.workloads.jobs.table import BY_NAME
 
-# These say how much a job does; its count of requests says it better once it is known.
+# Options for the amount of a job; once the number of its requests is known, it replaces them.
 _AMOUNTS = ("loops", "io_size", "number_ios", "runtime", "time_based")
 _SOURCE = "session.fio"
 
@@ -28,7 +28,7 @@ class Written:
 
     @property
     def keys(self) -> list[str]:
-        """What its options are stored as once they are parsed."""
+        """The keys under which its options are stored after parsing."""
         return [BY_NAME[name].key for name, _ in self.options]
 
     def text(self, more: Sequence[tuple[str, str | None]] = ()) -> str:
@@ -39,37 +39,37 @@ class Written:
         return "\n".join(lines) + "\n"
 
     def cut(self, issued: int, scale: Fraction) -> "Written":
-        """The same for so many requests; a job file's counts are those of the full drive."""
+        """The section limited to this number of requests; counts in a job file are those of the full-size drive."""
         kept = tuple(option for option in self.options if option[0] not in _AMOUNTS)
         return Written(self.name, (*kept, ("io_size", "1p"), ("number_ios", str(round(issued / scale)))))
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One section of the session, the engine's job that it became, and what came of it."""
+    """One section of the session, the corresponding job of the engine, and its result."""
 
     section: Written
     job: int
-    """The place among the engine's jobs."""
+    """The index among the engine's jobs."""
     issued: int | None = None
-    """The requests that it has issued; None where it did all that it says."""
+    """The number of requests it has issued; None if it was not ended early."""
 
 
 @dataclass(frozen=True)
 class Journal:
-    """The stages of a session, oldest first, each a list of sections that belong together."""
+    """The stages of a session, oldest first, each a list of sections that run in parallel."""
 
     stages: tuple[tuple[Entry, ...], ...] = ()
 
     def appended(self, sections: Sequence[Written], first_job: int) -> "Journal":
-        """With a new stage, which begins when all before it has ended; the engine's jobs from `first_job` on."""
+        """A journal with a new stage, which begins when all before it have ended; its jobs begin at `first_job`."""
         stage = tuple(Entry(section, first_job + place) for place, section in enumerate(sections))
         return Journal((*self.stages, stage))
 
     def settled(self, issued: Sequence[int | None]) -> "Journal":
-        """With the requests after which each of the engine's jobs was ended; None for one that did all, or had ended.
+        """A journal with the number of requests after which each of the engine's jobs was ended early, or None.
 
-        Jobs that are not in the list did not begin, and are left out.
+        Jobs that are not in the list have not begun, and are left out.
         """
         stages = (
             tuple(
@@ -82,7 +82,7 @@ class Journal:
         return Journal(tuple(stage for stage in stages if stage))
 
     def text(self, scale: Fraction) -> str:
-        """The job file. Its counts are those of the full drive, of which the session's has the share `scale`."""
+        """The text of the job file. Its counts are those of the full-size drive; `scale` is that of the session."""
         wall: tuple[tuple[str, None], ...] = (("stonewall", None),)
         texts: list[str] = []
         for stage in self.stages:
@@ -93,23 +93,23 @@ class Journal:
         return "\n".join(texts)
 
     def job_file(self) -> JobFile:
-        """What the engine is given of: all sections in full, so that each goes on until it is ended."""
+        """The job file for the engine: all sections in full, so that each continues until it is ended."""
         whole = (tuple(replace(entry, issued=None) for entry in stage) for stage in self.stages)
         return parse(Journal(tuple(whole)).text(Fraction(1)), _SOURCE)
 
     def last_jobs(self, user_bytes: int, *, seed: int, scale: Fraction) -> list[plain.Job]:
-        """The engine's jobs of the last stage on a drive of so many bytes, as they would be in the whole file.
+        """The engine's jobs of the last stage on a drive of `user_bytes`, as in the whole file.
 
-        A job's seed depends on its place in the file, which is why the whole of it is read.
+        A job's seed depends on its position in the file, so the whole file is resolved.
         """
         count = len(self.stages[-1])
         return self.job_file().resolve(user_bytes, seed=seed, scale=scale)[-count:]
 
 
 def written(text: str, source: str) -> list[Written]:
-    """The sections of a job file, each with all that holds for it, so that it means the same among others.
+    """The sections of a job file, each with all settings that apply to it, so that it can be moved to another file.
 
-    Raises InputError as the command line does, with `source` and the line. Clones become sections of their own.
+    Raises InputError as the command line does, with `source` and the line. Clones become separate sections.
     """
     sections: list[Written] = []
     for section in parse(text, source).sections:
@@ -127,7 +127,7 @@ def written(text: str, source: str) -> list[Written]:
 
 
 def _same(section: Section, alone: Written, source: str) -> None:
-    """Raises InputError where a section means something else once it stands alone, as a value merged from two lines."""
+    """Raises InputError if the separate section has another meaning, for example with a value merged from two lines."""
     again = parse(alone.text(), source).sections[0]
     for key in alone.keys:
         if again.settings[key].value != section.settings[key].value:
@@ -148,7 +148,7 @@ def _clones(section: Section, source: str) -> int:
 
 
 def _options(section: Section) -> tuple[tuple[str, str | None], ...]:
-    """What holds for a section, by fio's names. A watched job writes no logs, and its clones are sections."""
+    """The settings that apply to a section, by fio's names. Watched jobs write no logs, and clones become sections."""
     dropped = {"numjobs", "group_reporting", "new_group", "name"}
     settings = sorted(section.settings.values(), key=lambda setting: setting.order)
     named = [(BY_NAME[setting.raw.key].name, setting.raw.text) for setting in settings]

@@ -1,4 +1,4 @@
-"""The drives of a live page as `ssdlab export` reads them: their health, in the shape that a served drive gives it."""
+"""Provides the health of a live page's drives to `ssdlab export`, in the format of a served drive."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ssdlab.serving.watching import LIVE, answering
 
 @contextmanager
 def measurable(workbench: Workbench) -> Iterator[str | None]:
-    """Lets other processes of this user read the drives' health. Gives why not, where they cannot."""
+    """Lets other processes of this user read the drives' health. Yields None, or the reason why they cannot."""
     with answering(LIVE, lambda question: _answer(workbench, question)) as unseen:
         yield unseen
 
@@ -22,7 +22,7 @@ def measurable(workbench: Workbench) -> Iterator[str | None]:
 def _answer(workbench: Workbench, question: Question) -> bytes:
     if question != {"ask": "smart"}:
         raise ValueError(f"{question!r} is no question")
-    # Taken once, since the page may put other drives in their place meanwhile.
+    # Read once, because the page can replace the drives meanwhile.
     now, start = workbench.now, workbench.start
     drives = []
     for index, (bench, label) in enumerate(zip(now.benches, labels(now.benches), strict=True)):

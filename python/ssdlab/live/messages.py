@@ -1,6 +1,6 @@
-"""What drives at work tell, and what the page is told: the JSON of the live protocol, as `page/types.js` has it.
+"""The JSON messages of running drives and of the live protocol, whose types are also in `page/types.js`.
 
-What the native module gives (`Figures`, `Marks`, `EraseUnit`, `PowerLoss`) is described by
+The messages of the native module (`Figures`, `Marks`, `EraseUnit`, `PowerLoss`) are documented in
 `crates/engine/src/simulation/live/` and `crates/engine/src/ftl/picture.rs`.
 """
 
@@ -11,7 +11,7 @@ from ssdlab.results.ledger import Part
 
 
 class LatencySince(TypedDict):
-    """Of the requests that became complete between two looks."""
+    """The latencies of the requests that completed between two calls."""
 
     count: int
     mean_ns: float
@@ -21,7 +21,7 @@ class LatencySince(TypedDict):
 
 
 class FiguresSince(TypedDict):
-    """Between two looks."""
+    """The changes between two calls."""
 
     simulated_seconds: float | None
     requests: int
@@ -30,12 +30,12 @@ class FiguresSince(TypedDict):
     iops: float | None
     die_utilization: float | None
     read_latency: LatencySince | None
-    """None where nothing was read, or without a clock."""
+    """None if no reads completed, or without a clock."""
     write_latency: LatencySince | None
 
 
 class Figures(TypedDict):
-    """How a drive is at a moment: `LiveDrive.figures` and `Device.figures` of the native module."""
+    """The state of a drive at a moment: `LiveDrive.figures` and `Device.figures` of the native module."""
 
     simulated_seconds: float | None
     requests: int
@@ -48,18 +48,18 @@ class Figures(TypedDict):
 
 
 class Marks(TypedDict):
-    """What is open, and what was cleaned and moved since the previous look, the latest last."""
+    """The open erase units, and those cleaned and moved since the previous call, latest last."""
 
     open: list[tuple[int, str]]
-    """Erase unit and stream."""
+    """Pairs: (erase unit, stream)."""
     emptying: list[int]
     victims: list[int]
     moves: list[tuple[int, int, int]]
-    """From, to, units."""
+    """Triples: (from, to, units)."""
 
 
 class EraseUnit(TypedDict):
-    """One erase unit. A character of `units` a place: v live, s stale, . erased, p parity or a map page."""
+    """One erase unit. `units` has one character for each place: v live, s stale, . erased, p parity or a map page."""
 
     state: str
     stream: str | None
@@ -71,7 +71,7 @@ class EraseUnit(TypedDict):
 
 
 class PowerLoss(TypedDict):
-    """What a loss of power costs a drive."""
+    """The cost of a power loss for a drive."""
 
     power_loss_protection: bool
     torn_units: int
@@ -81,16 +81,16 @@ class PowerLoss(TypedDict):
 
 
 class PowerLossSteps(PowerLoss):
-    """Which part of the time goes into which step."""
+    """The cost of a power loss, with the time of each step."""
 
     checkpoint_ns: int
     scan_ns: int
     scanned_in_full: list[int]
-    """Erase units, in their order."""
+    """Erase units in ascending order."""
 
 
 class RecoveryStatus(TypedDict):
-    """A loss of power that is being shown."""
+    """A power loss that the page is showing."""
 
     number: int
     is_real: bool
@@ -102,13 +102,13 @@ Rank = Literal["p50", "p99", "p999"]
 
 
 class SinceShown(TypedDict):
-    """What a drive did since the previous figures."""
+    """The activity of a drive since the previous figures."""
 
     seconds: float | None
     requests: int
     iops: float | None
     reads: int | None
-    """Those that became complete; None without a clock."""
+    """Completed reads; None without a clock."""
     writes: int | None
     read_bytes: int
     written_bytes: int
@@ -120,7 +120,7 @@ class SinceShown(TypedDict):
 
 
 class FiguresShown(TypedDict):
-    """The figures of a drive as the page has them."""
+    """The figures of a drive in the format of the page."""
 
     simulated_seconds: float | None
     requests: int
@@ -138,7 +138,7 @@ class FiguresShown(TypedDict):
 
 
 class Expectation(TypedDict):
-    """Where theory's line is."""
+    """The position of theory's line."""
 
     value: float | None
     formula: str | None
@@ -146,7 +146,7 @@ class Expectation(TypedDict):
 
 
 class Choice(TypedDict):
-    """A drive as the page names it."""
+    """A drive as the page specifies it."""
 
     name: str
     op: float | None
@@ -155,7 +155,7 @@ class Choice(TypedDict):
 
 
 class Workload(TypedDict):
-    """The controls of a workload, as `ssdlab.workloads.controls.Controls`."""
+    """The controls of a workload; see `ssdlab.workloads.controls.Controls`."""
 
     kind: Literal["random", "sequential"]
     block_bytes: int
@@ -166,7 +166,7 @@ class Workload(TypedDict):
 
 
 class DriveStatus(TypedDict):
-    """What the page shows of a drive apart from its figures."""
+    """The status of a drive, without its figures."""
 
     label: str
     choice: Choice
@@ -186,7 +186,7 @@ class DriveStatus(TypedDict):
 
 
 class MomentStatus(TypedDict):
-    """A moment that the user named, on the axis of every drive."""
+    """A moment named by the user, with its position on the axis of every drive."""
 
     name: str
     host_written_bytes: list[int]
@@ -194,14 +194,14 @@ class MomentStatus(TypedDict):
 
 
 class TourPlace(TypedDict):
-    """Where in a tour the page stands."""
+    """The current position in a tour."""
 
     name: str
     step: int
 
 
 class Status(TypedDict):
-    """What the page shows in addition to the figures."""
+    """The status of the session, without the figures."""
 
     watched: str | None
     generation: int
@@ -221,19 +221,19 @@ class Status(TypedDict):
 
 
 class Reply(TypedDict):
-    """What came of a command of the page."""
+    """The answer to a command of the page."""
 
     type: Literal["reply"]
     id: object
-    """As the page said it."""
+    """The id from the command."""
     ok: NotRequired[bool]
     value: NotRequired[object]
     message: NotRequired[str]
-    """Why it was refused."""
+    """The reason for the refusal."""
 
 
 class Rested(TypedDict):
-    """The drives stood still while no page was open."""
+    """Sent after the drives stood still because no page was open."""
 
     type: Literal["rested"]
     seconds: float
@@ -267,23 +267,23 @@ class OfferedDrive(TypedDict):
 
 
 class Catalogue(TypedDict):
-    """What the page can offer."""
+    """The choices that the page offers."""
 
     drives: list[OfferedDrive]
     policies: dict[str, list[NamedSummary]]
-    """By the key of the drive file."""
+    """Policies by the key of the drive file."""
     jobs: list[NamedSummary]
 
 
 class SweepHello(TypedDict):
-    """What the page of a sweep receives first."""
+    """The first message to the page of a sweep."""
 
     type: Literal["hello"]
     version: str
 
 
 class Hello(Catalogue):
-    """What the page of drives receives first: all that it can offer."""
+    """The first message to the page of drives: all choices that it offers."""
 
     type: Literal["hello"]
     version: str
@@ -294,14 +294,14 @@ class Hello(Catalogue):
 
 
 class Report(TypedDict):
-    """A report that was saved: its folder, and its page as the browser finds it."""
+    """A saved report: its folder, and the path of its page for the browser."""
 
     folder: str
     page: str
 
 
 class SweepAxis(TypedDict):
-    """The horizontal axis; `names` where its values are none of numbers."""
+    """The horizontal axis; `names` is None if its values are numbers."""
 
     name: str
     names: list[str] | None
@@ -312,7 +312,7 @@ class SweepAxis(TypedDict):
 class SweepLine(TypedDict):
     name: str
     points: list[list[float]]
-    """Place along the axis, mean, least, most."""
+    """(position on the axis, mean, minimum, maximum)"""
 
 
 class SweepPanel(TypedDict):
@@ -326,12 +326,12 @@ class SweepFigure(TypedDict):
     name: str
     title: str
     word: str
-    """How its values are said; a function of `words.js`."""
+    """The format of its values: a function of `words.js`."""
     panels: list[SweepPanel]
 
 
 class Sweep(TypedDict):
-    """A sweep as far as it is kept."""
+    """A sweep with the results stored so far."""
 
     name: str
     description: str

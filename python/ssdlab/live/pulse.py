@@ -1,6 +1,7 @@
-"""What makes the page live: thirty times a second the pictures that pages wait for, ten times a second the figures.
+"""Sends updates to the pages: about thirty times per second the pictures, ten times per second the figures.
 
-Drives are asked here and nowhere else for what they counted since the last time; from a thread, as they may be at work.
+This is the only place that reads the drives' counters since the previous call. It uses a thread, because drives can be
+busy.
 """
 
 import asyncio
@@ -16,18 +17,18 @@ from ssdlab.live.picture import packed
 from ssdlab.live.samples import History, row_of
 from ssdlab.live.session_contract import Shown, Watchable
 
-# A little more than the thirty that reach the screen, as beats and the screen's own do not fall together.
+# Slightly more than the 30 that a screen shows, because the beats are not synchronised with it.
 PICTURES_PER_SECOND = 36
 BEATS_PER_FIGURES = 3
-# A page that is loaded again is gone for a moment only.
+# A page that is reloaded is closed only for a moment.
 _REST_SECONDS_MIN = 2.0
 
 
 class Pulse:
-    """Serves the connections in `connections` from the drives that are shown."""
+    """Sends updates from the shown drives to the pages in `connections`."""
 
     def __init__(self, shown: Watchable, on_rest: Callable[[], None] = lambda: None) -> None:
-        """`on_rest` is called when no page has been open for a while and the drives stand still."""
+        """`on_rest` is called when no page has been open for some time and the drives stand still."""
         self.connections: set[Connection] = set()
         self._on_rest = on_rest
         self._arrived = asyncio.Event()
@@ -44,7 +45,7 @@ class Pulse:
         self._last_figures = ""
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Runs until it is cancelled."""
         period = 1 / PICTURES_PER_SECOND
         next_beat = time.monotonic()
         while True:
@@ -55,7 +56,7 @@ class Pulse:
             await asyncio.sleep(max(0.002, next_beat - time.monotonic()))
 
     async def _rest(self) -> None:
-        """Until a page is opened nothing is simulated and nothing counted."""
+        """Stops the simulation and the counting until a page is opened."""
         self._arrived.clear()
         await asyncio.to_thread(self._shown.set_watched, False)
         start = time.monotonic()
@@ -64,16 +65,16 @@ class Pulse:
         except TimeoutError:
             self._on_rest()
             await self._arrived.wait()
-            # A drive that has not begun yet has not stood still for anyone.
+            # A drive that has not begun has not been interrupted.
             if self._requests_before:
                 for connection in self.connections:
                     connection.offer_text({"type": "rested", "seconds": time.monotonic() - start})
-        # The pause is no part of the rate.
+        # The pause is not part of the rate.
         self._asked_at = 0.0
         await asyncio.to_thread(self._shown.set_watched, True)
 
     async def beat(self) -> None:
-        """One beat: figures if it is time for them, then pictures for those that wait for one."""
+        """One beat: figures if they are due, then pictures for the pages that can receive one."""
         if self._beats % BEATS_PER_FIGURES == 0:
             await self._tell_figures()
         self._beats += 1
@@ -102,7 +103,7 @@ class Pulse:
                     connection.offer_picture(drive, self._number, message)
 
     def welcome(self, connection: Connection) -> None:
-        """A new page receives the present state at once."""
+        """Sends the current state to a new page immediately."""
         self.connections.add(connection)
         self._arrived.set()
         if self._status:
@@ -111,7 +112,7 @@ class Pulse:
             connection.offer_figures(self._last_figures, self._histories)
 
     def tell_status(self) -> None:
-        """Tells all pages what they do not know yet of the session's state."""
+        """Sends the session's status to all pages if it has changed."""
         status = json.dumps({"type": "status", **self._shown.status(), "expectations": self._expectations})
         if status != self._status:
             self._status = status
@@ -145,7 +146,7 @@ class Pulse:
             connection.offer_figures(self._last_figures, self._histories)
 
     def _note_rate(self, requests: int) -> None:
-        """Requests a second on this machine's clock, over all drives."""
+        """Computes the requests per second of wall-clock time, over all drives."""
         now = time.monotonic()
         if self._asked_at and requests >= self._requests_before:
             self._requests_per_second = (requests - self._requests_before) / (now - self._asked_at)
@@ -153,7 +154,7 @@ class Pulse:
 
 
 def _look(now: Shown, wanted: set[Views]) -> list[tuple[Marks, bytes, dict[Views, bytes]]]:
-    """Marks, states and what is to be drawn, of each drive."""
+    """For each drive: marks, states, and the cells of each wanted view."""
     session = now.session
     return [
         (session.marks(drive), session.cells(drive, "state"), {by: session.cells(drive, by) for by in wanted})
@@ -162,7 +163,7 @@ def _look(now: Shown, wanted: set[Views]) -> list[tuple[Marks, bytes, dict[Views
 
 
 def _count(now: Shown) -> list[tuple[FiguresShown, Expectation]]:
-    """The figures of each drive, and where theory's line is."""
+    """For each drive: the figures, and the position of theory's line."""
     counted: list[tuple[FiguresShown, Expectation]] = []
     for drive, theory in enumerate(now.theories):
         figures = live_figures.plain(now.session.figures(drive))

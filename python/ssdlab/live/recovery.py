@@ -1,7 +1,7 @@
-"""What a drive does once its power is back, step by step: what it lost, its checkpoint, the pages that it scans.
+"""The steps of a drive's recovery after a power loss: lost data, checkpoint, scanned pages.
 
-A session has no contents: its drive forgets nothing; the steps say what that moment would have cost, and the run goes
-on as it was, because no job file says a loss of power. A served drive really goes through it.
+The drives of a session lose no data, because a job file cannot contain a power loss: the steps show what it would have
+cost at that moment, and the run continues unchanged. A served drive really loses its power.
 """
 
 from dataclasses import dataclass
@@ -15,34 +15,33 @@ _FREE, _OPEN, _RETIRED = 0, 1, 5
 
 @dataclass(frozen=True)
 class Recovery:
-    """One loss of power, from when it is reported until the page has shown it."""
+    """One power loss, from its report until the page has shown it."""
 
     number: int
-    """Counts them, so that a page knows which it has shown."""
+    """A counter, from which a page can tell which ones it has shown."""
     is_real: bool
-    """Whether the drive went through it."""
+    """Whether the drive really lost its power."""
     goes_on: bool
-    """Whether the run goes on afterwards."""
+    """Whether the run continues afterwards."""
     drives: tuple[PowerLossSteps, ...]
 
     def plain(self) -> RecoveryStatus:
-        """For the page."""
+        """The status for the page."""
         return {"number": self.number, "is_real": self.is_real, "goes_on": self.goes_on, "drives": self.drives}
 
 
 def power_loss_steps(loss: PowerLoss, states: bytes, ages: bytes, nand: Nand) -> PowerLossSteps:
-    """The `PowerLoss` of `page/types.js`: the engine's figures, which part of the time goes into which step, and the
-    erase units that are scanned in full.
+    """`PowerLoss` of `page/types.js`: the engine's figures, the time of each step, and the erase units scanned in full.
 
-    Those are the ones that were filled last, which their ages tell; of each other one page is read. `states` and `ages`
-    are the drive's cells just before the power went.
+    Those are the most recently filled ones, by age; of each other one, one page is read. `states` and `ages` are the
+    drive's cells just before the power loss.
     """
     dies = nand["channels"] * nand["dies_per_channel"]
     scan_ns = min(loss["duration_ns"], round(loss["scanned_pages"] * mean_us(nand["read_us"]) * 1000 / dies))
     written = [unit for unit, state in enumerate(states) if state not in (_FREE, _RETIRED)]
     written.sort(key=lambda unit: (states[unit] != _OPEN, ages[unit]))
     pages_per_erase_unit = max(1, _pages_per_erase_unit(nand, len(states)))
-    # As the engine counts: all pages of these, one of each other.
+    # The inverse of the engine's count: all pages of these erase units, one page of each other.
     in_full = round((loss["scanned_pages"] - len(states)) / max(1, pages_per_erase_unit - 1))
     return {
         "power_loss_protection": loss["power_loss_protection"],

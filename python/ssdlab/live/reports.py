@@ -1,4 +1,4 @@
-"""A session saved as a report: the files of `ssdlab compare` and the job files that give the same figures again."""
+"""Saves a session as a report: the files of `ssdlab compare`, and the job files that reproduce the figures."""
 
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from ssdlab.live.share import command_line, job_file_name
 if TYPE_CHECKING:
     from ssdlab.live.workbench import Workbench
 
-# The report is a page of its own that holds its scripts and styles, and asks nothing of anyone.
+# The report is a separate page that contains its scripts and styles and makes no requests.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 _CONTENT_TYPES = {
     ".html": "text/html",
@@ -23,13 +23,13 @@ _DRIVE_WRITES_PER_DAY = 1.0
 
 
 class Reports:
-    """The reports of one page, in a folder each: 1, 2, ..."""
+    """The reports of one page, each in its own folder: 1, 2, ..."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def save(self, workbench: "Workbench") -> Report:
-        """Writes a report of the session so far. Gives its folder, and its page as the browser finds it."""
+        """Writes a report of the session so far. Returns its folder, and the path of its page for the browser."""
         from ssdlab.comparison import output
         from ssdlab.comparison.variant import Variant
 
@@ -55,7 +55,7 @@ class Reports:
         return {"folder": str(folder), "page": f"reports/{number}/{names[-1]}"}
 
     def read(self, path: str) -> tuple[bytes, str, str] | None:
-        """A file of a report with its type and its policy for the browser; None where there is none."""
+        """A file of a report, with its content type and its policy for the browser; None if it does not exist."""
         parts = PurePosixPath(path).parts
         if len(parts) != 2 or not parts[0].isdigit() or parts[1].startswith("."):
             return None

@@ -1,7 +1,7 @@
-"""What is drawn over time: a row for each short while of a run, in bounded number however long the run is.
+"""The rows of charts over time: one for each short interval, with a limited number for runs of any length.
 
-Rows hold amounts, not rates, so that neighbours can be joined exactly: requests, bytes and seconds add up. Of
-percentiles only a mean by requests can be had, as in the reports.
+Rows contain amounts, not rates, so that neighbours can be merged exactly: requests, bytes and seconds add up.
+Percentiles are merged as means weighted by requests, as in the reports.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ssdlab.results.ledger import PARTS
 
 PERCENTILES: tuple[Rank, ...] = ("p50", "p99", "p999")
 
-# At the end of the row's while.
+# Values at the end of the interval.
 _MOMENTARY = (
     "simulated_seconds",
     "host_written_bytes",
@@ -23,7 +23,7 @@ _MOMENTARY = (
     "erase_count_mean",
     "erase_count_max",
 )
-# In the row's while alone.
+# Values within the interval.
 _AMOUNTS = (
     "seconds",
     "requests",
@@ -47,13 +47,13 @@ class History:
     def __init__(self, rows_max: int = ROWS_MAX) -> None:
         self.rows: list[Row] = []
         self.epoch = 0
-        """Grows whenever older rows change, so that a reader knows to take all of them again."""
+        """Increases when older rows change; a reader must then read all rows again."""
         self._rows_max = rows_max
         self._whiles_per_row = 1
         self._whiles_in_last = 0
 
     def add(self, row: Row) -> bool:
-        """One more while. Says whether it began a row of its own; otherwise it has joined the last one."""
+        """Adds one interval. Returns whether it began a new row; otherwise it was merged into the last one."""
         if self._whiles_in_last and self._whiles_in_last < self._whiles_per_row:
             self.rows[-1] = joined(self.rows[-1], row)
             self._whiles_in_last += 1
@@ -71,7 +71,7 @@ class History:
 
 
 def joined(first: Sequence[float | None], second: Sequence[float | None]) -> Row:
-    """Two rows as one."""
+    """Merges two consecutive rows."""
     row: Row = []
     for index, name in enumerate(COLUMNS):
         before, after = first[index], second[index]
@@ -92,7 +92,7 @@ def _mean(*values: tuple[float | None, float | None]) -> float | None:
 
 
 def row_of(figures: FiguresShown, theory: float | None) -> Row:
-    """The row that figures (`ssdlab.live.figures`) make; `figures["since"]` is the while."""
+    """The row for figures (`ssdlab.live.figures`); `figures["since"]` is the interval."""
     since = figures["since"]
     erases = figures["erase_count"]
     values: dict[str, float | None] = {

@@ -1,6 +1,6 @@
-"""A drive that `ssdlab mount` or `ssdlab serve` has open in another process, seen from here.
+"""Access to a drive that `ssdlab mount` or `ssdlab serve` has open in another process.
 
-It can be looked at as the drives of a session can; what it executes is up to the programs that use it.
+It can be observed like the drives of a session; the programs that use it decide what it executes.
 """
 
 import contextlib
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 
 class WatchedDrive:
-    """One served drive. All calls may come from any thread; `drive` is always 0, as there is one.
+    """One served drive. All methods are thread-safe; `drive` is always 0, because there is only one.
 
-    They raise RunFailed when it is no longer served. What `figures` and `marks` tell since the previous call they tell
-    one watcher only.
+    The methods raise RunFailed when it is no longer served. Changes since the previous call of `figures` and `marks`
+    are reported to one caller only.
     """
 
     def __init__(self, socket_path: Path) -> None:
-        """Raises OSError when nobody answers there."""
+        """Connects to the drive. Raises OSError if no process answers."""
         self._asked = Asked(socket_path)
         self.description: ServedDescription = self._ask_json({"ask": "description"})
 
     def figures(self, drive: int = 0) -> Figures:
-        """Counters and their growth since the previous call, as `Device.figures` of the native module."""
+        """Counters and their growth since the previous call; see `Device.figures` of the native module."""
         figures: Figures = self._ask_json({"ask": "figures"})
         return figures
 
     def cells(self, drive: int, by: "_CellsBy") -> bytes:
-        """One byte an erase unit, as `Device.cells`."""
+        """One byte for each erase unit; see `Device.cells`."""
         return self._ask({"ask": "cells", "by": by})
 
     def marks(self, drive: int = 0) -> Marks:
-        """What is open and what was cleaned and moved since the previous call, as `Device.marks`."""
+        """The open erase units, and those cleaned and moved since the previous call; see `Device.marks`."""
         marks: Marks = self._ask_json({"ask": "marks"})
         return marks
 
     def erase_unit(self, drive: int, index: int) -> EraseUnit:
-        """One erase unit, as `Device.erase_unit`. Raises InputError when the drive has none such."""
+        """One erase unit; see `Device.erase_unit`. Raises InputError if the index is out of range."""
         erase_unit: EraseUnit = self._ask_json({"ask": "erase-unit", "index": index})
         return erase_unit
 
@@ -56,11 +56,11 @@ class WatchedDrive:
         return statistics
 
     def command(self, line: str) -> None:
-        """What may be written to `control`, such as `power-cut`. Raises InputError when it is no command."""
+        """Sends a command that could be written to `control`, such as `power-cut`. Raises InputError if unknown."""
         self._ask({"ask": "command", "line": line})
 
     def close(self) -> None:
-        """Looks no longer."""
+        """Closes the connection."""
         self._asked.close()
 
     def _ask_json(self, question: Question) -> Any:
@@ -71,9 +71,9 @@ class WatchedDrive:
 
 
 def watched(place: str | None = None) -> WatchedDrive:
-    """The drive that is served at a folder or an address, or the only one that this user serves.
+    """The drive served at a folder or an address; None: the only drive that this user serves.
 
-    Raises InputError with what there is.
+    Raises InputError, which lists the served drives, if none or several match.
     """
     found: list[WatchedDrive] = []
     others: list[str] = []
@@ -95,7 +95,7 @@ def watched(place: str | None = None) -> WatchedDrive:
 
 
 def _same_path(served_at: str, place: str) -> bool:
-    """A folder by another name, a socket by its path."""
+    """Whether both name the same folder or socket, through links or by the path of the socket."""
     path = str(Path(place).absolute())
     with contextlib.suppress(OSError):
         path = str(Path(place).resolve())
@@ -112,7 +112,7 @@ def _served() -> list[WatchedDrive]:
         try:
             drives.append(WatchedDrive(path))
         except ConnectionRefusedError:
-            # Its process was killed.
+            # The serving process was killed.
             path.unlink(missing_ok=True)
         except (OSError, RunFailed):
             continue

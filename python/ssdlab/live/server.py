@@ -1,6 +1,6 @@
-"""The web server of the live page: the page's files, one socket a page, the reports that were saved.
+"""The web server of the live page: its files, one socket for each page, and the saved reports.
 
-Only the loopback interface of this machine is listened on, and `guard` decides who is answered.
+It listens only on the loopback interface; `guard` authorises the requests.
 """
 
 import asyncio
@@ -30,37 +30,37 @@ from ssdlab.live.reports import Reports
 from ssdlab.report.theme import css_variables
 
 LOOPBACK = "127.0.0.1"
-# A message of a page: a job file at most.
+# The longest message of a page: a job file.
 _MESSAGE_BYTES_MAX = 4 * choices.JOB_TEXT_CHARACTERS_MAX
 _PAGES_MAX = 16
 
 
 class Shown(Protocol):
-    """What pages are about: a session, a served drive, a sweep."""
+    """The subject of the pages: a session, a served drive, a sweep."""
 
     def close(self) -> None: ...
 
 
 class Beating(Protocol):
-    """What reports that to the pages, from the server's loop."""
+    """Sends updates to the pages, from the server's event loop."""
 
     connections: set[Connection]
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Runs until it is cancelled."""
         ...
 
     def welcome(self, connection: Connection) -> None:
-        """A new page receives the present state at once."""
+        """Sends the current state to a new page immediately."""
         ...
 
     def tell_status(self) -> None:
-        """After a command: sends to all pages what they do not know yet."""
+        """Called after a command: sends the status to all pages if it has changed."""
         ...
 
 
 def _in_a_line(record: logging.LogRecord) -> bool:
-    """What a client sent that is no request and no frame is its fault, and no reason to show where we noticed."""
+    """Logs an error on one line: invalid requests and frames are the client's errors, so a traceback does not help."""
     if record.exc_info:
         error = record.exc_info[1]
         record.msg = f"{record.getMessage()} ({type(error).__name__}: {error})".replace("\n", " ")
@@ -69,7 +69,7 @@ def _in_a_line(record: logging.LogRecord) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Ends in order however often Ctrl-C is pressed; uvicorn's own would be torn out of its loop by the second."""
+    """Shuts down in order even if Ctrl-C is pressed repeatedly; uvicorn's own server is interrupted by the second."""
 
     was_interrupted = False
 
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
 
 
 class LiveServer:
-    """Serves what is shown until it is stopped."""
+    """Serves `shown` until it is stopped."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class LiveServer:
         reports: Reports | None = None,
         port: int = 0,
     ) -> None:
-        """Listens at once, on a free port if none is named, and answers in `run`. OSError when that cannot be.
+        """Listens immediately, on a free port if `port` is 0, and answers in `run`. Raises OSError if it cannot listen.
 
-        `carry_out` does what a command of a page says, from a thread, one at a time; `hello` is what pages receive
-        first; `index` names the page.
+        `carry_out` executes a command of a page, in a thread, one at a time; `hello` is the first message to pages;
+        `index` is the name of the page.
         """
         self.shown = shown
         self._carry_out = carry_out
@@ -133,9 +133,10 @@ class LiveServer:
                 server_header=False,
                 ws="websockets-sansio",
                 ws_max_size=_MESSAGE_BYTES_MAX,
-                # Compressing pictures costs more than sending them within a machine.
+                # Compressing pictures takes longer than sending them within a machine.
                 ws_per_message_deflate=False,
-                # Within a machine a page that is gone is gone at once; one that is only slow must not be cut off.
+                # Within a machine the end of a connection is detected immediately, and slow pages must not be
+                # disconnected.
                 ws_ping_interval=None,
                 limit_concurrency=4 * _PAGES_MAX,
                 timeout_graceful_shutdown=1,
@@ -143,7 +144,7 @@ class LiveServer:
         )
 
     def run(self, on_ready: Callable[[], None] = lambda: None) -> None:
-        """Answers until Ctrl-C, which comes out of this call as KeyboardInterrupt, or `stop`."""
+        """Answers until `stop` is called, or until Ctrl-C, which is raised as KeyboardInterrupt."""
         self._on_ready = on_ready
         try:
             self._server.run(sockets=[self._listener])
@@ -153,16 +154,16 @@ class LiveServer:
             raise KeyboardInterrupt
 
     def stop(self) -> None:
-        """From any thread."""
+        """Stops the server; can be called from any thread."""
         self._server.should_exit = True
 
     def close(self) -> None:
-        """Ends the session; after `run`."""
+        """Ends the session. Call it after `run`."""
         self.shown.close()
 
     @property
     def pages(self) -> int:
-        """How many are open."""
+        """The number of open pages."""
         return len(self._pulse.connections)
 
     def _application(self) -> Starlette:
@@ -186,13 +187,13 @@ class LiveServer:
         )
 
     def _stop_on_failure(self, beating: "asyncio.Task[None]") -> None:
-        """A pulse that broke would leave pages that look alive."""
+        """Stops the server if the pulse fails, because pages would otherwise seem to be live."""
         if not beating.cancelled() and beating.exception() is not None:
             self.failure = beating.exception()
             self.stop()
 
     failure: BaseException | None = None
-    """What broke, after `run` has returned."""
+    """The error that stopped the server, after `run` has returned; None without one."""
 
     async def _send_file(self, request: Request) -> Response:
         name = request.path_params["name"] or self._index
@@ -223,7 +224,7 @@ class LiveServer:
             self._pulse.connections.discard(connection)
 
     async def _answer(self, connection: Connection, said: Any) -> None:
-        """Carries out one command and answers it: `{"id", "do", "with"}`."""
+        """Executes one command `{"id", "do", "with"}` and sends the answer."""
         said = said if isinstance(said, dict) else {}
         reply: Reply = {"type": "reply", "id": said.get("id")}
         try:
@@ -232,7 +233,7 @@ class LiveServer:
                 connection.view = command
                 value = None
             else:
-                # One after the other, whichever page they come from.
+                # One command at a time, from all pages.
                 async with self._changing:
                     value = await asyncio.to_thread(self._carry_out, command)
             reply["ok"], reply["value"] = True, value

@@ -1,4 +1,4 @@
-"""The parts of the live page put together: what is shown, what a page may ask of it, the server."""
+"""Combines the parts of the live page: what it shows, its commands, the server."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,11 +30,10 @@ def live_server(
     is_running: bool,
     on_rest: Callable[[], None] = lambda: None,
 ) -> LiveServer:
-    """A server that listens already, for a session that runs or stands still. `folder` gets the reports.
+    """A server for a session, which already listens. `folder` is for the reports.
 
-    While no page is open the drives stand still; `on_rest` is called when they do.
-
-    Raises InputError for a drive that cannot be, or a port that is taken.
+    While no page is open the drives stand still; `on_rest` is called when they stop. `tour` is the tour to begin with;
+    without one, `is_running` starts the drives. Raises InputError for an invalid drive, or a port that is in use.
     """
     workbench = Workbench(start, Session)
     workbench.set_watched(False)
@@ -53,9 +52,9 @@ def live_server(
 
 
 def watching_server(place: str | None, *, port: int) -> LiveServer:
-    """A server that listens already, for the drive that another process serves at a place, or the only one.
+    """A server, which already listens, for the drive that another process serves at `place`; None: the only one.
 
-    Raises InputError where none is served there, or a port is taken.
+    Raises InputError if none is served there, or the port is in use.
     """
     watching = Watching(watched(place))
     try:
@@ -66,11 +65,11 @@ def watching_server(place: str | None, *, port: int) -> LiveServer:
 
 
 def sweep_server(file: str, place: str | None, *, port: int) -> LiveServer:
-    """A server that listens already, for the sweep of a file, which runs elsewhere and keeps its results at `place`.
+    """A server, which already listens, for the sweep of `file`, which runs elsewhere and stores its results at `place`.
 
-    Raises InputError for a file that is no sweep, or a port that is taken.
+    Raises InputError for an invalid sweep file, or a port that is in use.
     """
-    # It brings the pictures of sweeps along, which the page of a drive need not wait for.
+    # Imported here because it loads the pictures of sweeps, which the page of a drive does not need.
     from ssdlab.live.sweep_pulse import SweepPulse
     from ssdlab.live.sweep_state import SweepState, watched_sweep
 
@@ -91,7 +90,7 @@ def _taken(port: int, error: OSError) -> InputError:
 
 
 def hello() -> Hello:
-    """The first message to a page: all that it can offer."""
+    """The first message to a page: all choices that it offers."""
     return {
         "type": "hello",
         "version": engine.native().version(),

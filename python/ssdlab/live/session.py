@@ -1,7 +1,7 @@
-"""Drives at work for someone who watches: a thread advances them at the chosen speed, and their jobs may change.
+"""Drives that run while they are watched: a thread advances them at the chosen speed, and their jobs can change.
 
-Several drives get the same requests: their specifications have the same jobs and seed, and they are advanced to the
-same number of requests, one after the other. Not for what is shown of them, nor for where their jobs come from.
+Several drives execute the same requests: their specifications have the same jobs and seed, and they are advanced to the
+same number of requests, one after the other. Not for the display of drives, nor for the source of their jobs.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from ssdlab.specification import Specification
 if TYPE_CHECKING:
     from ssdlab._engine import LiveDrive, _CellsBy
 
-# So long the first drive goes ahead of the others, and so long a change may take to be felt. In between this thread
-# waits for its turn among the others of the process.
+# The time by which the first drive can be ahead of the others, and the largest delay of a change. Between two slices,
+# this thread waits for its turn among the other threads.
 _SLICE_SECONDS = 0.1
 _HEAP_SECONDS = 0.005
 _REQUESTS_MAX = 2**62
@@ -45,11 +45,13 @@ class _Drive:
 
 
 class Session:
-    """Drives that execute jobs. All calls may come from any thread; those that change something wait for each other."""
+    """Drives that execute jobs. All methods are thread-safe; those that change something are serialised."""
 
     def __init__(self, specifications: Sequence[Specification]) -> None:
-        """A drive for each, standing still; its list of jobs may be empty. Raises InputError when one cannot be, or
-        they do not all fit into memory."""
+        """A stopped drive for each specification; their lists of jobs can be empty.
+
+        Raises InputError if a specification is invalid, or if the drives together do not fit into memory.
+        """
         memory.check([engine.needed(each.engine_json(), each.scale) for each in specifications])
         self._drives = [_Drive(engine.live_drive(each.engine_json(), each.scale), each) for each in specifications]
         if not self._drives:
@@ -59,10 +61,10 @@ class Session:
         self._is_closed = False
         self._broken: str | None = None
         self._requests_per_second: float | None = None
-        # Since the speed was set or the drives went on: when that was, and how many requests were issued by then.
+        # The time at which the speed was set or the drives continued, and the number of requests issued by then.
         self._paced_from = (0.0, 0)
         self._changed = threading.Condition()
-        # Held while the drives are advanced or their jobs changed; and while waiting for that.
+        # `_at_work` is held while the drives are advanced or their jobs changed; `_next` while waiting for `_at_work`.
         self._at_work = threading.Lock()
         self._next = threading.Lock()
         self._thread = threading.Thread(target=self._work, name="drives at work", daemon=True)
@@ -75,16 +77,16 @@ class Session:
 
     @property
     def is_finished(self) -> bool:
-        """Whether no drive has anything to do: its jobs are done, or it has turned read-only."""
+        """Whether no drive has work left: its jobs are done, or it has become read-only."""
         return all(drive.finished for drive in self._drives)
 
     @property
     def failure(self) -> str | None:
-        """Why a drive turned read-only, or what broke; None while all is well."""
+        """Why a drive became read-only, or the error that stopped the thread; None without either."""
         return self._broken or next((drive.read_only for drive in self._drives if drive.read_only), None)
 
     def run(self) -> None:
-        """Goes on at the speed that is set, until there is nothing to do or `pause` is called."""
+        """Continues at the current speed until all jobs are done or `pause` is called."""
         with self._changed:
             if self._is_closed or self._broken or self._is_running:
                 return
@@ -93,7 +95,7 @@ class Session:
             self._changed.notify_all()
 
     def pause(self) -> None:
-        """Returns when the drives stand still."""
+        """Stops the drives; returns when they stand still."""
         with self._changed:
             self._is_running = False
             self._changed.notify_all()
@@ -101,19 +103,19 @@ class Session:
             pass
 
     def set_watched(self, is_watched: bool) -> None:
-        """Whether anyone looks: otherwise drives that run stand still, and go on once someone does."""
+        """Sets whether a page is open. Without one, running drives stand still until a page is opened again."""
         with self._changed:
             self._is_watched = is_watched
             self._pace_from_now()
             self._changed.notify_all()
 
     def step(self, requests: int = 1) -> None:
-        """Issues so many requests at once. With a clock several may come due together, and are all issued."""
+        """Issues this number of requests immediately. With a clock, all requests due at the same time are issued."""
         with self._changes():
             self._advance(requests, _FOREVER_SECONDS)
 
     def set_speed(self, requests_per_second: float | None) -> None:
-        """Requests a second of the clock on the wall; None: as fast as it goes."""
+        """Sets the requests per second of wall-clock time; None: as fast as possible."""
         if requests_per_second is not None and not requests_per_second > 0:
             raise InputError(f"a speed of {requests_per_second} requests per second; allowed: above 0")
         with self._changed:
@@ -122,10 +124,10 @@ class Session:
             self._changed.notify_all()
 
     def end_jobs(self) -> None:
-        """All jobs end now, after the requests that they have issued; what is outstanding is completed.
+        """Ends all jobs after the requests that they have issued, and completes outstanding requests.
 
-        Jobs that have not begun are taken off the list. Drives side by side issue the same number of requests.
-        Raises InputError for a run until the steady state, whose jobs are fixed.
+        Jobs that have not begun are removed. Parallel drives issue the same number of requests. Raises InputError for a
+        run until the steady state, whose jobs are fixed.
         """
         with self._changes(), engine.in_words_of_the_user():
             after = self._common_end() if len(self._drives) > 1 else None
@@ -137,9 +139,9 @@ class Session:
             self._pace_from_now()
 
     def append(self, jobs: Sequence[Sequence[plain.Job]]) -> None:
-        """For each drive the jobs, as the engine's specification has them, that come after those there are.
+        """Appends jobs for each drive, in the format of the engine's specification.
 
-        Raises InputError when a job cannot be done; then none of those that have not begun is left on the list.
+        Raises InputError if a job cannot run; all jobs that have not begun are then removed.
         """
         if len(jobs) != len(self._drives):
             raise ValueError(f"jobs for {len(jobs)} drives, and there are {len(self._drives)}")
@@ -156,40 +158,40 @@ class Session:
                 drive.finished = drive.finished and (not of_drive or drive.read_only is not None)
 
     def specification(self, drive: int) -> Specification:
-        """What `ssdlab run` is given for the same outcome, once the drive is finished: ended jobs have a `number_ios`.
+        """The specification with which `ssdlab run` reproduces the finished drive: ended jobs have a `number_ios`.
 
-        Raises InputError when a job was ended that had begun again, which no number of requests says.
+        Raises InputError if a job was ended during a repetition, which a number of requests cannot express.
         """
         with engine.in_words_of_the_user():
             text = self._drives[drive].live.specification()
         return replace(self._drives[drive].specification, engine=json.loads(text))
 
     def issued(self, drive: int) -> list[int]:
-        """Requests that each of the drive's jobs has issued so far."""
+        """The number of requests that each of the drive's jobs has issued so far."""
         return self._drives[drive].live.issued()
 
     def outcome(self, drive: int) -> plain.Outcome:
-        """What `ssdlab run` would give if the run ended now: the engine's outcome."""
+        """The engine's outcome as if the run ended now."""
         with engine.in_words_of_the_user():
             outcome: plain.Outcome = json.loads(self._drives[drive].live.outcome())
         return outcome
 
     def figures(self, drive: int) -> Figures:
-        """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
+        """Counters and their growth since the previous call; see `LiveDrive.figures` of the native module."""
         figures: Figures = json.loads(self._drives[drive].live.figures())
         return figures
 
     def cells(self, drive: int, by: "_CellsBy") -> bytes:
-        """One byte an erase unit, as `LiveDrive.cells`."""
+        """One byte for each erase unit; see `LiveDrive.cells`."""
         return self._drives[drive].live.cells(by)
 
     def marks(self, drive: int) -> Marks:
-        """What is open and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
+        """The open erase units, and those cleaned and moved since the previous call; see `LiveDrive.marks`."""
         marks: Marks = json.loads(self._drives[drive].live.marks())
         return marks
 
     def erase_unit(self, drive: int, index: int) -> EraseUnit:
-        """One erase unit, as `LiveDrive.erase_unit`. Raises InputError when the drive has none such."""
+        """One erase unit; see `LiveDrive.erase_unit`. Raises InputError if the index is out of range."""
         try:
             erase_unit: EraseUnit = json.loads(self._drives[drive].live.erase_unit(index))
         except (IndexError, OverflowError):
@@ -197,7 +199,7 @@ class Session:
         return erase_unit
 
     def cut_power(self) -> list[PowerLoss]:
-        """What a loss of power would cost each drive now, as `LiveDrive.cut_power`; the drives go on as they were."""
+        """The cost of a power loss for each drive now; see `LiveDrive.cut_power`. The drives continue unchanged."""
         return [json.loads(drive.live.cut_power()) for drive in self._drives]
 
     def close(self) -> None:
@@ -210,7 +212,7 @@ class Session:
 
     @contextlib.contextmanager
     def _changes(self) -> Iterator[None]:
-        # The thread would have the lock again before anyone who waits for it wakes up; so all stand in line.
+        # Otherwise the thread would take the lock again before any waiting caller; with `_next`, callers queue.
         with self._next:
             self._at_work.acquire()
         try:
@@ -221,8 +223,8 @@ class Session:
             self._at_work.release()
 
     def _common_end(self) -> list[int]:
-        """For each job the requests after which it can end on all drives."""
-        # A job that holds itself back issues one more, and of a trim and its write both.
+        """For each job, the number of requests after which it can end on all drives."""
+        # A job that delays its next request issues one more, and for a trim with its write both.
         return [max(counts) + 2 for counts in zip(*(drive.live.issued() for drive in self._drives), strict=True)]
 
     def _pace_from_now(self) -> None:
@@ -232,7 +234,7 @@ class Session:
         return max(drive.requests for drive in self._drives)
 
     def _work(self) -> None:
-        """The life of the thread."""
+        """The main loop of the thread."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: (self._is_running and self._is_watched) or self._is_closed)
@@ -245,7 +247,7 @@ class Session:
             try:
                 self._slice()
             except BaseException as error:
-                # A panic of the engine is no Exception. The next caller receives it.
+                # A panic of the engine is not an Exception. The next caller receives the error.
                 self._broken = str(error) or type(error).__name__
                 self._is_running = False
 
@@ -258,35 +260,35 @@ class Session:
                 self._is_running = False
 
     def _advance(self, requests: int, seconds: float) -> None:
-        """The first drive that has something to do by so many requests, or for so long, and the others as far."""
+        """Advances the first unfinished drive by at most this many requests or seconds, and the others equally far."""
         first, *others = [drive for drive in self._drives if not drive.finished] or self._drives[:1]
         first.advance(requests, seconds)
         for other in others:
             if first.finished and not first.read_only:
-                # It has the same jobs; only to complete what is outstanding may take longer.
+                # It has the same jobs; only completing outstanding requests can take longer.
                 other.advance(_REQUESTS_MAX, _FOREVER_SECONDS)
             elif first.requests > other.requests:
                 other.advance(first.requests - other.requests, _FOREVER_SECONDS)
 
     def _due(self) -> int:
-        """Requests that may be issued now."""
+        """The number of requests that can be issued now."""
         if self._requests_per_second is None:
             return _REQUESTS_MAX
         since, before = self._paced_from
         owed = (time.monotonic() - since) * self._requests_per_second
         issued = self._requests() - before
-        # What could not be done in time is not made up for.
+        # A backlog of more than a second is not made up.
         if owed - issued > max(1.0, self._requests_per_second):
             self._pace_from_now()
             return 1
         return max(0, int(owed) - issued)
 
     def _seconds_until_due(self) -> float:
-        """Until the next request, half a second at the most."""
+        """The seconds until the next request, at most half a second."""
         if self._requests_per_second is None or self.is_finished:
             return 0.0
         since, before = self._paced_from
-        # At high speeds requests are issued in small heaps rather than one by one.
+        # At high speeds, requests are issued in small batches.
         heap = max(1, int(self._requests_per_second * _HEAP_SECONDS))
         next_at = since + (self._requests() - before + heap) / self._requests_per_second
         return min(0.5, max(0.0, next_at - time.monotonic()))

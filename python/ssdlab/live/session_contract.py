@@ -1,4 +1,4 @@
-"""What the page's server asks of drives at work, whatever keeps them working: a session, or a served drive."""
+"""The interface that the page's server needs of running drives: a session, or a served drive."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -11,126 +11,129 @@ from ssdlab.specification import Specification
 
 
 class Watched(Protocol):
-    """Drives that can be looked at. All calls may come from any thread."""
+    """Drives that can be observed. All methods are thread-safe."""
 
     def figures(self, drive: int) -> Figures:
-        """Counters and their growth since the previous call, as `LiveDrive.figures` of the native module."""
+        """Counters and their growth since the previous call; see `LiveDrive.figures` of the native module."""
         ...
 
     def cells(self, drive: int, by: Views | Literal["state"]) -> bytes:
-        """One byte an erase unit, as `LiveDrive.cells`."""
+        """One byte for each erase unit; see `LiveDrive.cells`."""
         ...
 
     def marks(self, drive: int) -> Marks:
-        """Open erase units, and what was cleaned and moved since the previous call, as `LiveDrive.marks`."""
+        """Open erase units, and those cleaned and moved since the previous call; see `LiveDrive.marks`."""
         ...
 
     def erase_unit(self, drive: int, index: int) -> EraseUnit:
-        """One erase unit, as `LiveDrive.erase_unit`."""
+        """One erase unit; see `LiveDrive.erase_unit`."""
         ...
 
 
 class TheoryLine(Protocol):
-    """Where theory's line is for a drive, if there is one."""
+    """The position of theory's line for a drive, if there is one."""
 
     def line(self, effective_over_provisioning: float | None) -> Line: ...
 
 
 class Shown(Protocol):
-    """What a page shows at a moment: drives at work, each with theory."""
+    """What a page shows at a moment: running drives, each with theory."""
 
     @property
     def session(self) -> Watched: ...
 
     @property
     def theories(self) -> Sequence[TheoryLine]:
-        """One a drive."""
+        """One for each drive."""
         ...
 
     @property
     def generation(self) -> int:
-        """Grows with every new session, whose figures start again."""
+        """Increases with every new session, whose figures start again."""
         ...
 
 
 class Watchable(Protocol):
-    """What the server needs of what it shows, whether the page steers it or only looks on."""
+    """What the server needs of its subject, whether the page controls it or only observes it."""
 
     @property
     def now(self) -> Shown: ...
 
     @property
     def rests_unwatched(self) -> bool:
-        """Whether its drives stand still while no page is open; else they are looked at all the time."""
+        """Whether its drives stand still while no page is open; otherwise they are always read."""
         ...
 
     def set_watched(self, is_watched: bool) -> None:
-        """Whether a page is open."""
+        """Sets whether a page is open."""
         ...
 
     def status(self) -> Status:
-        """What the page shows in addition to the figures, as plain JSON values; `Status` of `page/types.js`."""
+        """The status for the page, without the figures, as plain JSON values; `Status` of `page/types.js`."""
         ...
 
     def close(self) -> None: ...
 
 
 class Session(Watched, Protocol):
-    """Drives that execute jobs, all of them the same requests, in a thread of their own."""
+    """Drives that all execute the same requests, in a separate thread."""
 
     @property
     def is_running(self) -> bool: ...
 
     @property
     def is_finished(self) -> bool:
-        """Whether all jobs are done, or a drive has turned read-only."""
+        """Whether all jobs are done, or the drives have become read-only."""
         ...
 
     @property
     def failure(self) -> str | None:
-        """Why a drive turned read-only, or what broke; None while all is well."""
+        """Why a drive became read-only, or the error that stopped the session; None without either."""
         ...
 
     def run(self) -> None: ...
 
     def pause(self) -> None:
-        """Returns when the drives stand still."""
+        """Stops the drives; returns when they stand still."""
         ...
 
     def set_watched(self, is_watched: bool) -> None:
-        """Drives that run stand still while nobody looks."""
+        """Sets whether a page is open; without one, running drives stand still."""
         ...
 
     def step(self, requests: int) -> None:
-        """Issues so many requests, at once, and stands still."""
+        """Issues this number of requests immediately."""
         ...
 
     def set_speed(self, requests_per_second: float | None) -> None:
-        """None: as fast as it goes."""
+        """Sets the requests per second; None: as fast as possible."""
         ...
 
     def end_jobs(self) -> None:
-        """All jobs end now, after the requests that they have issued."""
+        """Ends all jobs after the requests that they have issued."""
         ...
 
     def append(self, jobs: Sequence[Sequence[plain.Job]]) -> None:
-        """For each drive the jobs, as the engine's specification has them, that come after those there are."""
+        """Appends jobs for each drive, in the format of the engine's specification."""
         ...
 
     def specification(self, drive: int) -> Specification:
-        """What `ssdlab run` is given for the same outcome, once its jobs have ended. InputError where there is none."""
+        """The specification with which `ssdlab run` reproduces the drive, once its jobs have ended.
+
+        Raises InputError if there is none.
+        """
         ...
 
     def issued(self, drive: int) -> list[int]:
-        """Requests that each of a drive's jobs has issued."""
+        """The number of requests that each of a drive's jobs has issued."""
         ...
 
     def outcome(self, drive: int) -> plain.Outcome:
-        """What `ssdlab run` would give if the run ended now."""
+        """The engine's outcome as if the run ended now."""
         ...
 
     def cut_power(self) -> list[PowerLoss]:
-        """What a loss of power would cost each drive now, as `LiveDrive.cut_power`."""
+        """The cost of a power loss for each drive now; see `LiveDrive.cut_power`."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A session as a command line: what `ssdlab run` is given so that it gives the figures of the page."""
+"""Converts a session to the `ssdlab run` command line that reproduces the figures of the page."""
 
 import shlex
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ JOB_FILE = "session.fio"
 
 
 def command_line(workbench: "Workbench", drive: int) -> str:
-    """For the job file of the session, saved as `session.fio`, or `session-2.fio` for the second drive."""
+    """The command line for the session's job file, saved as `session.fio`, or `session-2.fio` for the second drive."""
     start, bench = workbench.start, workbench.benches[drive]
     choice = bench.choice
     words = ["ssdlab", "run", job_file_name(drive), "--drive", choice.name]

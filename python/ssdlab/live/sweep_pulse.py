@@ -1,4 +1,4 @@
-"""What makes the page of a sweep live: once a second what is new in its data set is sent to all pages."""
+"""Updates the page of a sweep: once per second, sends what is new in its data set to all pages."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ _LOOK_SECONDS = 1.0
 
 
 class SweepPulse:
-    """Serves the connections in `connections` from a sweep's data set."""
+    """Sends updates from a sweep's data set to the pages in `connections`."""
 
     def __init__(self, state: SweepState) -> None:
         self.connections: set[Connection] = set()
@@ -18,7 +18,7 @@ class SweepPulse:
         self._state_sent = ""
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Runs until it is cancelled."""
         while True:
             state = await asyncio.to_thread(self._look)
             if state != self._state_sent:
@@ -28,19 +28,19 @@ class SweepPulse:
             await asyncio.sleep(_LOOK_SECONDS)
 
     def welcome(self, connection: Connection) -> None:
-        """A new page receives the present state at once."""
+        """Sends the current state to a new page immediately."""
         self.connections.add(connection)
         if self._state_sent:
             connection.offer_status(self._state_sent)
 
     def tell_status(self) -> None:
-        """Nothing that a page asks changes a sweep."""
+        """Does nothing: no command of a page changes a sweep."""
 
     def _look(self) -> str:
         unreachable = None
         try:
             self._state.look()
         except OSError as error:
-            # A network folder that is away for a while; what was read stays.
+            # For example, a network folder is not available for some time; results that were read are kept.
             unreachable = str(error)
         return json.dumps({"type": "sweep", "unreachable": unreachable, **self._state.plain()})

@@ -1,7 +1,7 @@
-"""A sweep that runs elsewhere, seen from here: how far it is, and its pictures of what is kept so far.
+"""A sweep that runs elsewhere: its progress, and pictures of the results stored so far.
 
-It reads the finished files of the sweep's data set, each once, and nothing of the processes that write them: so it does
-not matter where they run, nor whether they run at all while one looks.
+It reads each finished file of the sweep's data set once, and does not access the processes that write them. They can
+run anywhere, or not at all.
 """
 
 import time
@@ -22,34 +22,34 @@ from ssdlab.sweeps.plan import plan
 from ssdlab.sweeps.points import Point
 from ssdlab.sweeps.rows import column
 
-# Column, title, the word in `page/words.js` that says its values.
+# Column, title, and the function in `page/words.js` that formats its values.
 _FIGURES = (
     ("waf", "Write amplification", "waf"),
     ("write_iops", "Writes per second", "count"),
     ("read_iops", "Reads per second", "count"),
     ("write_latency_us_p999", "Write latency, 99.9 %, \N{MICRO SIGN}s", "plain"),
 )
-# A look must not keep the page waiting for long; what is left is read by the next ones.
+# The limit keeps each pass short; the next ones read the other files.
 _FILES_PER_LOOK = 200
-# The rate is that of the latest results, as runs of a sweep differ in length.
+# The rate is that of the latest results, because runs of a sweep differ in duration.
 _RATE_SECONDS = 120.0
 _DAMAGED_SHOWN_MAX = 3
 
 
 @dataclass(frozen=True)
 class WatchedSweep:
-    """What is known of a sweep before any of its results."""
+    """A sweep without its results."""
 
     name: str
     description: str
     axes: tuple[str, ...]
     points: dict[str, Point]
-    """By the keys under which their results are kept."""
+    """The points by the keys under which their results are stored."""
     dataset: Dataset
 
 
 def watched_sweep(file: str, place: str | None) -> WatchedSweep:
-    """The sweep of a file, whose results are kept at `place`, or where `ssdlab sweep` keeps them. Raises InputError."""
+    """The sweep of a file, with results stored at `place`, or at the default of `ssdlab sweep`. Raises InputError."""
     path = Path(file)
     content = load(path)
     points = {planned.key: planned.point for planned in plan(content, path)}
@@ -58,7 +58,7 @@ def watched_sweep(file: str, place: str | None) -> WatchedSweep:
 
 
 class SweepState:
-    """What is kept of a sweep, as of the last look. Not to be called from two threads at a time."""
+    """The stored results of a sweep at the latest call of `look`. Not thread-safe."""
 
     def __init__(self, sweep: WatchedSweep, clock: Callable[[], float] = time.monotonic) -> None:
         self._sweep = sweep
@@ -73,17 +73,17 @@ class SweepState:
         self._kept: set[str] = set()
         self._read: dict[str, pl.DataFrame] = {}
         self._damaged: dict[str, str] = {}
-        # When a look found how many; what was there before the first look does not count for the rate.
+        # Pairs: (time, number of results); results stored before the first call do not count for the rate.
         self._counts: deque[tuple[float, int]] = deque()
 
     def close(self) -> None:
-        """Nothing is held open between two looks."""
+        """Does nothing: no file is open between two calls."""
 
     def look(self) -> None:
-        """Takes in what has been kept since. Raises OSError when the place cannot be listed."""
+        """Reads the new results. Raises OSError if the folder cannot be listed."""
         self._kept = self._sweep.dataset.keys() & self._sweep.points.keys()
         self._note_count(len(self._kept))
-        # Results that were removed, or belong to a data set that began again, are no longer shown.
+        # Removes results that were deleted, or belong to a data set that was started again.
         for known in (self._read, self._damaged):
             for key in known.keys() - self._kept:
                 del known[key]
@@ -97,7 +97,7 @@ class SweepState:
                 continue
 
     def plain(self) -> Sweep:
-        """For the page; `Sweep` of `page/types.js`."""
+        """The state for the page; `Sweep` of `page/types.js`."""
         total, kept = len(self._sweep.points), len(self._kept)
         rate = self._runs_per_second()
         rows = pl.concat(self._read.values(), how="diagonal_relaxed") if self._read else None
@@ -127,15 +127,15 @@ class SweepState:
             self._counts.popleft()
 
     def _runs_per_second(self) -> float | None:
-        """None before any was seen to come."""
+        """The rate of new results; None before the first one."""
         if len(self._counts) < 2:
             return None
         (begun, before), (_, latest) = self._counts[0], self._counts[-1]
-        # Up to now: while nothing comes the rate falls.
+        # Up to now, so that the rate falls while there are no new results.
         return (latest - before) / max(self._clock() - begun, 1e-9)
 
     def _axis(self, found: Roles) -> SweepAxis:
-        """The horizontal axis of the whole sweep, so that the pictures fill in rather than grow."""
+        """The horizontal axis of the whole sweep, so that it does not change as results arrive."""
         values = self._planned[found.x].unique(maintain_order=True)
         if values.dtype.is_numeric():
             numbers = values.sort().to_list()
@@ -168,7 +168,7 @@ class SweepState:
         return {"name": "" if found.panel is None else _shown(panel), "lines": lines}
 
     def _points(self, of_line: pl.DataFrame, found: Roles) -> list[list[float]]:
-        """Place along the axis, mean, least, most, in the order of the axis."""
+        """(position on the axis, mean, minimum, maximum), in the order of the axis."""
         places = {value: place for place, value in enumerate(self._values(found.x))}
         is_number = self._planned[found.x].dtype.is_numeric()
         points = [
@@ -178,11 +178,11 @@ class SweepState:
         return sorted(points)
 
     def _values(self, name: str | None) -> Sequence[Any]:
-        """What an axis has in the whole sweep, in the order of its file; one that says nothing without an axis."""
+        """The values of an axis in the whole sweep, in the order of its file; [None] without an axis."""
         return [None] if name is None else self._planned[name].unique(maintain_order=True).to_list()
 
 
 def _shown(value: object) -> str:
-    """A job or drive file by its name alone."""
+    """The text of a value; job and drive files are shown without folder and suffix."""
     text = str(value)
     return Path(text).stem if text.endswith((".fio", ".toml")) else text

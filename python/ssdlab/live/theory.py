@@ -1,4 +1,4 @@
-"""Theory's write amplification for what runs on the page now: a line next to the measured one, where there is one."""
+"""Theory's write amplification for the current workload, shown as a line next to the measured one."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ LOADING = "loading the formulas"
 
 @dataclass(frozen=True)
 class Line:
-    """Where theory's line is. Without a value, `reason` says why there is none."""
+    """The position of theory's line. Without a value, `reason` says why."""
 
     value: float | None
     formula: str | None
@@ -22,7 +22,7 @@ class Line:
 
 
 class Theory:
-    """Closed forms of one drive, kept for each effective over-provisioning to three digits: they take milliseconds."""
+    """The closed forms of one drive, cached for each effective OP to three digits, because they take milliseconds."""
 
     def __init__(self, drive_specification: Mapping[str, Any]) -> None:
         self._drive = drive_specification
@@ -30,12 +30,12 @@ class Theory:
         self._known: dict[str, Line] = {}
 
     def set_jobs(self, jobs: Sequence[Mapping[str, Any]]) -> None:
-        """What is running. All that it does not write is taken to be trimmed or never written."""
+        """Sets the current jobs. Space that they do not write counts as trimmed or never written."""
         self._jobs = list(jobs)
         self._known = {}
 
     def line(self, effective_over_provisioning: float | None) -> Line:
-        """What theory expects once this has gone on for long."""
+        """The write amplification that theory predicts for the steady state of the current jobs."""
         if not _loading().is_set():
             return Line(None, None, LOADING)
         if effective_over_provisioning is None:
@@ -58,10 +58,10 @@ class Theory:
 
 @cache
 def _loading() -> threading.Event:
-    """Set once the formulas are there.
+    """The event that is set when the formulas are loaded.
 
-    They bring SciPy along, half a second of work that is put off until the first picture is there: even in parallel it
-    would slow it down, as one thread of Python runs at a time.
+    They import SciPy, which takes half a second and is delayed until the first picture is shown: even in another thread
+    it would slow that down, because only one thread executes Python code at a time.
     """
     is_loaded = threading.Event()
 

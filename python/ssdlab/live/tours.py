@@ -1,6 +1,6 @@
-"""Guided tours: text next to the picture, and what each step does to the drive. Each is a TOML file in `tours/`.
+"""Guided tours: text next to the picture, and the commands of each step. Each is a TOML file in `tours/`.
 
-A step's actions are commands of the page (`choices.COMMANDS`), so a tour can do nothing that a user could not.
+A step's actions are commands of the page (`choices.COMMANDS`), so a tour can do nothing that a user could not do.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ from ssdlab.live.messages import TourShown, TourStep
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its text, what to look at, what is done when it is reached."""
+    """One step: its text, what to look at, and the commands that are executed when it is reached."""
 
     title: str
     text: str
@@ -26,7 +26,7 @@ class Step:
     actions: tuple[tuple[str, JsonObject], ...]
 
     def plain(self) -> TourStep:
-        """For the page."""
+        """The step for the page."""
         return {"title": self.title, "text": self.text, "look": self.look, "view": self.view}
 
 
@@ -37,17 +37,17 @@ class Tour:
     name: str
     title: str
     source: str
-    """What it is about: a published study, or theory."""
+    """The subject: a published study, or theory."""
     steps: tuple[Step, ...]
 
     def step(self, index: int) -> Step:
-        """Raises InputError when the tour has no such step."""
+        """The step at `index`. Raises InputError if the tour has fewer steps."""
         if index >= len(self.steps):
             raise InputError(f"tour {self.name!r} has {len(self.steps)} steps; requested: step {index + 1}")
         return self.steps[index]
 
     def plain(self) -> TourShown:
-        """For the page."""
+        """The tour for the page."""
         return {
             "name": self.name,
             "title": self.title,
@@ -58,7 +58,7 @@ class Tour:
 
 @cache
 def tours() -> dict[str, Tour]:
-    """By name, in the order in which they are offered. A file that is wrong is an error of the package: ValueError."""
+    """The tours by name, in the order of display. Raises ValueError for an invalid file, an error of the package."""
     folder = files("ssdlab.live").joinpath("tours")
     texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")}
     read = [_read(name, tomllib.loads(text)) for name, text in texts.items()]
@@ -66,7 +66,7 @@ def tours() -> dict[str, Tour]:
 
 
 def tour_named(known: Mapping[str, Tour], name: str) -> Tour:
-    """Raises InputError when there is none."""
+    """The tour of that name. Raises InputError if there is none."""
     if name not in known:
         raise InputError(f"{name!r} is not a tour{near(name, known)}; known: {', '.join(known)}")
     return known[name]

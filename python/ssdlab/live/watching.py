@@ -1,4 +1,4 @@
-"""The page on a drive that `ssdlab mount` or `serve` has open in another process: it looks on, and steers little."""
+"""The page for a drive that `ssdlab mount` or `serve` has open in another process; it mostly only observes."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from ssdlab.report.wording import size
 
 
 class NoTheory:
-    """What real programs write follows no formula."""
+    """No closed form applies to the writes of real programs."""
 
     def line(self, effective_over_provisioning: float | None) -> Line:
         return Line(None, None, "programs determine the writes; no closed form applies")
@@ -29,7 +29,7 @@ class NowServed:
 
 
 class Watching:
-    """A served drive as the server shows it."""
+    """A served drive as the subject of the server."""
 
     rests_unwatched = False
 
@@ -43,10 +43,10 @@ class Watching:
         self.now.session.close()
 
     def set_watched(self, is_watched: bool) -> None:
-        """Programs use the drive, whether a page is open or not."""
+        """Does nothing: programs use the drive, whether a page is open or not."""
 
     def status(self) -> Status:
-        """As `Workbench.status`; `watched` says what is looked at."""
+        """The status as in `Workbench.status`; `watched` names the drive."""
         description, capacity = self.now.session.description, self._figures["capacity"]
         unit_bytes = capacity["mapping_unit_bytes"]
         physical, user = capacity["physical_units"] * unit_bytes, capacity["user_units"] * unit_bytes
@@ -87,7 +87,7 @@ class Watching:
         }
 
     def carry_out(self, command: Any) -> Any:
-        """What can be asked of a drive that others use. Raises InputError for all else, RunFailed when it is gone."""
+        """Executes a command for a drive in use. Raises InputError if not allowed, RunFailed if the drive is gone."""
         drive = self.now.session
         match command:
             case choices.EraseUnit():
@@ -114,7 +114,7 @@ class Watching:
         raise InputError(f"programs control the drive; after {size(self._written())} written")
 
     def _cut_power(self) -> None:
-        """The drive goes through it at once; what it did then is reported as long as a page shows it."""
+        """Cuts the power of the drive, which recovers immediately; the page shows its recovery until PowerOn."""
         drive, specification = self.now.session, self.now.session.description["drive"]
         states, ages = drive.cells(0, "state"), drive.cells(0, "age")
         drive.command("power-cut")

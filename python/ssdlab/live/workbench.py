@@ -1,6 +1,6 @@
-"""What the page steers: drives, a workload and the session that results, one change at a time.
+"""The state that the page controls: drives, a workload and the resulting session, one change at a time.
 
-It knows nothing of sockets. Each change goes through the journal, so that the session stays a job file.
+Not for sockets. Each change is recorded in the journal, so that the session remains a job file.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ StartSession = Callable[[Sequence[Specification]], Session]
 
 @dataclass(frozen=True)
 class Start:
-    """What the command line said, and what a reset goes back to."""
+    """The options of the command line, to which a reset returns."""
 
     drives: tuple[choices.DriveChoice, ...]
     settings: dict[str, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Settled:
-    """What a drive has come to once its jobs were ended."""
+    """The state of a drive after its jobs were ended."""
 
     job_file: str
     result: Result
@@ -52,12 +52,12 @@ class Settled:
 
 @dataclass(frozen=True)
 class Now:
-    """The session that there is, and the drives that it keeps at work: these belong together."""
+    """The current session with its drives, which belong together."""
 
     benches: list[Bench]
     session: Session
     generation: int
-    """Grows with every new session, whose figures start again."""
+    """Increases with every new session, whose figures start again."""
 
     @property
     def theories(self) -> list[Theory]:
@@ -66,14 +66,14 @@ class Now:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment that the user named, on the axis of every drive."""
+    """A moment named by the user, with its position on the axis of every drive."""
 
     name: str
     host_written_bytes: tuple[int, ...]
     simulated_seconds: tuple[float | None, ...]
 
     def plain(self) -> MomentStatus:
-        """For the page."""
+        """The moment for the page."""
         return {
             "name": self.name,
             "host_written_bytes": list(self.host_written_bytes),
@@ -82,12 +82,12 @@ class Moment:
 
 
 class Workbench:
-    """One session at a time. Calls that change something are made one after the other, from any caller."""
+    """One session at a time. Changes from any thread are serialised."""
 
     rests_unwatched = True
 
     def __init__(self, start: Start, start_session: StartSession) -> None:
-        """Raises InputError for a drive that cannot be."""
+        """Makes the drives of `start`. Raises InputError for an invalid drive."""
         self.start = start
         self.workload: Controls | None = Controls()
         self.job_name: str | None = None
@@ -95,12 +95,12 @@ class Workbench:
         self.requests_per_second: float | None = None
         self.moments: list[Moment] = []
         self.tour: tuple[str, int] | None = None
-        """Its name and the step where it stands."""
+        """The name of the tour and its current step."""
         self.recovery: Recovery | None = None
-        """A loss of power that is being shown; the drives stand still meanwhile."""
+        """A power loss that the page is showing; the drives stand still meanwhile."""
         self._power_cuts = 0
         self._is_watched = True
-        # A page cannot make this program read files that nobody named.
+        # Only known drives, so that a page cannot make this program read arbitrary files.
         self._known_drives = {*names(), *(choice.name for choice in start.drives)}
         self._start_session = start_session
         self._lock = threading.RLock()
@@ -108,7 +108,7 @@ class Workbench:
         self._job_text: list[Written] = []
         benches = self._benches(start.drives)
         self.now = Now(benches, self._new_session(benches), 0)
-        """Replaced as a whole, so that who reads it from another thread never sees halves."""
+        """Replaced as a whole, so that other threads never read an inconsistent state."""
 
     @property
     def benches(self) -> list[Bench]:
@@ -122,18 +122,18 @@ class Workbench:
         self.session.close()
 
     def set_watched(self, is_watched: bool) -> None:
-        """Whether a page is open: without one the drives stand still, also those of a later session."""
+        """Sets whether a page is open. Without one the drives stand still, also those of later sessions."""
         with self._lock:
             self._is_watched = is_watched
             self.session.set_watched(is_watched)
 
     def reset(self) -> None:
-        """New drives of the same kind, and the workload from its beginning."""
+        """Replaces the drives with new ones of the same kind, and starts the workload from the beginning."""
         with self._lock:
             self._replace(self._benches([bench.choice for bench in self.benches]))
 
     def set_drives(self, drives: Sequence[choices.DriveChoice]) -> None:
-        """Other drives. Those that there are stay when one of the new ones cannot be."""
+        """Replaces the drives. If a new one is invalid, the current ones stay."""
         with self._lock:
             self._replace(self._benches(drives))
 
@@ -142,24 +142,24 @@ class Workbench:
         self.session.set_speed(requests_per_second)
 
     def set_workload(self, chosen: Controls) -> None:
-        """Ends what is running and goes on with this."""
+        """Ends the current jobs and continues with this workload."""
         with self._lock:
             self.workload, self.job_name = chosen, None
             self._go_on_with([self._current_sections()])
 
     def start_job(self, name: str, text: str) -> None:
-        """Ends what is running and starts a job file. A wrong one raises InputError and changes nothing."""
+        """Ends the current jobs and starts a job file. Raises InputError for an invalid one and changes nothing."""
         sections = written(text, name)
         with self._lock:
             for bench in self.benches:
-                # In its own words and lines first, alone.
+                # First checked on its own, so that errors have its own lines.
                 user_bytes = bench.drive.capacity.user_bytes
                 parse(text, name).resolve(user_bytes, seed=self.start.seed, scale=bench.drive.scale)
             self.workload, self.job_name, self._job_text = None, name, sections
             self._go_on_with([sections])
 
     def set_partition(self, percent: int) -> None:
-        """The host uses the first `percent` of the drive, and trims what is behind when that becomes less."""
+        """Sets the first `percent` of the drive as the host's partition. If it shrinks, the rest is trimmed."""
         with self._lock:
             smaller = percent < self.partition_percent
             self.partition_percent = percent
@@ -167,13 +167,13 @@ class Workbench:
             self._go_on_with([*behind, self._current_sections()])
 
     def fill(self) -> None:
-        """The partition once in sequence, then what ran before."""
+        """Writes the partition once sequentially, then continues with the previous workload."""
         with self._lock:
             filling = self._named("fill", lambda name: controls.fill(name, self.partition_percent))
             self._go_on_with([[filling], self._current_sections()])
 
     def mark(self, name: str) -> Moment:
-        """Names this moment; without a name it has a number."""
+        """Records the current moment under this name, or under a number if it is empty."""
         with self._lock:
             outcomes = [self.session.outcome(index) for index in range(len(self.benches))]
             moment = Moment(
@@ -185,7 +185,7 @@ class Workbench:
             return moment
 
     def run(self) -> None:
-        """Goes on; a recovery that is being shown is over."""
+        """Continues, and ends the display of a recovery."""
         with self._lock:
             self.recovery = None
             self.session.run()
@@ -197,7 +197,7 @@ class Workbench:
             self.session.pause()
 
     def cut_power(self) -> None:
-        """Stops, and says what the drives would do to find their data again, until `power_on`."""
+        """Stops the drives and shows the steps of their recovery until `power_on`."""
         with self._lock:
             goes_on = self.session.is_running or (self.recovery is not None and self.recovery.goes_on)
             self.session.pause()
@@ -208,7 +208,7 @@ class Workbench:
             self.recovery = Recovery(self._power_cuts, False, goes_on, tuple(drives))
 
     def power_on(self) -> None:
-        """The recovery has been shown: the drives go on if they were at work."""
+        """Ends the display of a recovery; the drives continue if they were running."""
         with self._lock:
             recovery, self.recovery = self.recovery, None
             if recovery is not None and recovery.goes_on:
@@ -219,22 +219,22 @@ class Workbench:
         return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
 
     def specification(self, index: int) -> Specification:
-        """The session of a drive as a specification, with all jobs so far: what its outcome belongs to."""
+        """The specification of a drive's session with all jobs so far, which its outcome belongs to."""
         bench = self.benches[index]
         assert bench.specification is not None
         return bench.specification
 
     def erase_unit(self, index: int, erase_unit: int) -> EraseUnit:
-        """One erase unit of a drive. Raises InputError when the drive has none such."""
+        """One erase unit of a drive. Raises InputError if an index is out of range."""
         if index >= len(self.benches) or erase_unit >= self.benches[index].drive.capacity.erase_units:
             raise InputError(f"drive {index + 1} has no erase unit {erase_unit}")
         return self.session.erase_unit(index, erase_unit)
 
     @contextlib.contextmanager
     def settled(self) -> Iterator[list["Settled"]]:
-        """What every drive has come to: what is running is ended, and begins again as a stage of its own afterwards.
+        """The state of every drive after its current jobs are ended; they begin again afterwards as a new stage.
 
-        Only so does a command line give the same figures. Raises InputError where none can say where a job ended.
+        Only then does a command line reproduce the figures. Raises InputError if the end of a job cannot be expressed.
         """
         with self._lock:
             was_running, had_more = self.session.is_running, not self.session.is_finished
@@ -256,15 +256,15 @@ class Workbench:
         return Settled(bench.journal.text(bench.drive.scale), result)
 
     def title(self) -> str:
-        """What the session is called."""
+        """The title of the session."""
         return Path(self.job_name).stem if self.job_name else "A session"
 
     def labels(self) -> list[str]:
-        """What distinguishes the drives, in few words."""
+        """Short labels that distinguish the drives."""
         return labels(self.benches)
 
     def status(self) -> Status:
-        """What the page shows of the session in addition to its figures, as plain JSON values."""
+        """The status of the session for the page, without its figures, as plain JSON values."""
         now = self.now
         session = now.session
         return {
@@ -289,7 +289,7 @@ class Workbench:
         }
 
     def policies_of(self, choice: choices.DriveChoice) -> dict[str, str]:
-        """What is chosen in addition to the drive's file, as keys of it."""
+        """The policies chosen in addition to the drive's file, by key of the drive file."""
         policies = {"ftl.victim": choice.victim, "ftl.placement": choice.placement}
         return {key: name for key, name in policies.items() if name is not None}
 
@@ -349,7 +349,7 @@ class Workbench:
         return f"{kind}-{self._numbers}"
 
     def _go_on_with(self, stages: Sequence[list[Written]]) -> None:
-        """Ends what is running and appends stages, for every drive. The session goes on if it was running."""
+        """Ends the current jobs and appends stages, for every drive. The session continues if it was running."""
         was_running = self.session.is_running
         self._end_all()
         self._append(stages)
@@ -357,7 +357,7 @@ class Workbench:
             self.session.run()
 
     def _end_all(self) -> None:
-        """All jobs end, and the journals say after how many requests."""
+        """Ends all jobs and records their numbers of requests in the journals."""
         self.session.pause()
         self.session.end_jobs()
         for index, bench in enumerate(self.benches):
@@ -371,7 +371,7 @@ class Workbench:
         self.session.append([self._appended(bench, stages) for bench in self.benches])
 
     def _appended(self, bench: Bench, stages: Sequence[list[Written]]) -> list[plain.Job]:
-        """The engine's jobs of the new stages, put into the bench's journal and specification too."""
+        """The engine's jobs of the new stages, which are also added to the bench's journal and specification."""
         assert bench.specification is not None
         jobs = list(bench.specification.engine["jobs"])
         before = len(jobs)
@@ -379,7 +379,7 @@ class Workbench:
             bench.journal = bench.journal.appended(sections, len(jobs))
             user_bytes = bench.drive.capacity.user_bytes
             jobs += bench.journal.last_jobs(user_bytes, seed=self.start.seed, scale=bench.drive.scale)
-        # What is no more written or was trimmed does not count: each stage of the page covers what is live.
+        # Earlier stages do not count: each stage of the page covers the live data.
         last = jobs[-1]["stage"] if jobs else 0
         bench.theory.set_jobs([job for job in jobs if job["stage"] == last])
         bench.specification = replace(bench.specification, engine={**bench.specification.engine, "jobs": jobs})

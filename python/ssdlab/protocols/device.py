@@ -1,4 +1,4 @@
-"""A protocol on a real drive or file, step by step. What is finished is kept, for a run that goes on after a cut."""
+"""Runs a protocol on a real drive or file, step by step. Finished steps are stored, so that a run can be resumed."""
 
 import re
 import tempfile
@@ -27,7 +27,7 @@ Tell = Callable[[int, float, int], None]
 
 @dataclass(frozen=True)
 class _Round:
-    """One call of fio, or a step without it, with the readings around it."""
+    """One call of fio, or a step without fio, with the SMART readings before and after it."""
 
     before: ReadOut
     after: ReadOut
@@ -37,7 +37,7 @@ class _Round:
 
 
 class _Runner:
-    """Carries the steps of a protocol out on a place."""
+    """Runs the steps of a protocol on a place."""
 
     def __init__(self, place: Place, source: Health, seed: int, tell: Tell | None) -> None:
         self._place = place
@@ -47,7 +47,8 @@ class _Runner:
         self._calls = 0
 
     def point(self, index: int, point: Point, store: Store) -> list[Figures]:
-        """What is stored of a point, and the rest of it carried out."""
+        """The figures of a point: takes the stored steps and runs the others. Raises InputError if some, but not all,
+        steps are stored and the place is a file, which no longer exists."""
         found = store.finished(index)
         if len(found) == len(point.steps):
             return found
@@ -127,7 +128,7 @@ class _Runner:
         )
 
     def _one_round(self, stage: Stage, number: int) -> Stage:
-        """As much as the drive holds, at places that differ from round to round."""
+        """The stage for one round: it writes the drive's size, with a different seed in each round."""
         seed = re.search(r"^randseed=([0-9]+)$", stage.text, re.MULTILINE)
         assert seed is not None
         text = stage.text.replace(seed[0], f"randseed={(int(seed[1]) + 7919 * number) % (1 << 62)}")
@@ -156,10 +157,10 @@ def run_protocol(
     seed: int = 1,
     tell: Tell | None = None,
 ) -> list[Figures]:
-    """All points, in their order; the figures of every step, also of those that an earlier run has finished.
+    """Runs all points in order. Returns the figures of every step, including those finished by an earlier run.
 
-    Raises InputError when the place is not enough for the protocol, RunFailed when a step fails, KeyboardInterrupt on
-    Ctrl-C; finished steps are in `store` then.
+    Raises InputError if the protocol needs a device and the place is none, RunFailed if a step fails, KeyboardInterrupt
+    on Ctrl-C; finished steps are then in `store`.
     """
     if protocol.needs_device and not place.is_device:
         raise InputError(
@@ -174,7 +175,7 @@ def run_protocol(
 
 
 def _to_settle(rounds: Sequence[_Round]) -> list[float]:
-    """What has to become steady: write amplification, or the requests a second where a drive does not tell that."""
+    """The values that have to become steady: write amplification of each round, or IOPS if a round has none."""
     wafs = [health.between(each.before, each.after).waf for each in rounds]
     known = [waf for waf in wafs if waf is not None]
     if len(known) == len(rounds):
@@ -219,7 +220,7 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
 def _of_sysbench(
     point: Point, step: Step, said: SysbenchReport, phase: health.Phase, commands: Sequence[str]
 ) -> Figures:
-    """sysbench reports rates, and one latency of all its requests."""
+    """The figures of a run of sysbench, which reports rates, and one mean latency for all requests."""
     written, read = int(said.write_mib_s * said.seconds * 2**20), int(said.read_mib_s * said.seconds * 2**20)
 
     def side(ios_per_second: float, mib_s: float) -> Rates | None:

@@ -1,4 +1,4 @@
-"""What a protocol will write and read on a target and how long that takes, before anything is run."""
+"""Estimates of what a protocol writes and reads on a target, and of its duration, before it runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from ssdlab.protocols.contract import Point
 from ssdlab.protocols.steps import Engine
 from ssdlab.targets.device.plan import RATE_MB_S, write_share
 
-# SNIA's rule takes five rounds at least.
+# SNIA's rule needs at least five rounds.
 _ROUNDS_MIN = 5.0
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One step, at `RATE_MB_S`."""
+    """The estimate for one step, at `RATE_MB_S`."""
 
     written_bytes: float
     read_bytes: float
     idle_seconds: float
-    """Before the step."""
+    """Idle time before the step."""
     seconds: float
-    """With the idle time."""
+    """Duration of the step, including the idle time."""
 
 
 def of_point(point: Point, size_bytes: int, *, seed: int) -> Sequence[Estimate]:
-    """Of each step in order; for one that ends when it is steady, of the fewest rounds that tell."""
+    """The estimate for each step, in order; for the minimum number of rounds if the step ends when steady."""
     workload = Engine(point, len(point.steps), {})
     jobs = workload.resolve(size_bytes, seed=seed)
     found = []

@@ -1,4 +1,4 @@
-"""What a step gave, the same of simulated and real drives: plain values, null where a target does not tell."""
+"""The figures of a step, in the same form for simulated and real drives; None if a target does not report one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class RatesJson(TypedDict):
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one direction."""
+    """Rates and latencies of one direction."""
 
     ios: int
     moved_bytes: int
@@ -31,7 +31,7 @@ class Rates:
     p999_us: float | None
 
     def to_dict(self) -> RatesJson:
-        """As in `result.json`."""
+        """The rates for `result.json`."""
         return {
             "ios": self.ios,
             "moved_bytes": self.moved_bytes,
@@ -64,7 +64,7 @@ class FiguresJson(TypedDict):
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one step of a point. Where it looked for the steady state they are of its last five rounds."""
+    """The figures of one step of a point; those of the last five rounds if it ran until steady."""
 
     point: str
     step: str
@@ -74,17 +74,17 @@ class Figures:
     written_bytes: int
     read_bytes: int
     seconds: float | None
-    """Simulated ones on a simulated drive, those on the wall on a real one."""
+    """Simulated time on a simulated drive, wall-clock time on a real one."""
     read: Rates | None
     write: Rates | None
     rounds: int | None = None
-    """How many there were; None where the run did not search for a steady state."""
+    """The number of rounds; None if the step did not run until steady."""
     steady: bool | None = None
     commands: Sequence[str] = ()
     job_texts: Sequence[str] = ()
 
     def to_dict(self) -> FiguresJson:
-        """A step in `result.json`."""
+        """The step for `result.json`."""
         return {
             "point": self.point,
             "step": self.step,
@@ -109,7 +109,7 @@ class Figures:
 
 
 def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Rates | None:
-    """Of requests that took `seconds` together; None where there were none."""
+    """The rates of the requests of several jobs over `seconds`; None without requests."""
     ios = sum(direction.total_ios for direction in directions)
     moved = sum(direction.io_bytes for direction in directions)
     known = [direction.latency for direction in directions]
@@ -117,7 +117,7 @@ def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Ra
 
 
 def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | None) -> Rates | None:
-    """None where there were no requests."""
+    """The rates of a number of requests over `seconds`; None without requests."""
     if not ios:
         return None
     timed = seconds is not None and seconds > 0
@@ -159,4 +159,4 @@ COLUMNS: Mapping[str, tuple[str, Callable[[Figures], float | None]]] = {
         )
     },
 }
-"""By name: the heading, and how it is taken from figures."""
+"""The heading and a function that takes the value from figures, by name."""

@@ -1,4 +1,4 @@
-"""The figures of a protocol as a table, and as files: the page, its pictures, `result.json`."""
+"""Prints the figures of a protocol as a table, and writes its files: the page, pictures, `result.json`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Console") -> None:
-    """A row for each step that is a result; below, why write amplification is missing, where it is."""
+    """Prints a row for each step shown; below, the reasons why write amplification is missing."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     with_points = any(each.point for each in figures)
     for heading in (["point"] if with_points else []) + ["step"]:
@@ -62,7 +62,7 @@ def write(
 ) -> list[str]:
     """Writes `result.json` (protocol, target, figures of every step with its command lines), pictures and the page.
 
-    All or none. Gives the files' names, the page last.
+    Writes all or none. Returns the names, the page last.
     """
     content = _content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
     drawn = pictures(protocol, figures)
@@ -89,7 +89,7 @@ def write_incomplete(
     failure: str,
     interrupted: bool,
 ) -> None:
-    """Writes `result.json` of the steps that are done, which says why the others are not; no page."""
+    """Writes `result.json` with the finished steps and the reason why the others are missing; no page."""
     content = _content(
         protocol, figures, target, quick=quick, seed=seed, extra={}, failure=failure, interrupted=interrupted
     )
@@ -138,5 +138,5 @@ def _content(
         "quick": quick,
         "given_up": protocol.quick_gives_up if quick else None,
     }
-    # A study adds keys of its own.
+    # `extra` has the keys that a study adds.
     return {"ssdlab": origin, "protocol": described, **extra, "steps": [each.to_dict() for each in figures]}

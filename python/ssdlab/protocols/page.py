@@ -1,4 +1,4 @@
-"""The page of a protocol: a picture for each figure that it is about, the table, the command lines of every step."""
+"""The page of a protocol: a picture for each of its columns, the table, and the command lines of every step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,23 +29,23 @@ QUANTITIES = {
         )
     },
 }
-"""The columns in full, with their units."""
+"""The names of the columns in full, with units."""
 
 
 @dataclass(frozen=True)
 class Extra:
-    """What the page and `result.json` contain in addition to the protocol's own: a study's rows."""
+    """Additional content of the page and of `result.json`: the rows of a study."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
     question: str | None = None
-    """What the study asks; None for a protocol by itself."""
+    """The question of the study; None for a protocol without a study."""
     finding: str | None = None
     figures: "Sequence[Figure]" = ()
     sections: "Sequence[Section]" = ()
 
 
 def pictures(protocol: Protocol, figures: Sequence[Figures]) -> "list[Figure]":
-    """One for each column of the protocol of which at least two steps tell something."""
+    """One picture for each column of the protocol that has values for at least two steps."""
     from ssdlab.report.charts.published import Bar, published_bars
 
     made = []
@@ -79,7 +79,7 @@ def protocol_page(
     extra: Extra,
     command_line: str,
 ) -> "Page":
-    """`target` says on what it was carried out; `drawn` are its pictures."""
+    """The page of a protocol. `target` is the name of the target; `drawn` are the pictures."""
     from ssdlab.report import page, parts
 
     reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
@@ -104,7 +104,7 @@ def protocol_page(
 
 
 def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
-    """A row a step that is a result, as the terminal has it."""
+    """A table with one row per step shown, as in the terminal."""
     from ssdlab.report import parts
 
     rows = []
@@ -116,10 +116,10 @@ def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
 
 
 def _begun(words: str) -> str:
-    """As a sentence begins; units keep their letters."""
+    """The words with a capital first letter; units are unchanged."""
     return wording.capitalized(words)
 
 
 def name_of(figures: Figures) -> str:
-    """The step, with its point where there are several."""
+    """The name of the step, after that of its point if it has a name."""
     return f"{figures.point}, {figures.step}" if figures.point else figures.step

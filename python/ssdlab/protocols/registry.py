@@ -1,4 +1,4 @@
-"""The list of protocols, in the order in which they are shown. A new one is a file and a line."""
+"""The list of protocols, in the order in which they are listed. A new one needs a file and a line here."""
 
 from ssdlab.by_name import by_name
 from ssdlab.protocols.contract import Protocol
@@ -20,11 +20,11 @@ NAMES = (
 
 
 def protocol(name: str) -> Protocol:
-    """The protocol of that name. Raises InputError with the names there are."""
+    """The protocol of that name. Raises InputError, with the known names, if there is none."""
     found: Protocol = by_name("protocol", name, NAMES, "ssdlab.protocols.catalogue.{}")
     return found
 
 
 def protocols() -> list[Protocol]:
-    """All of them."""
+    """All protocols, in order."""
     return [protocol(name) for name in NAMES]

@@ -1,4 +1,4 @@
-"""A protocol on a simulated drive: each point a run of the engine from a fresh drive, which is a purged one."""
+"""Runs a protocol on a simulated drive: each point is a run of the engine on a fresh, and so purged, drive."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ssdlab.results import Result
 
 Tell = Callable[[int, float, int], None]
-"""Called with the index of a point, the share of it that is done, and host bytes written."""
+"""Called with the index of a point, the share done, and the host bytes written."""
 
 
 def run(
     protocol: Protocol, drive: "ResolvedDrive", *, quick: bool = False, seed: int = 1, tell: Tell | None = None
 ) -> list[Figures]:
-    """All points, in their order; the figures of every step. Raises InputError and RunFailed as runs do."""
+    """Runs all points in order. Returns the figures of every step. Raises InputError and RunFailed as runs do."""
     found: list[Figures] = []
     for index, point in enumerate(protocol.points(Setting(drive.capacity.user_bytes, quick))):
         found += run_point(point, drive, seed=seed, tell=None if tell is None else _of_point(tell, index))
@@ -37,7 +37,7 @@ def _of_point(tell: Tell, index: int) -> Callable[[float, int], None]:
 def run_point(
     point: Point, drive: "ResolvedDrive", *, seed: int = 1, tell: Callable[[float, int], None] | None = None
 ) -> list[Figures]:
-    """A step in the middle that ends when it is steady is first run by itself, to know how long it takes."""
+    """Runs a point. If a step before the last one ends when steady, a separate run first finds its number of rounds."""
     io_bytes: dict[int, int] = {}
     steady: dict[int, Figures] = {}
     last = len(point.steps) - 1

@@ -1,4 +1,4 @@
-"""SNIA's rule of the steady state, over the figures of rounds."""
+"""SNIA's rule for the steady state, applied to values of rounds."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,8 @@ SLOPE_SHARE_MAX = 0.1
 
 
 def is_steady(values: Sequence[float]) -> bool:
-    """Whether the last five lie within 20 % of their mean, and the line through them rises or falls by 10 % at most."""
+    """Whether the last five values have a range of at most 20 % of their mean, and a linear fit that changes by at most
+    10 % of it."""
     last = values[-ROUNDS:]
     if len(last) < ROUNDS:
         return False

@@ -1,4 +1,4 @@
-"""A point's steps as workloads: one job file, or a script, whose stages are the steps."""
+"""A point's steps as workloads: one job file or one script, with the steps as stages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ssdlab.workloads.jobs import JobFile
 
 
 def job_file(point: Point) -> JobFile:
-    """A section a step, behind a stonewall; idle time is its `startdelay`."""
+    """A job file with one section per step, each after a stonewall. Idle time is the section's `startdelay`."""
     sections = []
     for step in point.steps:
         delay = f"startdelay={step.idle_seconds:g}\n" if step.idle_seconds else ""
@@ -23,20 +23,20 @@ def job_file(point: Point) -> JobFile:
 
 
 def script(point: Point) -> Script:
-    """A command a step; idle time is not part of it, see `rest`."""
+    """A script with one command per step, without idle time, for which see `rest`."""
     return filesystem.parse("\n".join(step.text for step in point.steps), point.label or "protocol")
 
 
 def rest(step: Step, before: Command) -> list[Command]:
-    """The script's command that lets a step's idle time pass, if it has one."""
+    """The script's `sleep` command for a step's idle time; empty without idle time."""
     return [Command(before.where, "sleep", (f"{step.idle_seconds:g}",))] if step.idle_seconds else []
 
 
 @dataclass
 class Engine:
-    """The first steps of a point for the engine: a workload as a job file is.
+    """The first steps of a point as a workload for the engine, like a job file.
 
-    `io_bytes` says of steps how much they write instead of what their job says.
+    `io_bytes` replaces the bytes that the jobs of some steps transfer, by the index of the step.
     """
 
     point: Point
@@ -50,7 +50,7 @@ class Engine:
         self.step_of_stage: list[int] = []
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
-        """The engine's jobs; from then on `step_of_stage` says which step a stage belongs to."""
+        """The engine's jobs. Also sets `step_of_stage`, the index of the step for each stage."""
         del scale
         made = self._script(user_bytes, seed) if self.point.is_script else self._jobs(user_bytes, seed)
         for job in made:

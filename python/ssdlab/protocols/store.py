@@ -1,4 +1,4 @@
-"""Finished steps of a protocol on disk, so that a run that was cut off can go on."""
+"""Stores finished steps of a protocol on disk, so that an interrupted run can be resumed."""
 
 import json
 from collections.abc import Mapping
@@ -13,10 +13,11 @@ FOLDER = "steps"
 
 
 class Store:
-    """A folder with a file a step; `folder=None` keeps nothing."""
+    """A folder with one file per step. With `folder=None` nothing is stored."""
 
     def __init__(self, folder: Path | None, identity: Mapping[str, Any], *, resume: bool = False) -> None:
-        """`identity` says what is measured. InputError when the folder holds other steps, or none to go on from."""
+        """`identity` describes the measurement. Without `resume`, stored steps are deleted. With `resume`, raises
+        InputError if the folder has no steps or those of another measurement."""
         self._folder = folder / FOLDER if folder else None
         if self._folder is None:
             return
@@ -34,7 +35,7 @@ class Store:
         write_text(known, json.dumps(dict(identity)))
 
     def finished(self, point: int) -> list[Figures]:
-        """The steps of a point that are done, from its first on."""
+        """The finished steps of a point, from the first up to the first missing one."""
         found: list[Figures] = []
         while self._folder and (file := self._file(point, len(found))).exists():
             found.append(Figures.from_dict(json.loads(file.read_text(encoding="utf-8"))))

@@ -1,6 +1,6 @@
-"""A mounted file system, frozen for a moment (fsfreeze): all its writes are on the device, and none come.
+"""Freezes a mounted file system briefly (fsfreeze): all its writes are on the device, and no new ones arrive.
 
-While it is frozen, programs that write to it wait. Whoever freezes must not write to it either: no progress, no log.
+While it is frozen, programs that write to it wait. This process must not write to it either: no progress file, no log.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from ssdlab.safety.held import path_of
 
 
 class Freezer:
-    """Freezes and thaws the file system at a folder, which stays mounted as long as this is open."""
+    """Freezes and thaws the file system at a folder, which cannot be unmounted while this is open."""
 
     def __init__(self, folder: Path, descriptor: int, pipe: int) -> None:
         self.folder = folder
@@ -25,19 +25,20 @@ class Freezer:
 
     @property
     def device(self) -> int:
-        """The number of the device that the file system is on."""
+        """The device number of the file system."""
         return os.fstat(self.descriptor).st_dev
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Raises RunFailed when it cannot be frozen, or cannot be thawed, which the message says how to do by hand."""
+        """Freezes the file system. Raises RunFailed if it cannot be frozen, or cannot be thawed, with a manual
+        remedy."""
         self._tell(thaw_guardian.FREEZES)
         self._freeze()
         try:
             yield
         finally:
             self._thaw()
-            # Not after a failed thaw: then the guardian tries once more, at the end.
+            # Not after a failed thaw, so that the guardian tries again at the end.
             self._tell(thaw_guardian.THAWED)
 
     def _tell(self, what: bytes) -> None:
@@ -52,7 +53,7 @@ class Freezer:
         try:
             fcntl.ioctl(self.descriptor, thaw_guardian.FIFREEZE, 0)
         except OSError as error:
-            # What another has frozen is not ours to thaw.
+            # A file system frozen by another program must not be thawed here.
             self._tell(thaw_guardian.THAWED)
             raise RunFailed(f"{self.folder}: {_why_not(error)}") from None
 
@@ -60,7 +61,7 @@ class Freezer:
         try:
             fcntl.ioctl(self.descriptor, thaw_guardian.FITHAW, 0)
         except OSError as error:
-            # EINVAL: somebody has thawed it already.
+            # EINVAL: another process has thawed it already.
             if error.errno != errno.EINVAL:
                 raise RunFailed(
                     f"{self.folder} could not be thawed ({error.strerror}); `fsfreeze --unfreeze {self.folder}` does it"
@@ -78,7 +79,8 @@ def _why_not(error: OSError) -> str:
 
 @contextlib.contextmanager
 def freezer(folder: Path) -> Iterator[Freezer]:
-    """One for the file system at a folder, with its guardian. Raises InputError where it cannot be opened."""
+    """A freezer for the file system at a folder, with its guardian. Raises InputError if the folder cannot be
+    opened."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:

@@ -1,9 +1,10 @@
-"""A write lease (fcntl's F_SETLEASE): nobody else has the file open, and who comes to open it waits for its end.
+"""A write lease (fcntl's F_SETLEASE): no other process has the file open, and a process that opens it waits for the
+lease's end.
 
-That is what keeps a file from being changed between the reading of a block and its writing. Locks (flock, fcntl) are
-advice that a writer may not ask for; `chattr +i` stops our own writes too. A lease is granted only when this process is
-the only one that has the file open, for reading or writing or mapped into memory. When somebody opens or truncates it,
-the kernel lets them wait for `lease-break-time` (45 s by default), and `is_whole` becomes false.
+It prevents changes to a file between reading a block and writing it. Locks (flock, fcntl) are advisory and can be
+ignored by a writer; `chattr +i` blocks this process's writes too. A lease is granted only if this process is the only
+one that has the file open or mapped into memory. When another process opens or truncates it, the kernel blocks that
+process for `lease-break-time` (45 s by default), and `is_whole` returns False.
 """
 
 import contextlib
@@ -15,23 +16,23 @@ from ssdlab.errors import InputError
 from ssdlab.safety import sysfs
 
 SECONDS_MIN = 10
-"""The kernel must let others wait so long, or a slow drive may still be writing when they are let in."""
+"""The least lease-break-time. With less, a slow drive can still be writing when the waiting process continues."""
 
 
 class Lease:
-    """One that is held."""
+    """A lease that is held."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def is_whole(self) -> bool:
-        """False once somebody waits to open the file; what was begun must end soon, and nothing new begin."""
+        """False while another process waits to open the file: finish the current block soon and start no new one."""
         return fcntl.fcntl(self._descriptor, fcntl.F_GETLEASE) == fcntl.F_WRLCK
 
 
 @contextlib.contextmanager
 def held(descriptor: int, path: Path) -> Iterator[Lease]:
-    """Takes one on a file that is open for writing. Raises InputError, which names who has it open."""
+    """Takes a lease on a file that is open for writing. Raises InputError, with the processes that have it open."""
     seconds = int(sysfs.read(Path("/proc/sys/fs/lease-break-time")) or 0)
     if seconds < SECONDS_MIN:
         raise InputError(
@@ -42,7 +43,7 @@ def held(descriptor: int, path: Path) -> Iterator[Lease]:
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
         raise InputError(_why_not(path, error)) from None
-    # The kernel would send SIGIO, which ends a process that does not expect it; `is_whole` asks instead.
+    # Suppresses SIGIO, which would end a process that does not expect it; `is_whole` polls instead.
     fcntl.fcntl(descriptor, fcntl.F_SETOWN, 0)
     try:
         yield Lease(descriptor)
@@ -62,7 +63,7 @@ def _why_not(path: Path, error: OSError) -> str:
 
 
 def openers(path: Path) -> list[str]:
-    """Other processes that have the file open or mapped, in words; also loop devices over it."""
+    """Descriptions of other processes that have the file open or mapped, and of loop devices over it."""
     wanted = path.stat()
     own = str(Path("/proc/self").readlink())
     found = []

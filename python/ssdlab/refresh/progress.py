@@ -1,6 +1,6 @@
-"""How far a refresh came, in a small file in the user's state folder, so that the same command goes on from there.
+"""Stores the position of a refresh in a small file in the user's state folder, so that the same command resumes there.
 
-It is a convenience only: whatever it says, going on from any place is safe, because what is rewritten does not change.
+Resuming at any position is safe, because rewriting does not change the data.
 """
 
 import contextlib
@@ -17,27 +17,27 @@ from ssdlab.safety.place import Place
 
 @dataclass
 class Progress:
-    """What is remembered."""
+    """The stored values."""
 
     path: str
     identity: str
-    """Of the file or device: when it is another one, a new start is made."""
+    """Identity of the file or device. If it differs, the refresh starts again."""
     next_offset: int = 0
     rewritten_bytes: int = 0
     zero_bytes: int = 0
     before_mb_s: float | None = None
-    """What the read test gave before the first byte was rewritten."""
+    """The result of the read test before the first byte was rewritten."""
 
 
 def identity_of(place: Place) -> str:
-    """Of a file its inode and size, of a device its name and size."""
+    """The inode and size of a file; the names and size of a device."""
     if place.is_device:
         return f"{' '.join(place.identities) or place.device}, {place.size_bytes} bytes"
     return f"inode {place.file_id.inode}, {place.size_bytes} bytes"
 
 
 class Keeper:
-    """Reads and writes the file of one place. Where the folder cannot be written, nothing is remembered."""
+    """Reads and writes the progress file of a place. If the folder is not writable, nothing is stored."""
 
     def __init__(self, place: Place) -> None:
         name = hashlib.sha256(os.fsencode(place.path)).hexdigest()[:16]
@@ -45,7 +45,7 @@ class Keeper:
         self._place = place
 
     def load(self) -> Progress | None:
-        """None when there is nothing to go on from."""
+        """The stored progress, or None if there is none to resume."""
         try:
             found = Progress(**json.loads(self.file.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -54,7 +54,7 @@ class Keeper:
         return found if is_same and found.next_offset > 0 else None
 
     def save(self, progress: Progress) -> bool:
-        """Whole or not at all. False when it could not be written."""
+        """Stores the progress atomically. Returns False if it could not be written."""
         try:
             write_text(self.file, json.dumps(asdict(progress)) + "\n")
         except (InputError, OSError):
@@ -67,6 +67,6 @@ class Keeper:
 
 
 def state_folder() -> Path:
-    """As the XDG base directory specification has it."""
+    """The folder of progress files, as in the XDG base directory specification."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
     return Path(state) / "ssdlab/refresh"

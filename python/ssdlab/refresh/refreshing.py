@@ -1,4 +1,4 @@
-"""A whole refresh: plan, read test, rewriting, read test again; what it costs and what it gave."""
+"""A complete refresh: plan, read test, rewriting, second read test; its cost and its effect."""
 
 import time
 from collections.abc import Callable
@@ -16,17 +16,17 @@ from ssdlab.safety.place import Place, locate
 from ssdlab.smart.source import Report
 
 Tell = Callable[[str, float], None]
-"""Called with what is going on, and which share of it is done."""
+"""Called with the current activity and its completed share."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user may choose."""
+    """The user's options."""
 
     rate_bytes_s: float | None = None
     verify: bool = False
     read_test_bytes: int = 1 << 30
-    """At most so much is read before and after; 0 for no test."""
+    """The most to read before and after; 0 for no read test."""
     rated_tbw: float | None = None
     restart: bool = False
     dry_run: bool = False
@@ -39,7 +39,7 @@ class ReadSpeedJson(TypedDict):
 
 
 class RefreshedJson(TypedDict):
-    """What `ssdlab refresh --json` prints."""
+    """The output of `ssdlab refresh --json`."""
 
     path: str
     kind: str
@@ -59,7 +59,7 @@ class RefreshedJson(TypedDict):
 
 @dataclass
 class Refreshed:
-    """What was done, and what it gave. None is what was not measured or is not known."""
+    """The work done and its effect. None for values that were not measured or are not known."""
 
     place: Place
     plan: Plan
@@ -73,11 +73,11 @@ class Refreshed:
     wall_seconds: float = 0.0
     share_of_tbw: float | None = None
     host_written_bytes: int | None = None
-    """What the drive's SMART counts as written over its life, before this."""
+    """Bytes written over the drive's life by SMART, before this refresh."""
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> RefreshedJson:
-        """For JSON."""
+        """The values for `ssdlab refresh --json`."""
         return {
             "path": str(self.place.path),
             "kind": str(self.place.kind),
@@ -100,8 +100,8 @@ class Refreshed:
 
 
 def refresh(path: Path | str, choices: Choices, tell: Tell = lambda what, share: None) -> Refreshed:
-    """Refreshes a file or device. Raises InputError when it may not be, RunFailed when it stopped before the end; then
-    the same call goes on from there."""
+    """Refreshes a file or device. Raises InputError if this is not possible, and RunFailed if it stopped before the
+    end; the same call then resumes."""
     place = locate(path)
     with opened(place) as target:
         result = Refreshed(place, target.plan, choices.dry_run)

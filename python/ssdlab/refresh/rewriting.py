@@ -1,8 +1,8 @@
-"""Rewrites what a target's plan says, block by block: what was read is what is written, to the same place.
+"""Rewrites the pieces of a target's plan block by block: each block is written with the data just read, to the same
+place.
 
-So a loss of power leaves each sector with its old or its new content, which are the same. What remains is a sector torn
-in the middle of being written, and drives do not leave those: an SSD writes elsewhere and moves the address afterwards,
-and a sector is the least that it moves.
+After a loss of power each sector has its old or its new content, which are equal. A sector torn during the write is not
+expected: an SSD writes elsewhere and updates the mapping afterwards, and a sector is its smallest mapping unit.
 """
 
 import fcntl
@@ -17,9 +17,9 @@ from ssdlab.refresh.targets import Target
 
 BLOCK_BYTES = 4 << 20
 _GRANULE_BYTES = 128 << 10
-"""What reads as zeroes is looked for in steps of this."""
+"""Step size for detecting zeroes."""
 SLICE_SECONDS = 1.0
-"""How long others may be kept waiting at a time."""
+"""Longest time for which other programs are blocked at once."""
 _PAUSE_SECONDS = 0.25
 _NAP_SECONDS = 0.2
 _LOOK_SECONDS = 5.0
@@ -27,14 +27,14 @@ _LOOK_SECONDS = 5.0
 
 @dataclass
 class Done:
-    """How far it came."""
+    """The progress of rewriting."""
 
     next_offset: int
     rewritten_bytes: int = 0
     zero_bytes: int = 0
-    """Read as zeroes and left alone."""
+    """Bytes that read as zeroes and were not rewritten."""
     stopped: str | None = None
-    """Why it stopped before the end; None when all is done."""
+    """The reason for stopping before the end, or None."""
 
 
 def rewrite(
@@ -45,15 +45,15 @@ def rewrite(
     verify: bool = False,
     tell: Callable[[Done], None] = lambda done: None,
 ) -> Done:
-    """Rewrites from the offset `start`. `tell` is called between slices, when what it reports is on the device.
+    """Rewrites from the offset `start`. `tell` is called between slices, when the reported data has been flushed.
 
-    Raises RunFailed when the device cannot be read or written, or, with `verify`, reads back differently.
+    Raises RunFailed if the device cannot be read or written, or, with `verify`, if the data reads back differently.
     """
     done = Done(next_offset=start)
     blocks = _blocks(target, start)
     began = looked = time.monotonic()
     block = next(blocks, None)
-    # Not closed by name: after a failure views of them may live on in its traceback.
+    # Not closed explicitly: after a failure the traceback can hold views of them.
     buffer, second = mmap.mmap(-1, BLOCK_BYTES), mmap.mmap(-1, BLOCK_BYTES)
     while block is not None and done.stopped is None:
         with target.quiet():
@@ -89,12 +89,12 @@ def _blocks(target: Target, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _behind(done: Done, rate_bytes_s: float | None, began: float) -> float:
-    """By how many seconds it is behind what the rate allows; negative when it is ahead."""
+    """Seconds behind the allowed rate; negative if ahead."""
     return 0.0 if rate_bytes_s is None else time.monotonic() - began - done.rewritten_bytes / rate_bytes_s
 
 
 def _sleep(seconds: float, target: Target) -> bool:
-    """In naps, so that who waits for the file need not wait for the end. False when somebody does."""
+    """Sleeps in short steps, so that a process waiting for the file is noticed. Returns False if there is one."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         if not target.may_write():
@@ -106,8 +106,8 @@ def _sleep(seconds: float, target: Target) -> bool:
 def _rewrite_block(
     target: Target, offset: int, length: int, buffer: mmap.mmap, done: Done, second: mmap.mmap | None
 ) -> bool:
-    """One block; False when it may not be written any more."""
-    # A file may end within a sector; that part goes through the page cache.
+    """Rewrites one block. Returns False if writing is no longer allowed."""
+    # A file can end within a sector; that part is written through the page cache.
     tail = length % target.alignment_bytes
     if length > tail and not _rewrite_part(target, offset, length - tail, buffer, done, second):
         return False
@@ -139,7 +139,7 @@ def _rewrite_part(
 
 
 def _runs(buffer: mmap.mmap, size: int) -> list[tuple[int, int]]:
-    """Runs (offset, length) of a block that hold more than zeroes."""
+    """Runs (offset, length) of a block that are not all zeroes."""
     zeroes = bytes(_GRANULE_BYTES)
     found: list[tuple[int, int]] = []
     for at in range(0, size, _GRANULE_BYTES):

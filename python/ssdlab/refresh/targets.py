@@ -1,6 +1,5 @@
-"""What is rewritten: a file under a lease; a device that nobody uses, held exclusively; a device beneath its frozen
-file system. Each says which pieces, and keeps everybody else from writing while a block is in hand.
-"""
+"""The targets of a refresh: a file under a lease, an unused device held exclusively, or a device under its frozen file
+system. Each lists the pieces to rewrite and excludes other writers while a block is processed."""
 
 import contextlib
 import errno
@@ -17,7 +16,7 @@ from ssdlab.safety import sysfs, uses
 from ssdlab.safety.held import open_same
 from ssdlab.safety.place import Kind, Place
 
-# FS_IOC_GETFLAGS' marks would show compression on file systems that are refused anyway; FIEMAP shows it per extent.
+# Compression flags of FS_IOC_GETFLAGS exist only on file systems that are refused anyway; FIEMAP reports it per extent.
 _CANNOT = {
     extents.UNKNOWN: "the file system does not report the location of its data",
     extents.ENCODED: "it is compressed or otherwise encoded, and is not rewritten in place",
@@ -28,12 +27,12 @@ _NOT_ON_BLOCKS = extents.INLINE | extents.TAIL | extents.NOT_ALIGNED
 
 @dataclass(frozen=True)
 class Plan:
-    """What is rewritten, in order, and what not."""
+    """The pieces to rewrite, in order, and the skipped parts."""
 
     pieces: tuple[tuple[int, int], ...]
-    """(offset, length) in bytes, from the front."""
+    """(offset, length) in bytes, ascending."""
     skipped_bytes: dict[str, int] = field(default_factory=dict)
-    """By why."""
+    """By reason."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -43,27 +42,28 @@ class Plan:
 
 @dataclass(frozen=True)
 class Target:
-    """A file or device, open and protected."""
+    """An open and protected file or device."""
 
     descriptor: int
     """Open for reading and writing with O_DIRECT."""
     plan: Plan
     alignment_bytes: int
     skips_zeroes: bool
-    """Whether what reads as zeroes is left as it is: on a device it may be trimmed, and writing would take flash."""
+    """Whether zeroes are not rewritten: on a device they are possibly trimmed, and writing them would use flash."""
     quiet: Callable[[], AbstractContextManager[object]]
-    """Within it what was read may be written: nobody else writes. It may last a second; others may be waiting."""
+    """Within this context nobody else writes, so that data read can be written back. It is limited to about a second,
+    because other processes are possibly waiting."""
     may_write: Callable[[], bool]
-    """Asked before each write; False when somebody waits to change the file."""
+    """Called before each write. Returns False while another process waits to change the file."""
     needs_quiet: bool
-    """Whether others are held up meanwhile, so that they must be let in between."""
+    """Whether `quiet` blocks other processes, so that it needs pauses."""
     look_again: Callable[[], None] = lambda: None
-    """Called every few seconds, while others have their turn. Raises RunFailed when the device has come into use."""
+    """Called every few seconds, outside `quiet`. Raises RunFailed if the device has come into use."""
 
 
 @contextlib.contextmanager
 def opened(place: Place) -> Iterator[Target]:
-    """The target at a place. Raises InputError, with what stands against it and what to do."""
+    """Opens the target at a place. Raises InputError, with the obstacle and a remedy."""
     if place.kind == Kind.FOLDER:
         raise InputError(
             f"{place.path} is a folder; name a file, or all files in it: "
@@ -96,7 +96,7 @@ def _file(place: Place) -> Iterator[Target]:
                 needs_quiet=False,
             )
         finally:
-            # The contents are what they were.
+            # The contents are unchanged, so the file's times are restored.
             times = found.st_atime_ns, found.st_mtime_ns
             with contextlib.suppress(OSError):
                 now = os.fstat(descriptor)
@@ -154,7 +154,7 @@ def _device(place: Place) -> Iterator[Target]:
 
 
 def _uses(place: Place) -> tuple[bool, str]:
-    """Whether a file system on it is mounted, and what else uses it, in words."""
+    """Whether a file system on the device is mounted, and a description of its other uses."""
     name = place.device or ""
     found = uses.uses_of(name)
     mounts = [use for use in found if use.how == "mount" and use.device == name]

@@ -1,9 +1,8 @@
-"""A small process that thaws a file system when the one that froze it is gone, however it went.
+"""A small process that thaws a file system when the process that froze it has ended for any reason.
 
-A frozen file system lets nobody write; a process that was killed cannot thaw it. The guardian waits for the end of a
-pipe that only the parent holds open. When the parent says that it has frozen and nothing more for too long, the
-guardian ends it first: thawing beneath a process that may still write would not be safe. This file is run by itself,
-without the package.
+No process can write to a frozen file system, and a killed process cannot thaw it. The guardian waits for the end of a
+pipe that only the parent holds open. If the parent reports a freeze and nothing more for too long, the guardian kills
+it first: thawing while the parent can still write would not be safe. This file runs alone, without the package.
 """
 
 import contextlib
@@ -19,21 +18,21 @@ FITHAW = 0xC0045878
 
 READY = b"r"
 FREEZES = b"f"
-"""What the parent writes before it freezes, so that there is no moment at which nobody knows."""
+"""The byte that the parent writes before it freezes, so that the guardian registers every freeze."""
 THAWED = b"t"
 FROZEN_SECONDS_MAX = 30
 
 
 def start(folder: str, frozen_seconds_max: float = FROZEN_SECONDS_MAX) -> "tuple[int, subprocess.Popen[bytes]]":
-    """Starts one for the file system at a folder, and waits until it is there. Returns the end of the pipe to hold
-    open, and the process. Raises RuntimeError when it did not start."""
+    """Starts a guardian for the file system at a folder, and waits until it is ready. Returns the end of the pipe to
+    hold open, and the process. Raises RuntimeError if it did not start."""
     read_end, write_end = os.pipe()
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", __file__, folder, str(os.getpid()), str(frozen_seconds_max)],
         stdin=read_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        # Ctrl-C in a terminal goes to all processes of its group; this one must still be there afterwards.
+        # Ctrl-C in a terminal goes to all processes of its group, and the guardian has to survive it.
         start_new_session=True,
     )
     os.close(read_end)
@@ -55,7 +54,7 @@ def _watch(folder: str, parent: int, frozen_seconds_max: float) -> None:
     while True:
         ready, _, _ = select.select([0], [], [], frozen_seconds_max if frozen else None)
         if not ready:
-            # Its writes end before it does, so that the end of the pipe says that nothing is under way any more.
+            # The parent's writes end before it does, so the end of the pipe shows that no write is in progress.
             with contextlib.suppress(OSError):
                 os.kill(parent, signal.SIGKILL)
             select.select([0], [], [])

@@ -1,4 +1,4 @@
-"""Which replays a command asks for: volumes times the variants of drives, resolved and labelled; and notes on them."""
+"""The replays of a command: volumes times variants of drives, resolved and labelled; and notes on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 RUNS_MAX = 100
-"""Beyond this a report says nothing any more, and every run reads the whole trace."""
+"""More runs would make a report unreadable, and every run reads the whole trace."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What is the same for all replays of a command."""
+    """The options that all replays of a command share."""
 
     address_map: Map = "fold"
     seed: int = 1
     until_steady: bool = False
     round_share: float | None = None
-    """What a round of the steady state writes of the drive; None: all of it."""
+    """The share of the drive that a round of the steady state writes; None: all of it."""
     precondition: Precondition = "fill"
     loop_until: DriveWrites | None = None
     timed: bool = True
@@ -41,19 +41,19 @@ class Choices:
     time_scale: float = 1.0
     iodepth: int | None = None
     initial_state: InitialState | None = None
-    """That each drive begins in; before it nothing is written."""
+    """The saved state that each drive starts in; nothing is written before the trace."""
     steady_in: Path | None = None
-    """Each drive begins in the state that the trace settles in, which is kept in this folder."""
+    """Each drive starts in the steady state of the trace, which is stored in this folder."""
     sample_region_bytes: int | None = None
-    """Of the sample of the addresses that goes with a drive that is made smaller; None: the whole trace does."""
+    """The region size of the sample of addresses for scaled drives; None: the whole trace is replayed."""
     shuffled: bool = False
-    """Whether passes after the first take pieces of the trace in an order of their own."""
+    """Whether passes after the first replay the pieces of the trace in a random order."""
 
 
 def volumes_of(recording: Recording, named: Sequence[str], *, each: bool) -> list[str | None]:
-    """The volumes to replay, each on its own drive; None stands for the only one there is.
+    """The volumes to replay, each on its own drive; None stands for the only volume.
 
-    Raises InputError when a name is unknown, or when there are several volumes and none is chosen.
+    Raises InputError if a name is unknown or given twice, or if there are several volumes and none is chosen.
     """
     volumes = recording.survey.volumes
     names = [recording.volume(name).name for name in named]
@@ -70,7 +70,7 @@ def volumes_of(recording: Recording, named: Sequence[str], *, each: bool) -> lis
 def replays(
     recording: Recording, volumes: Sequence[str | None], planned: Sequence[Planned], choices: Choices
 ) -> list[tuple[Planned, TraceSpecification]]:
-    """Every volume on every variant, labelled by what differs. Raises InputError for what cannot be run."""
+    """Every volume on every variant, labelled by the differences. Raises InputError if one cannot be run."""
     count = len(volumes) * len(planned)
     if count > RUNS_MAX:
         raise InputError(
@@ -120,9 +120,9 @@ def steady_state(
     folder: Path,
     sample: Sample | None = None,
 ) -> InitialState:
-    """The state that the trace, repeated without a clock on the filled drive, settles in by SNIA's rule.
+    """The steady state, by SNIA's rule, of the trace repeated without a clock on the filled drive.
 
-    Raises InputError where the trace writes nothing or does not settle.
+    Raises InputError if the trace writes nothing or does not become steady.
     """
     settling = specify(
         recording,
@@ -142,7 +142,7 @@ def steady_state(
 
 
 def _sample(profile: Profile | None, variant: Planned, choices: Choices) -> Sample | None:
-    """Of the ratio of the drive's scale. Raises InputError where that is none of one in a whole number."""
+    """A sample in the ratio of the drive's scale; None without sampling. Raises InputError if the scale is not 1/n."""
     scale = variant.drive.scale
     if profile is None or choices.sample_region_bytes is None:
         return None
@@ -158,7 +158,7 @@ def _sample(profile: Profile | None, variant: Planned, choices: Choices) -> Samp
 def notes(
     recording: Recording, volumes: Sequence[str | None], planned: Sequence[Planned], choices: Choices
 ) -> list[str]:
-    """What the reading left out, and where addresses are not the recording's own."""
+    """Notes on omitted records, changed addresses and scaling."""
     survey = recording.survey
     found = []
     if survey.skipped:
@@ -195,7 +195,7 @@ def notes(
 
 
 def parse_amount(text: str) -> DriveWrites:
-    """`2x` drive writes, or a size such as `100GB`. Raises InputError."""
+    """Parses `2x` drive writes, or a size such as `100GB`. Raises InputError."""
     allowed = "drive writes such as 2x or 0.5x, or a size such as 100GB, above 0"
     if text.strip().endswith("x"):
         try:

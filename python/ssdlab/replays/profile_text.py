@@ -1,4 +1,4 @@
-"""A profile as people read it: tables in the terminal, or JSON."""
+"""A profile as tables in the terminal, or as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 _MISSING = "-"
 _FOR_SAMPLES = ("region_bytes", "regions_written", "hottest")
-# Of the update-frequency curve, which has fifteen points.
+# The points shown of the update-frequency curve, which has 15 points.
 _CURVE_SHOWN = (0.01, 0.05, 0.1, 0.2, 0.5)
 
 
 def as_json(profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_provisionings: Sequence[float]) -> str:
-    """A list with an object for each (volume, or None for all together; profile; theory)."""
+    """A list with one object for each (volume, or None for all together; profile; theory)."""
     return json.dumps(
         [
             {"volume": name, **{key: value for key, value in asdict(profile).items() if key not in _FOR_SAMPLES}}
@@ -43,7 +43,7 @@ def as_json(profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_pro
 def print_profile(
     name: str, profile: Profile, theory: Sequence[Form], over_provisionings: Sequence[float], console: "Console"
 ) -> None:
-    """Prints what the trace asks for, and below what theory makes of it."""
+    """Prints the requests of the trace, and below them what theory predicts."""
     console.print(name, style="bold")
     for line in _head(profile):
         console.print(line)
@@ -139,7 +139,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _table(*columns: str) -> Table:
-    """A column whose name begins with `>` is set to the right."""
+    """A table; columns whose name begins with `>` are right-aligned."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         table.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left", no_wrap=True)

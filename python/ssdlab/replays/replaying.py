@@ -1,4 +1,4 @@
-"""`ssdlab.replay`: a recorded trace on drives, and what came of it."""
+"""`ssdlab.replay`: replays a recorded trace on drives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ _ARRIVALS = {"trace": "at the recorded times", "closed": "as fast as the drive"}
 
 @dataclass(frozen=True, repr=False)
 class Replays(Comparison):
-    """Replays side by side: each volume on each drive."""
+    """A comparison of replays: each volume on each drive."""
 
 
 def replay(
@@ -56,21 +56,22 @@ def replay(
 ) -> Replays:
     """Replays a block trace on simulated drives, as `ssdlab replay`.
 
-    `traces` are files, read one after the other; plain, gzip, bzip2 or zstd; "-" is standard input. `format_name`: by
-    default recognised; `skip_bad`: malformed lines that may be skipped. `volumes` are replayed each on its own drive,
-    as all are with `each_volume`; `merge_volumes`: all on one drive. `address_map`: addresses modulo the drive's size
-    ("fold"), in the order of first access ("compact"), or unchanged ("strict").
+    `traces` are files that are read one after the other, plain or compressed with gzip, bzip2 or zstd; "-" is standard
+    input. `format_name` is detected by default; `skip_bad` is the number of malformed lines that can be skipped. Each
+    of the `volumes` is replayed on its own drive; `each_volume` does so for all volumes, `merge_volumes` replays all on
+    one drive. `address_map`: addresses modulo the drive's size ("fold"), in the order of first access ("compact"), or
+    unchanged ("strict").
 
     The trace is replayed once (`until="trace"`), until "2x" the drive or "100GB" are written (`loop_until`), or until
     SNIA's steady state (`until="steady"`), in rounds that write `round_share` ("50%" or 0.5) of the drive, by default
-    all of it; with `shuffle` in pieces in changing order. `precondition="steady"`: the state that the trace settles in.
-    `from_state`: a file that `ssdlab run --save-state` left. `arrival="trace"`: requests arrive at the recorded times,
-    multiplied by `time_scale`; "closed": each when another is done. `iodepth`: outstanding requests at most, by default
-    256, closed 32. `sample`, with a `scale` of 1/n: one region of this size ("4KiB") in n. The other parameters are
-    those of `ssdlab.compare`.
+    all of it; with `shuffle`, its pieces are replayed in changing order. `precondition="steady"` starts in the steady
+    state of the trace. `from_state` is a file written by `ssdlab run --save-state`. `arrival="trace"`: requests arrive
+    at the recorded times, multiplied by `time_scale`; "closed": each when another completes. `iodepth` is the maximum
+    number of outstanding requests, by default 256, for "closed" 32. `sample`, with a `scale` of 1/n: one region of this
+    size ("4KiB") in n. The other parameters are those of `ssdlab.compare`.
 
-    Raises InputError for arguments and files, naming the option of the command and the line of the trace; RunFailed
-    when a run broke.
+    Raises InputError for invalid arguments and files, which names the option of the command and the line of the trace,
+    and RunFailed if a run fails.
 
         ssdlab.replay("trace.csv.gz", "generic-tlc-480", op=[0.07, 0.28], scale="1/64", loop_until="2x").frame()
     """
@@ -138,7 +139,7 @@ def replayed(
 
 
 def facts_of(variants: Sequence[ReplayedVariant]) -> list[str]:
-    """What became of the requests, a sentence each; what holds for all variants is said once."""
+    """How the requests were handled, one sentence each; sentences that hold for all variants are listed once."""
     of_each = [variant.facts() for variant in variants]
     common = [fact for fact in of_each[0] if all(fact in facts for facts in of_each)]
     own = zip(variants, of_each, strict=True)

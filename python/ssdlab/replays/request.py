@@ -1,4 +1,4 @@
-"""What a replay is asked for: which of the traces' volumes, how often, from which state, when. Light to load."""
+"""The arguments of a replay: volumes, repetition, initial state, arrival of requests. Fast to import."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ Until = Literal["trace", "steady"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What of the traces is replayed, and how they are read."""
+    """The volumes of the traces to replay, and how the files are read."""
 
     format_name: str | None = None
     skip_bad: int = 0
-    """Malformed lines that may be skipped."""
+    """The number of malformed lines that can be skipped."""
     volumes: Sequence[str] = ()
     each_volume: bool = False
     merge_volumes: bool = False
@@ -49,7 +49,7 @@ class Repeating:
 
     @property
     def share_of_round(self) -> float | None:
-        """Of the drive, that a round of the steady state writes; None: all of it. Raises InputError."""
+        """The share of the drive that a round of the steady state writes; None: all of it. Raises InputError."""
         given = self.round_share
         if given is None:
             return None
@@ -94,7 +94,7 @@ class Requests:
             raise InputError("--time-scale changes the recorded times, which --arrival closed does not use")
 
     def region_bytes(self, *, is_scaled: bool) -> int | None:
-        """Of the sample; None: the whole trace is replayed. Raises InputError."""
+        """The region size of the sample; None: the whole trace is replayed. Raises InputError."""
         if self.sample is None:
             return None
         if not is_scaled:

@@ -1,8 +1,9 @@
-"""What closed forms expect of a trace, from how often it writes its units; or why none of them fits.
+"""The predictions of closed forms for a trace, from the number of writes of its units; or why none of them applies.
 
-The forms are those of `theory.closed_forms`: steady state, independent writes of one unit. The drive is taken to hold
-just the units that the trace writes, so that OP is spare area over these. Units of one number of writes make a class,
-whose share of the writes is known. A trace that is no such stream gets no value, but the reasons.
+The forms are those of `theory.closed_forms`: steady state, independent writes of one unit. The drive is assumed to hold
+only the units that the trace writes, so that OP is spare area relative to these. Units with the same number of writes
+form a class, whose share of the writes is known. For a trace without independent writes there are no values, but the
+reasons.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +16,13 @@ from ssdlab.workloads.traces.profile import Profile
 UNITS_PER_ERASE_UNIT = 256
 """For the forms that depend on it; FIFO does not."""
 
-# A trace that departs from a stream's law by no more than this share of its writes is taken for one.
+# A deviation from independent writes of at most this share of the writes is tolerated.
 _TOLERATED_SHARE = 0.05
-# With fewer writes a unit the scatter of counts hides how the rates differ: chance alone spreads a mean of m by
-# sqrt(m).
+# With fewer writes per unit, the scatter of counts hides the differences in rates: a mean of m has a standard deviation
+# of sqrt(m) by chance.
 _WRITES_PER_UNIT_MIN = 5.0
-# Variance over mean of the counts: 1 for uniform independent writes (Poisson), 0 for a pass that visits each unit once.
+# Variance divided by mean of the counts: 1 for uniform independent writes (Poisson), 0 if each pass writes every unit
+# once.
 _EVEN_BELOW = 0.5
 _UNIFORM_BELOW = 1.3
 
@@ -31,13 +33,13 @@ class Form:
 
     name: str
     values: Sequence[float]
-    """Write amplification, one for each OP; empty where the form does not fit."""
+    """Write amplification for each OP; empty if the form does not apply."""
     reason: str | None = None
-    """Why it does not."""
+    """Why it does not apply."""
 
 
 def expectations(profile: Profile, over_provisionings: Sequence[float]) -> list[Form]:
-    """The forms that fit the trace with their values at each OP (a share above 0), the others with the reason."""
+    """The applicable forms with their values for each OP (a share above 0), and the others with the reason."""
     reasons = departures(profile)
     if reasons:
         whole = "; ".join(reasons)
@@ -65,7 +67,7 @@ def expectations(profile: Profile, over_provisionings: Sequence[float]) -> list[
 
 
 def departures(profile: Profile) -> list[str]:
-    """In which ways the trace is no stream of independent writes of one unit; empty when it is one."""
+    """The reasons why the trace is not a series of independent writes of one unit; empty if it is."""
     write = profile.write
     if write.requests == 0:
         return ["the trace writes nothing"]
@@ -92,14 +94,14 @@ def departures(profile: Profile) -> list[str]:
 
 
 def dispersion(updates: Sequence[tuple[int, int]]) -> float:
-    """Variance over mean of the writes of a unit. `updates` are (writes of a unit, units written so often)."""
+    """Variance divided by mean of the writes of a unit. `updates` are (writes of a unit, number of units with them)."""
     units = sum(count for _, count in updates)
     mean = sum(writes * count for writes, count in updates) / units
     return sum((writes - mean) ** 2 * count for writes, count in updates) / units / mean
 
 
 def shares(updates: Sequence[tuple[int, int]]) -> tuple[list[float], list[float]]:
-    """Each class's share of the writes and of the written units, one class for each number of writes."""
+    """Each class's share of the writes and of the written units; a class is a number of writes."""
     units = sum(count for _, count in updates)
     writes = sum(times * count for times, count in updates)
     return [times * count / writes for times, count in updates], [count / units for _, count in updates]

@@ -13,20 +13,20 @@ _REASON = "a trace is not a stream of independent writes; --profile gives the cl
 
 @dataclass(frozen=True)
 class ReplayedVariant(Variant):
-    """No closed form is compared with a replay: those that exist are for streams whose law is known."""
+    """A replay with its result. No closed form is compared with it: those apply only to known distributions."""
 
     def _expected_at(self, effective_over_provisioning: float | None) -> Expectation:
         return Expectation(None, None, _REASON)
 
     @property
     def counts(self) -> plain.TraceCounts:
-        """What became of the trace's requests."""
+        """How the requests of the trace were handled."""
         counts = self.result.trace_counts
         assert counts is not None, "the result is that of a replay"
         return counts
 
     def to_dict(self) -> ResultJson:
-        """The result's JSON, with the trace in the specification and what became of it under `ssdlab.trace`."""
+        """The result's JSON, with the trace in the specification and its counts under `ssdlab.trace`."""
         whole = super().to_dict()
         whole["ssdlab"]["trace"] = self.counts
         assert isinstance(self.result.specification, TraceSpecification)
@@ -34,7 +34,7 @@ class ReplayedVariant(Variant):
         return whole
 
     def facts(self) -> list[str]:
-        """What became of the trace's requests on this drive, in sentences, so far as it is not plain."""
+        """Sentences on unusual handling of the trace's requests on this drive."""
         trace = self.counts
         facts = []
         if trace["passes"] > 1:

@@ -1,6 +1,6 @@
-"""Pictures and pages: what results look like. It takes plain data and knows nothing of drives, jobs or engines.
+"""Pictures and pages of results. The input is plain data; this package does not depend on drives, jobs or engines.
 
-Importing this is light, for those who only want the colours; what draws pictures is loaded when it is named.
+The import is fast, for callers that only need the colours; the modules that draw pictures are loaded at first use.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The report of `ssdlab compare`: pictures in every form, and the page that says what they show."""
+"""The report of `ssdlab compare`: pictures in all formats, and the page with their findings."""
 
 import json
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ def write_comparison(
 ) -> list[Path]:
     """Writes `report.html` into `directory`, and each picture as SVG and PNG, light and dark, into its `pictures/`.
 
-    Returns the paths, the page last. Everything is drawn before the first file is written, and each file
-    appears whole or not at all.
+    Returns the paths, the page last. Everything is drawn before the first file is written, and each file is written
+    completely or not at all.
     """
     _check(variants)
     figures = comparison_figures(variants)
@@ -52,7 +52,7 @@ def write_comparison(
 
 
 def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
-    """Those of the pictures that the variants can fill; those over time need a clock."""
+    """The pictures for which the variants have data; those over time need a clock."""
     thinned = [merge_windows(variant.series) for variant in variants]
     series = [frame for frame, _ in thinned]
     merged_max = max((factor for _, factor in thinned), default=1)
@@ -184,7 +184,7 @@ def _against_caption(variants: Sequence[ComparedVariant]) -> str:
 def comparison_page(
     variants: Sequence[ComparedVariant], figures: Sequence[Figure], title: str, subtitle: str, command_line: str | None
 ) -> page.Page:
-    """The page of these variants with these of their pictures."""
+    """The page of these variants with these pictures."""
     after = []
     notes = list(dict.fromkeys((variant.label, note) for variant in variants for note in variant.notes))
     if notes:
@@ -210,7 +210,7 @@ def comparison_page(
 
 
 def _grouped(notes: Sequence[tuple[str, str]], variants: int) -> list[tuple[str, str]]:
-    """(label, note), where a note that every variant has is said once."""
+    """Pairs (labels, note); a note that every variant has is listed once."""
     labels: dict[str, list[str]] = {}
     for label, note in notes:
         labels.setdefault(note, []).append(label)
@@ -230,7 +230,7 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
 
 
 def _check(variants: Sequence[ComparedVariant]) -> None:
-    """What a caller must have made sure of."""
+    """Raises ValueError for errors of the caller: no variants, equal labels, or missing columns of series."""
     if not variants:
         raise ValueError("a comparison needs at least one variant")
     labels = [variant.label for variant in variants]

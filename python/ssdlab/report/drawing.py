@@ -1,18 +1,20 @@
-"""May a picture be drawn? The library that draws runs V8, which aborts the whole process (SIGTRAP) when it gets no
-memory, so that it is asked before. In a process of its own each command would wait half a second for it to start.
+"""Checks the memory before a picture is drawn.
+
+The library that draws runs V8, which aborts the whole process (SIGTRAP) if it cannot allocate memory. Drawing in a
+separate process would delay each command by half a second.
 """
 
 from ssdlab import available_memory
 from ssdlab.errors import RunFailed
 from ssdlab.quantities import format_bytes_binary
 
-# Measured: V8 reserves 64 GiB of addresses, of which a picture of thousands of points takes 75 MiB of memory.
+# Measured: V8 reserves an address space of 64 GiB; a picture with thousands of points uses 75 MiB of memory.
 _ADDRESS_SPACE_BYTES = 66 << 30
 _MEMORY_BYTES = 128 << 20
 
 
 def check() -> None:
-    """Raises RunFailed where drawing would abort."""
+    """Raises RunFailed if drawing would abort."""
     space, memory = available_memory.address_space_bytes(), available_memory.available_bytes()
     if space is not None and space < _ADDRESS_SPACE_BYTES:
         raise RunFailed(

@@ -1,4 +1,4 @@
-"""One picture: a chart with its finding, and how it becomes SVG and PNG files in both themes."""
+"""One picture: a chart with its finding, and its conversion to SVG and PNG files in both themes."""
 
 import copy
 import textwrap
@@ -13,16 +13,16 @@ from ssdlab.report import drawing
 from ssdlab.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
 
 EXPORT_WIDTH_PX = 760
-# Said in a chart's `usermeta` when its plot takes the whole width.
+# The `usermeta` of a chart whose plot uses the whole width.
 NO_VERTICAL_AXIS = {"verticalAxis": False}
-# Characters of a title line that are sure to fit into the exported width at the theme's title size.
+# The number of characters that certainly fit into the exported width at the title size of the theme.
 _TITLE_CHARACTERS = 74
 _SUBTITLE_CHARACTERS = 116
 
 
 @dataclass(frozen=True)
 class KeyEntry:
-    """One entry of a picture's key: what it is called in the data, and the CSS variable that holds its colour."""
+    """One entry of a picture's key: its value in the data, and the CSS variable of its colour."""
 
     value: str
     colour: str
@@ -31,7 +31,7 @@ class KeyEntry:
 
 @dataclass(frozen=True)
 class Key:
-    """The key of a picture. Each entry is a switch: the chart's parameter `parameter` lists what is switched off."""
+    """The key of a picture. Each entry is a switch: the chart's parameter `parameter` lists the hidden values."""
 
     parameter: str
     entries: tuple[KeyEntry, ...]
@@ -39,36 +39,36 @@ class Key:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart that names no colour (the theme does), its finding in one sentence, and what one needs to read it."""
+    """A chart without colours (the theme sets them), its finding in one sentence, and the explanation below it."""
 
     name: str
-    """The file name without theme and ending."""
+    """The file name without theme and suffix."""
     title: str
     caption: str
     chart: alt.TopLevelMixin
     keys: tuple[Key, ...] = field(default=())
 
     def specification(self) -> VegaLite:
-        """Vega-Lite without title and legend: a page says both in HTML around the picture."""
+        """Vega-Lite without title and legend: a page shows both as HTML around the picture."""
         stripped: VegaLite = _without_legends(self._whole())
         return stripped
 
     def _whole(self) -> VegaLite:
-        # A series may have more rows than Altair takes without asking; they are thinned already.
+        # By default, Altair refuses long series; these are thinned already.
         with alt.data_transformers.enable("default", max_rows=None):
             specification: VegaLite = self.chart.to_dict()
-        # Altair's default theme would otherwise win over the page's.
+        # Altair's default theme would override that of the page.
         specification.pop("config", None)
         return specification
 
     def plot(self) -> alt.TopLevelMixin:
-        """The chart with its finding as the title, in the colours of the light theme: to show, change or save."""
+        """The chart with its finding as title, in the colours of the light theme, to show, change or save."""
         assert isinstance(self.chart, alt.SchemaBase)
         whole: alt.TopLevelMixin = self.chart.from_dict(self._exported(LIGHT, self._whole()), validate=False)
         return whole
 
     def svg(self) -> str:
-        """The picture in the light theme. Raises RunFailed where drawing it would abort."""
+        """The picture in the light theme. Raises RunFailed if drawing would abort."""
         drawing.check()
         text: str = vl_convert.vegalite_to_svg(self._exported(LIGHT, _still(self._whole())))
         return text
@@ -88,7 +88,7 @@ class Figure:
             yield name.removesuffix(".svg") + ".png", png
 
     def _exported(self, theme: Theme, whole: VegaLite) -> VegaLite:
-        """Vega-Lite of a picture that stands alone: with its title, its legend and the theme's colours."""
+        """Vega-Lite of a separate picture: with its title, its legend and the theme's colours."""
         specification = sized(whole, EXPORT_WIDTH_PX)
         specification["title"] = {
             "text": textwrap.wrap(self.title, _TITLE_CHARACTERS),
@@ -96,7 +96,7 @@ class Figure:
         }
         config = vega_config(theme)
         config["padding"] = 24
-        # Between the legend and the plot stands the title of the vertical axis.
+        # The title of the vertical axis is between the legend and the plot.
         config["legend"]["offset"] = 32 if "usermeta" not in specification else 12
         longest = max((len(entry.value) for key in self.keys for entry in key.entries), default=1)
         config["legend"]["columns"] = max(1, int(EXPORT_WIDTH_PX / (7 * longest + 44)))
@@ -105,9 +105,9 @@ class Figure:
 
 
 def sized(specification: VegaLite, width_px: float) -> VegaLite:
-    """A copy whose plots, in each part of a picture of several, leave room for the vertical axis in `width_px`.
+    """A copy whose plots, in every part of the picture, leave space for the vertical axis within `width_px`.
 
-    The page's script does the same at the width of the reader's screen.
+    The script of the page does the same for the width of the reader's screen.
     """
     result = copy.deepcopy(specification)
     parts = result.get("vconcat") or ([result["spec"]] if "spec" in result else [result])
@@ -126,7 +126,7 @@ def _without_legends(node: Any) -> Any:
 
 
 def _still(specification: VegaLite) -> VegaLite:
-    """A copy without what only a pointer can show: selections, and the layers of points that they light up."""
+    """A copy without interactive elements: selections, and the layers of points that they highlight."""
     result = {name: value for name, value in specification.items() if name != "params"}
     result["params"] = [parameter for parameter in specification.get("params", []) if "select" not in parameter]
     for parts in ("layer", "vconcat"):

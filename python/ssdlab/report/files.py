@@ -1,4 +1,4 @@
-"""Writing files so that a reader never meets a half-written one."""
+"""Writes files so that readers never see incomplete ones."""
 
 import secrets
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ _PICTURES = "pictures"
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
-    """Writes to a temporary file in the folder of `path`, then renames it; an interruption leaves the old file."""
-    # A name that nobody can guess, and a new file: a link that somebody put there is not followed.
+    """Writes to a temporary file in the folder of `path`, then renames it; an interruption keeps the old file."""
+    # The name cannot be guessed, and the file must not exist: a link placed there by others is not followed.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with naming(path), temporary.open("xb") as file:
@@ -28,9 +28,9 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
 
 
 def write_figures(figures: "Iterable[Figure]", staging: Path) -> list[str]:
-    """Writes each picture as SVG and PNG, light and dark, into `pictures/`; for a folder that nobody reads yet.
+    """Writes each picture as SVG and PNG, light and dark, into `pictures/` of a temporary folder.
 
-    Returns the names within the folder.
+    Returns the names relative to the folder. The files are not written atomically.
     """
     names = []
     for figure in figures:
@@ -42,7 +42,7 @@ def write_figures(figures: "Iterable[Figure]", staging: Path) -> list[str]:
 
 
 def write_page(page: "Page", directory: Path) -> list[str]:
-    """Writes the pictures of a page as SVG, light and dark, into `pictures/`, then `report.html`. Gives the names."""
+    """Writes the pictures of a page as SVG, light and dark, into `pictures/`, then `report.html`. Returns the names."""
     (directory / _PICTURES).mkdir(parents=True, exist_ok=True)
     names = []
     for figure in page.figures:

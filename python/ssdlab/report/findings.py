@@ -1,4 +1,4 @@
-"""What a comparison found, in sentences computed from its figures: titles of pictures, the paragraph at the head."""
+"""The findings of a comparison, as sentences computed from its figures: titles of pictures, and the summary."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,14 +6,14 @@ from ssdlab.report import headlines, wording
 from ssdlab.report.headlines import EQUAL_WITHIN
 from ssdlab.report.variant import PARTS, ComparedVariant
 
-# A closed form further off than this is not said to agree.
+# A closed form with a larger deviation does not count as agreeing.
 _AGREES_WITHIN = 0.05
-# A most-erased block within this ratio of the mean is called even wear.
+# Wear is called even if the highest erase count is within this ratio of the mean.
 _EVEN_WITHIN = 1.5
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of WAF over host writes."""
+    """The title of WAF over host writes."""
     known = _by_waf(variants)
     if not known:
         return "WAF over host writes"
@@ -30,14 +30,14 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
         after = wording.significant(variant.drive_writes(bytes_after), 2)
         clauses.append(f"{name} {verb} at a WAF of {wording.waf(waf)} after {after} drive writes{remark}")
     if all(variant.steady_reached for variant, _ in shown) and len(shown) == 2:
-        # The second clause borrows verb and nouns of the first.
+        # The second clause leaves out the verb and the nouns of the first.
         clauses[1] = clauses[1].replace(" settles at a WAF of ", " at ").replace(" drive writes", "")
         return ", ".join(clauses)
     return "; ".join(clauses)
 
 
 def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of WAF against OP: what the best variant saves against the worst."""
+    """The title of WAF against OP: the savings of the best variant over the worst."""
     known = _by_waf(variants)
     if not known:
         return "WAF against over-provisioning"
@@ -57,7 +57,7 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
 
 
 def speed(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of speed over time: how much faster the fastest is than the slowest, where they are compared."""
+    """The title of speed over time: the ratio of the fastest variant to the slowest."""
     known = _by_iops(variants)
     if not known:
         return "Requests per second over simulated time"
@@ -73,7 +73,7 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
 
 
 def tails(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of latencies over time: what one request in a thousand exceeds, at worst and at best."""
+    """The title of latencies over time: the 99.9th percentile of the worst and the best variant."""
     known = sorted(
         ((v, v.speed.latency_ns_p999) for v in variants if v.speed is not None and v.speed.latency_ns_p999 is not None),
         key=lambda pair: pair[1],
@@ -92,7 +92,7 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
 
 
 def waits(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of what latency consists of: how much of it is garbage collection, of the mean and of the slowest."""
+    """The title of the breakdown of latency: the share of garbage collection in the mean and the slowest requests."""
     shares = {
         kind: [(v, _share_of(v.latency_parts[kind], "gc")) for v in variants if v.latency_parts]
         for kind in ("mean", "p99_9")
@@ -113,7 +113,7 @@ def _share_of(parts: Mapping[str, float], part: str) -> float:
 
 
 def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of IOPS against OP: both ends."""
+    """The title of IOPS against OP: the values at both ends."""
     known = sorted(
         ((v, v.speed.iops) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
     )
@@ -126,7 +126,7 @@ def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
 
 
 def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of latency against OP: the mean at both ends."""
+    """The title of latency against OP: the means at both ends."""
     known = sorted(
         ((v, v.speed.latency_ns_mean) for v in variants if v.speed is not None and v.speed.latency_ns_mean is not None),
         key=lambda pair: pair[0].over_provisioning,
@@ -140,7 +140,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> st
 
 
 def causes(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of the parts of NAND writes: what is worst after the host's own writes, and where."""
+    """The title of the parts of NAND writes: the largest part after the host's own writes, and the variant."""
     known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
     if not known:
         return "Flash writes by cause"
@@ -157,7 +157,7 @@ def causes(variants: Sequence[ComparedVariant]) -> str:
 
 
 def wear(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of the wear histogram: how far the most-erased block is from the mean."""
+    """The title of the wear histogram: the ratio of the highest erase count to the mean."""
     ratios = [
         (variant, variant.wear.erase_count_max / variant.wear.erase_count_mean)
         for variant in variants
@@ -173,7 +173,7 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
 
 
 def spare_room(variants: Sequence[ComparedVariant]) -> str:
-    """The finding of effective OP over host writes: the variant with the least effective spare area."""
+    """The title of effective OP over host writes: the variant with the least effective spare area."""
     known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
     if not known:
         return "Free erase units over host writes"
@@ -185,7 +185,7 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
 
 
 def summary(variants: Sequence[ComparedVariant]) -> str:
-    """One paragraph: the effect, how sure it is, what it means for the life of the drive."""
+    """One paragraph: the effect, its certainty, and the consequence for the lifetime of the drive."""
     known = _by_waf(variants)
     if not known:
         return "The host wrote nothing, so there is no write amplification to compare."
@@ -219,24 +219,24 @@ def theory_deviation(variant: ComparedVariant) -> float | None:
 
 
 def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
-    """The largest deviation, without sign, of those variants to which a closed form applies."""
+    """The largest absolute deviation of the variants to which a closed form applies; None if there are none."""
     deviations = [deviation for variant in variants if (deviation := theory_deviation(variant)) is not None]
     return max((abs(deviation) for deviation in deviations), default=None)
 
 
 def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
-    """The variants whose WAF is known, the smallest first."""
+    """The variants with a WAF, smallest first."""
     return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
 
 
 def _of_direction(variant: ComparedVariant) -> str:
-    """How many of the requests the picture shows, where that is not all of them: ", 14,600 of them writes"."""
+    """The number of requests that the picture shows, such as ", 14,600 of them writes"; "" if it shows all."""
     if variant.speed is None or variant.speed.direction_iops == variant.speed.iops:
         return ""
     return f", {wording.significant(variant.speed.direction_iops)} of them {variant.speed.direction}s"
 
 
 def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
-    """The variants whose speed is known and not 0, the fastest first."""
+    """The variants with a speed above 0, fastest first."""
     known = [(v, v.speed.iops) for v in variants if v.speed is not None and v.speed.iops > 0]
     return sorted(known, key=lambda pair: -pair[1])

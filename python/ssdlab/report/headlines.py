@@ -1,6 +1,6 @@
-"""Headlines of pages: one sentence that says what came out, from plain figures.
+"""Headlines of pages: one sentence with the result, from plain figures.
 
-What was asked stands in the subtitle. `findings` has the sentences of the pictures below.
+The question is in the subtitle of the page. `findings` has the sentences of the pictures.
 """
 
 import math
@@ -11,41 +11,41 @@ from itertools import permutations
 
 from ssdlab.report import wording
 
-# Two figures nearer than this are called equal: seeds alone make such differences.
+# Figures closer than this are called equal: different seeds cause differences of this size.
 EQUAL_WITHIN = 0.01
-# A difference that changes by less than this factor between two conditions is no interaction.
+# A difference that changes by less than this factor between two conditions is not an interaction.
 _INTERACTION_MIN = 1.1
 _NEARLY_EQUAL_WITHIN = 0.05
-# A setting that is a number, with its axis before it or a per cent sign behind it.
+# A numeric setting, with its axis before it or a percent sign after it.
 _NUMBER = re.compile(r"(^|\s)[\d.,]+(\s%)?$")
 
 _EQUALLY_FAST = "are equally fast"
-# The axis of a sweep under whose values the others are compared, never the other way round.
+# The axis of a sweep that is used only as a condition for comparing the others.
 _WORKLOAD = "workload"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one variant. None is not measured."""
+    """The result of one variant. None means not measured."""
 
     label: str
     waf: float | None
     iops: float | None = None
     """Requests per second."""
     failed: str | None = None
-    """What became of it before the end, such as "became read-only"; None when it is whole."""
+    """What happened to it before the end, such as "became read-only"; None if it is complete."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The figure of one run of a sweep, and its settings: by axis the value as it is said."""
+    """The figure of one run of a sweep, and its settings: the displayed value by axis."""
 
     settings: Mapping[str, str]
     value: float
 
 
 def of_variants(outcomes: Sequence[Outcome]) -> str:
-    """What the best variant saves against the worst; those that failed are named first and not compared."""
+    """The savings of the best variant over the worst; failed variants are named first and not compared."""
     failed = [each for each in outcomes if each.failed]
     whole = [each for each in outcomes if not each.failed]
     clauses = [_failures(failed, len(outcomes))] if failed else []
@@ -55,14 +55,14 @@ def of_variants(outcomes: Sequence[Outcome]) -> str:
 
 
 def least_and_most(best: str, least: float, worst: str, most: float) -> str:
-    """The amounts that two variants write to flash: "28 % spare area writes 3.4 times less to flash than 7 %"."""
+    """Compares two amounts written to flash: "28 % spare area writes 3.4 times less to flash than 7 %"."""
     if most / least - 1 < EQUAL_WITHIN:
         return f"{wording.spoken(best)} and {worst} write the same amount to flash"
     return f"{wording.spoken(best)} writes {wording.times(most / least)} less to flash than {worst}"
 
 
 def of_advice(over_provisioning: float | None, as_sold: float, limits: Sequence[str]) -> str:
-    """How much spare area meets the limits, each in words such as "WAF at most 3"; None: no amount does."""
+    """The spare area that meets the limits, each given as text such as "WAF at most 3"; None: no amount does."""
     met = "every limit" if len(limits) > 2 else wording.listed(list(limits))
     if over_provisioning is None:
         return f"No amount of spare area meets {met}"
@@ -72,10 +72,11 @@ def of_advice(over_provisioning: float | None, as_sold: float, limits: Sequence[
 
 
 def of_sweep(cells: Sequence[Cell], said: str) -> str:
-    """The strongest interaction of two axes in the figure that `said` names, or the strongest single axis.
+    """The strongest interaction of two axes in the figure named `said`, or the strongest single axis.
 
     "WAF 20.1 with fifo against 5.02 with greedy under zipf, alike under randwrite".
-    Axes of words come before axes of numbers, whose effect is a curve: the pictures show it.
+
+    Axes of words are preferred to axes of numbers, whose effect is a curve, which the pictures show.
     """
     if not cells:
         return f"No {said} was measured"
@@ -87,7 +88,7 @@ def of_sweep(cells: Sequence[Cell], said: str) -> str:
         pairs = [pair for pair in permutations(candidates, 2) if pair[0] != _WORKLOAD]
         found = [(*each, pair) for pair in pairs if (each := _interaction(cells, *pair, said))]
         if found:
-            # Of two ways to say the same, the one whose other difference is nearer to none.
+            # Among equal strengths, the pair whose other difference is smallest.
             _, _, sentence, pair = max(found, key=lambda each: (round(each[0], 6), -round(each[1], 6)))
             others = [name for name in axes if name not in pair]
             return f"{sentence}, averaged over all values of {wording.listed(others)}" if others else sentence
@@ -131,7 +132,7 @@ def _compared(outcomes: Sequence[Outcome]) -> str:
 
 
 def _by_speed(outcomes: Sequence[Outcome]) -> str | None:
-    """None where fewer than two have a speed."""
+    """Compares the speeds; None if fewer than two variants have one."""
     known = sorted(((each.iops, index) for index, each in enumerate(outcomes) if each.iops), reverse=True)
     if len(known) < 2:
         return None
@@ -143,8 +144,10 @@ def _by_speed(outcomes: Sequence[Outcome]) -> str | None:
 
 
 def _interaction(cells: Sequence[Cell], axis: str, condition: str, said: str) -> tuple[float, float, str] | None:
-    """How much the difference along `axis` hangs on `condition`: its strength, the difference that is left, the
-    sentence. None where the runs do not cover the two axes, or the difference is much the same everywhere."""
+    """The dependence of the difference along `axis` on `condition`: (strength, remaining difference, sentence).
+
+    None if the runs do not cover all combinations of the two axes, or the difference is similar everywhere.
+    """
     values = list(dict.fromkeys(cell.settings[axis] for cell in cells))
     conditions = list(dict.fromkeys(cell.settings[condition] for cell in cells))
     means = {
@@ -188,7 +191,7 @@ def _single_axis(cells: Sequence[Cell], axes: Sequence[str], said: str) -> str:
 
 
 def _mean(cells: Sequence[Cell]) -> float:
-    """Geometric, because differences are said as ratios."""
+    """The geometric mean, because differences are expressed as ratios."""
     return math.exp(sum(math.log(cell.value) for cell in cells) / len(cells))
 
 

@@ -1,4 +1,4 @@
-"""Points that a picture connects, or marks, under a name: plain values, to be drawn or kept on disk."""
+"""Named lines and marks of a picture, as plain values that can be drawn or stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """A curve, points (x, y) in ascending x; `spread` holds (x, least y, greatest y) over the seeds.
+    """A curve: points (x, y) in ascending x; `spread` has (x, lowest y, highest y) over the seeds.
 
-    `dotted`: the points are drawn too, where each is a run and the line between is not.
+    `dotted` also draws the points, for lines that interpolate between runs.
     """
 
     label: str
@@ -19,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Marks:
-    """Points (x, y) of their own, such as published ones. They take the colour of a line of the same label."""
+    """Separate points (x, y), such as published ones. They have the colour of a line of the same label."""
 
     label: str
     points: Sequence[tuple[float, float]]

@@ -1,6 +1,6 @@
-"""The shell of every page that ssdlab writes: one HTML file that holds its pictures, styles and scripts.
+"""The frame of every page that ssdlab writes: one HTML file that contains its pictures, styles and scripts.
 
-A content security policy in the page itself forbids every request, so "offline" does not depend on care.
+A content security policy in the page forbids every request, so that the page works offline by construction.
 """
 
 import json
@@ -18,13 +18,13 @@ from ssdlab.report.figure import Figure
 from ssdlab.report.template import render
 from ssdlab.report.theme import AXIS_EXTENT_PX, DARK, LIGHT, css_variables, vega_config
 
-# Vega compiles its expressions to functions, which needs 'unsafe-eval'; without requests nothing foreign comes in.
+# Vega compiles its expressions to functions, which needs 'unsafe-eval'; without requests no foreign code is loaded.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
-# What the bundled libraries hand to the page.
+# The bundled script makes this function available to the page.
 _BUNDLE_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
-# A command as command.html writes it.
+# A command in the form written by command.html.
 _COMMAND = re.compile(r'class="command"\W+code\Wssdlab ([a-z]+)')
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 
@@ -39,13 +39,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says. All texts are plain; only sections carry HTML."""
+    """The contents of a page. All texts are plain; only sections contain HTML."""
 
     title: str
     subtitle: str
     summary: str
     notices: Sequence[str] = ()
-    """What the reader must know before believing a figure, such as that the drive was scaled."""
+    """Notices for the interpretation of the figures, such as that the drive was scaled."""
     before: Sequence[Section] = ()
     figures: Sequence[Figure] = ()
     after: Sequence[Section] = ()
@@ -58,7 +58,7 @@ class Page:
                 "config": {theme.name: vega_config(theme) for theme in (LIGHT, DARK)},
                 "figures": {figure.name: figure.specification() for figure in self.figures},
             }
-            # Inside a script element only "</" could end it early; JSON may write the solidus escaped.
+            # In a script element only "</" can end it early; in JSON the slash can be escaped.
             data = json.dumps(pictures, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             data = data.replace("</", "<\\/")
         return render(
@@ -75,18 +75,18 @@ class Page:
 
 
 def made_by(html: str) -> str | None:
-    """The command of ssdlab that made a page, such as "compare", by its section "How to reproduce"; None for others."""
+    """The ssdlab command that made a page, such as "compare", from its section "How to reproduce"; None for others."""
     found = _COMMAND.search(html)
     return found[1] if found else None
 
 
 def specification(texts: Mapping[str, str]) -> Section:
-    """What each run was, by its label; those of several runs in one fold."""
+    """The specification of each run, by its label; several runs are in one fold."""
     return Section("Full specification", parts.folds(texts, f"{len(texts)} runs" if len(texts) > 1 else ""))
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:
-    """The text cut at the options of a command line in it, which are code that no line break cuts."""
+    """Splits the text at command-line options, which are marked as code that must not be broken across lines."""
     return [(piece, _OPTION.fullmatch(piece) is not None) for piece in re.split(f"({_OPTION.pattern})", text) if piece]
 
 

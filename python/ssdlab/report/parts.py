@@ -1,4 +1,4 @@
-"""The parts of which pages consist: tables, lists, commands. All texts are plain; what is returned is HTML."""
+"""The elements of pages: tables, lists, commands. All input texts are plain; the functions return HTML."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,10 +19,11 @@ def table(
     titles: Sequence[str] = (),
     caption: str = "",
 ) -> Markup:
-    """A table that scrolls sideways where the screen is narrow.
+    """A table that scrolls sideways on narrow screens.
 
-    A row is a list of cells, or one text: a heading for the rows below it. `label` names the table for screen readers.
-    Cell number `sentence` of each row wraps, as does the first with `wraps`; `titles` are the rows' tool tips.
+    A row is a list of cells, or a text, which becomes a heading for the rows below it. `label` names the table for
+    screen readers. Cell number `sentence` of each row wraps, and with `wraps` also the first; `titles` are the rows'
+    tool tips.
     """
     return render(
         _PACKAGE,
@@ -43,7 +44,7 @@ def paragraphs(*texts: str) -> Markup:
 
 
 def bullets(items: Sequence[str | tuple[str, str]]) -> Markup:
-    """A list; an item may have a detail, which stands smaller below it."""
+    """A list; an item with a detail shows it in smaller type below."""
     pairs = [(item, "") if isinstance(item, str) else item for item in items]
     return render(_PACKAGE, "bullets.html", items=pairs)
 
@@ -64,5 +65,5 @@ def link(address: str, text: str) -> Markup:
 
 
 def folds(texts: Mapping[str, str], together: str = "") -> Markup:
-    """Long texts that open on demand, by what they are; all of them in one fold if `together` names it."""
+    """Long texts that open on demand, by their titles; all of them are in one fold if `together` is its title."""
     return render(_PACKAGE, "folds.html", texts=list(texts.items()), together=together)

@@ -1,7 +1,6 @@
-"""How a result shows itself: a frame to compute with, pictures to change, a table and a picture in a notebook.
+"""The display of a result: a frame to compute with, pictures to change, a table and a picture in a notebook.
 
-A result says what its rows and pictures are; this says how they appear. Loading it is light: what draws is loaded when
-something is drawn.
+A result defines its rows and pictures; this module displays them. The import is fast: drawing is loaded at first use.
 """
 
 from abc import ABC, abstractmethod
@@ -21,22 +20,22 @@ ROWS_SHOWN_MAX = 20
 
 
 class Shown(ABC):
-    """A result of the library.
+    """The base class of the results of the library.
 
     It is also an Arrow stream of its frame, so that `narwhals.from_arrow(result, backend="pandas")` makes a frame of
-    any library that narwhals knows, and `polars.DataFrame(result)` or `pyarrow.table(result)` take it as it is.
+    any library that narwhals supports, and `polars.DataFrame(result)` or `pyarrow.table(result)` accept it directly.
     """
 
     @abstractmethod
     def frame(self) -> "pl.DataFrame":
-        """The figures as a polars frame; names of columns carry their units, what was not measured is null."""
+        """The figures as a polars frame; column names include the units, and values that were not measured are null."""
 
     @abstractmethod
     def figures(self) -> "Sequence[Figure]":
-        """The pictures, the most telling first; none where nothing was measured that could be drawn."""
+        """The pictures, the most informative first; empty if no measured data can be drawn."""
 
     def plot(self, name: str | None = None) -> "alt.TopLevelMixin":
-        """An Altair chart: the picture of that name, or the first one. ValueError names the pictures there are."""
+        """An Altair chart: the picture of that name, or the first one. Raises ValueError, which lists the pictures."""
         figures = self.figures()
         for figure in figures:
             if name in (None, figure.name):
@@ -45,7 +44,7 @@ class Shown(ABC):
         raise ValueError(f"no picture {name or 'can be drawn'}; there are: {names}")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The frame by Arrow's C interface."""
+        """The frame through Arrow's C interface."""
         return self.frame().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
@@ -71,12 +70,12 @@ class Shown(ABC):
 
 
 def said(value: float | None) -> str:
-    """A figure in a short `repr`: three digits, or that it was not measured."""
+    """A figure in a short `repr`: three significant digits, or "not measured"."""
     return "not measured" if value is None else f"{value:.3g}"
 
 
 def _svg(figure: "Figure") -> str | None:
-    """None where this machine has no memory to draw."""
+    """The picture as SVG; None if there is not enough memory to draw it."""
     try:
         return figure.svg()
     except RunFailed:

@@ -1,4 +1,4 @@
-"""The table of all variants, one row each; a missing value is an em dash whose reason stands below the table."""
+"""The table of all variants, one row each; a missing value is an em dash with a reason below the table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ssdlab.report.findings import theory_deviation
 from ssdlab.report.template import render
 from ssdlab.report.variant import PARTS, ComparedVariant
 
-# Said when the caller gives no reason of its own for the field.
+# The reasons for missing values if the caller gives none.
 _USUAL_REASONS = {
     "effective_over_provisioning": "not measured",
     "waf": "the host wrote nothing",
@@ -27,7 +27,7 @@ _USUAL_REASONS = {
 
 @dataclass(frozen=True)
 class _Column:
-    """One column: `text` gives the cell, or None where `field` is missing."""
+    """One column: `text` returns the cell, or None if the value of `field` is missing."""
 
     heading: str
     field: str
@@ -37,7 +37,7 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A text, or the reason why there is none with its number below the table."""
+    """A text, or the reason why it is missing, with its number below the table."""
 
     text: str = ""
     reason: str = ""
@@ -52,7 +52,7 @@ class _Row:
 
 
 def variants_table(variants: Sequence[ComparedVariant]) -> Markup:
-    """HTML of the table in a region that scrolls sideways, with the reasons of missing values below it."""
+    """HTML of the table in a region that scrolls sideways, with the reasons for missing values below it."""
     columns = _columns(variants)
     reasons: dict[str, int] = {}
     entries = variants_key(variants).entries

@@ -1,4 +1,4 @@
-"""HTML from Jinja2 templates in the folders of their callers. All values are escaped, but for those that are HTML."""
+"""HTML from Jinja2 templates in the folders of the calling packages. All values are escaped, except Markup."""
 
 from functools import cache
 
@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 
 def render(package: str, name: str, /, **values: object) -> Markup:
-    """The template `name` in the folder `templates` of a package, with the values in it."""
+    """Renders the template `name` in the folder `templates` of a package with these values."""
     return Markup(_template(package, name).render(**values))
 
 

@@ -1,6 +1,6 @@
-"""Colours, fonts and lines of every picture and page, light and dark: the only file that knows them.
+"""Colours, fonts and lines of all pictures and pages, light and dark. No other file defines them.
 
-Charts name roles ("theory", "label", range "ordinal"), never colours, so that one chart serves both themes. The eight
+Charts use roles ("theory", "label", range "ordinal"), not colours, so that one chart works in both themes. The eight
 variant colours were chosen so that any two differ by a CIE76 distance of 15 or more for normal sight, protanopia,
 deuteranopia and tritanopia (Machado et al. 2009), and differ from the background by a contrast of 3 or more.
 """
@@ -8,17 +8,17 @@ deuteranopia and tritanopia (Machado et al. 2009), and differ from the backgroun
 from dataclasses import dataclass
 from typing import Any
 
-# Liberation Sans has Arial's widths, so the pictures that are written as PNG measure as the page does.
+# Liberation Sans has the same widths as Arial, so pictures written as PNG have the same layout as the page.
 FONT_FAMILY = "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 MONOSPACE_FAMILY = "ui-monospace, 'SF Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
-# Room for the labels of the vertical axis, the same in every picture, so that plots stand exactly below each other.
+# The space for the labels of the vertical axis, equal in all pictures, so that plots are aligned on the page.
 AXIS_EXTENT_PX = 46
 
 
 @dataclass(frozen=True)
 class Theme:
-    """One scheme of colours."""
+    """A colour scheme."""
 
     name: str
     background: str
@@ -65,16 +65,16 @@ THEMES = (LIGHT, DARK)
 
 
 VegaLite = dict[str, Any]
-"""A specification of Vega-Lite, a part of one or its configuration: JSON that Altair makes and vega-embed draws."""
+"""A specification of Vega-Lite, or a part of one, or its configuration: JSON made by Altair and drawn by vega-embed."""
 
 
 def vega_config(theme: Theme) -> VegaLite:
-    """Vega-Lite's configuration in this theme, for a picture on a page or for a file."""
+    """Vega-Lite's configuration for this theme, for pictures on a page and in files."""
     text = {"font": FONT_FAMILY, "fontSize": 12, "color": theme.ink}
     return {
         "background": theme.background,
         "font": FONT_FAMILY,
-        # Marks have no names that a screen reader could say; titles and tables have the figures.
+        # Marks have no names for screen readers; titles and tables contain the figures.
         "aria": False,
         "mark": {"aria": False},
         "padding": {"left": 1, "right": 4, "top": 4, "bottom": 8},
@@ -107,7 +107,7 @@ def vega_config(theme: Theme) -> VegaLite:
             "labelOverlap": True,
         },
         "axisX": {"grid": False, "ticks": False, "titlePadding": 8, "labelFlush": False},
-        # The title stands upright above the axis: it is read without turning the head and costs no width on a phone.
+        # The title is horizontal, above the axis: it is easier to read and does not use width on a phone.
         "axisY": {
             "domain": False,
             "ticks": False,
@@ -157,7 +157,7 @@ def vega_config(theme: Theme) -> VegaLite:
 
 
 def css_variables() -> str:
-    """Both themes as CSS custom properties, chosen by the reader's system."""
+    """Both themes as CSS custom properties, selected by the setting of the reader's system."""
 
     def declarations(theme: Theme) -> str:
         plain = {name: getattr(theme, name) for name in ("background", "surface", "ink", "line", "grid", "accent")}

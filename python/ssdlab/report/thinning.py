@@ -1,7 +1,7 @@
-"""Long series made short enough to draw.
+"""Reduces long series to a number of points that can be drawn.
 
-Windows are merged, not dropped: the mean of neighbours, by their host bytes, is exactly the WAF of the merged window,
-and no peak can slip through between two kept points.
+Windows are merged, not dropped: the mean of neighbours, weighted by host bytes, is exactly the WAF of the merged
+window, and no peak is lost between two points.
 """
 
 import polars as pl
@@ -10,11 +10,11 @@ _MOMENTARY = ("free_erase_units", "effective_over_provisioning")
 
 
 def merge_windows(series: pl.DataFrame, points_max: int = 300) -> tuple[pl.DataFrame, int]:
-    """At most about `points_max` rows (one more a stage) and how many windows went into each.
+    """(the series with at most about `points_max` rows, plus one for each stage; the number of windows in each row).
 
-    WAF is averaged over the host bytes of the merged windows, what is momentary over the windows; cumulative columns
-    take the value at the end. Windows of different stages are never merged. What a stage's end leaves over, less than
-    a point's bytes, joins the point before it: in few bytes, WAF is chance.
+    WAF is averaged over the host bytes of the merged windows, momentary values over the windows; cumulative columns
+    have the value at the end. Windows of different stages are not merged. A rest at the end of a stage with fewer bytes
+    than a point is merged into the point before it, because the WAF of a few bytes is random.
     """
     window_bytes = pl.col("host_written_bytes").diff().fill_null(pl.col("host_written_bytes"))
     windows = series.with_columns(_window_bytes=window_bytes, _run=pl.col("stage").rle_id())
@@ -23,7 +23,7 @@ def merge_windows(series: pl.DataFrame, points_max: int = 300) -> tuple[pl.DataF
     if point_bytes <= 0:
         return series, 1
     run_bytes = pl.col("_window_bytes").sum().over("_run")
-    # Windows may be a few bytes short of each other, which must not cost a whole point.
+    # Windows can be a few bytes shorter than others; this must not remove a whole point.
     last = ((run_bytes / point_bytes + 0.05).floor().clip(lower_bound=1) - 1).cast(pl.Int64)
     merged = (
         windows.with_columns(_point=pl.min_horizontal(pl.int_range(pl.len()).over("_run") // factor, last))
@@ -39,9 +39,10 @@ def merge_windows(series: pl.DataFrame, points_max: int = 300) -> tuple[pl.DataF
 
 
 def merge_intervals(series: pl.DataFrame, points_max: int) -> pl.DataFrame:
-    """At most `points_max` rows of a series over time. Requests are added up, so that rates stay exact.
+    """The series over time with at most `points_max` rows. Requests are summed, so that rates stay exact.
 
-    A percentile of the merged interval cannot be known; the mean of the merged ones, by their requests, is shown.
+    The percentile of a merged interval cannot be computed; the mean of the percentiles, weighted by requests, replaces
+    it.
     """
     factor = max(1, -(-series.height // points_max))
     if factor == 1:

@@ -1,7 +1,7 @@
-"""What a comparison shows of one variant: plain data, so that any source of results can be drawn.
+"""The data that a comparison shows of one variant, as plain values, so that results of any source can be drawn.
 
-Not for computing anything: WAF, theory and endurance come ready-made; `None` means "not measured" and is shown as an em
-dash with its reason.
+Not for computations: WAF, theory and endurance are inputs. `None` means "not measured" and is shown as an em dash with
+a reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-# The parts of what is programmed into NAND, in the order in which the bars stack them and the table lists them.
+# The parts of NAND writes, in the order of the stacked bars and the table.
 PARTS: dict[str, str] = {
     "host": "host",
     "gc": "garbage collection",
@@ -21,7 +21,7 @@ PARTS: dict[str, str] = {
     "slc_fold": "SLC fold",
 }
 
-# What the latency of a request consists of, in the order in which the bars stack it.
+# The parts of the latency of a request, in the order of the stacked bars.
 LATENCY_PARTS: dict[str, str] = {
     "flash": "flash",
     "gc": "garbage collection",
@@ -51,10 +51,10 @@ TIMING_COLUMNS = (
 
 @dataclass(frozen=True)
 class VariantSpeed:
-    """Requests per simulated second, reads and writes together, and latencies of the writes, or the reads if none."""
+    """Requests per simulated second, reads and writes together, and latencies of writes, or of reads without writes."""
 
     direction: str
-    """`write` or `read`: whose latencies and rates these are."""
+    """`write` or `read`: the direction of `direction_iops` and the latencies."""
     iops: float
     direction_iops: float
     latency_ns_mean: float | None
@@ -73,16 +73,17 @@ class WearStatistics:
 
 @dataclass(frozen=True)
 class ComparedVariant:
-    """One variant of the experiment. Shares are fractions (0.07 is 7 %), host bytes count from the start of the run.
+    """One variant of the experiment. Shares are fractions (0.07 is 7 %); host bytes count from the start of the run.
 
-    `series` needs the columns of `SERIES_COLUMNS`, one row a window, in order: `host_written_bytes` (cumulative, at the
-    window's end), `stage`, `waf` (in that window alone), `free_erase_units`, `effective_over_provisioning`; `waf` and
-    `effective_over_provisioning` may hold null. More columns are welcome.
+    `series` needs the columns of `SERIES_COLUMNS`, one row for each window, in order: `host_written_bytes` (cumulative,
+    at the end of the window), `stage`, `waf` (in this window), `free_erase_units`, `effective_over_provisioning`; `waf`
+    and `effective_over_provisioning` can be null. Further columns are allowed.
+
     `waf_parts` has one entry for each key of `PARTS`, programmed per host unit; they add up to `waf`.
     """
 
     label: str
-    """Unique in the comparison and short: it names the variant in every key, such as "7 %" or "fifo"."""
+    """A short name, unique in the comparison, that is shown in every key, such as "7 %" or "fifo"."""
     drive: str
     over_provisioning: float
     user_bytes: int
@@ -91,15 +92,17 @@ class ComparedVariant:
     series: pl.DataFrame
     effective_over_provisioning: float | None = None
     waf: float | None = None
-    """Of the steady state; of the last stage when none was looked for."""
+    """In the steady state, or in the last stage if the run did not search for it."""
     waf_parts: Mapping[str, float] = field(default_factory=dict)
     timing_series: pl.DataFrame | None = None
-    """With the columns of `TIMING_COLUMNS`, one row an interval of simulated time, in order; None without a clock."""
+    """One row for each interval of simulated time, in order, with `TIMING_COLUMNS`; None without a clock."""
     speed: VariantSpeed | None = None
-    """In the steady state; in the last stage when none was looked for. None without a clock."""
+    """In the steady state, or in the last stage if the run did not search for it. None without a clock."""
     latency_parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Nanoseconds by the keys of `LATENCY_PARTS` in the last stage, of the direction of `speed`:
-    `mean` of all requests, `p99_9` of those at and above the 99.9th percentile. Empty without a clock."""
+    """Nanoseconds by the keys of `LATENCY_PARTS` in the last stage, for the direction of `speed`.
+
+    `mean` is for all requests, `p99_9` for those at and above the 99.9th percentile. Empty without a clock.
+    """
     theory: float | None = None
     theory_formula: str | None = None
     theory_curve: Sequence[tuple[float, float]] = ()
@@ -107,22 +110,22 @@ class ComparedVariant:
     tbw_bytes: float | None = None
     years: float | None = None
     dwpd: float | None = None
-    """The drive writes per day for which `years` holds."""
+    """The drive writes per day assumed for `years`."""
     steady_reached: bool | None = None
     """None: the run did not search for a steady state."""
     steady_at_host_bytes: int | None = None
     stages: Sequence[tuple[int | str, int, int]] = ()
     """(name or number, host bytes at its start, host bytes at its end)"""
     wear_histogram: Sequence[tuple[int, int, int]] = ()
-    """(erase_count_min, erase_count_max, blocks): both counts belong to the bin."""
+    """(erase_count_min, erase_count_max, blocks); both counts are inclusive."""
     wear: WearStatistics | None = None
     notes: Sequence[str] = ()
     scale: str | None = None
-    """Such as "1/16" when drive and workload were scaled down."""
+    """The scale, such as "1/16", if drive and workload were scaled down."""
     specification: Mapping[str, Any] | None = None
-    """The fully resolved specification, shown in the page's details."""
+    """The fully resolved specification, shown in the details of the page."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """Why a value is None, by field name; the reason is printed where the value would be."""
+    """The reason why a value is None, by field name; shown in place of the value."""
 
     def drive_writes(self, host_bytes: float) -> float:
         return host_bytes / self.user_bytes

@@ -1,4 +1,4 @@
-"""How numbers are said in titles, tables and captions: few digits, always a unit, a no-break space between."""
+"""Numbers in titles, tables and captions: few digits, always a unit, with a no-break space before it."""
 
 import math
 import re
@@ -26,9 +26,9 @@ def share(fraction: float, digits: int = 3) -> str:
 
 
 def size(count_bytes: float) -> str:
-    """Decimal units, as drives are sold: 480103981056 -> "480 GB"."""
+    """The size in decimal units, which drives are sold in: 480103981056 -> "480 GB"."""
     for exponent, unit in ((15, "PB"), (12, "TB"), (9, "GB"), (6, "MB"), (3, "kB")):
-        # A value that would round up to 1,000 of a unit is said in the next one.
+        # A value that would round up to 1,000 of a unit is given in the next one.
         if abs(count_bytes) >= 0.9995 * 10**exponent:
             return f"{significant(count_bytes / 10**exponent)}{NO_BREAK_SPACE}{unit}"
     return f"{count_bytes:.0f}{NO_BREAK_SPACE}B"
@@ -47,12 +47,12 @@ def waf(value: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio in a sentence: 2.31 -> "2.3 times"; small ones keep a digit more, because 1.04 and 1.1 differ."""
+    """A ratio in a sentence: 2.31 -> "2.3 times"; small ratios have one more digit, because 1.04 and 1.1 differ."""
     return f"{ratio:.2f} times" if ratio < 1.5 else f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
 
 
 def capitalized(text: str) -> str:
-    """With a capital at its start; the rest stays as it is."""
+    """The text with a capital at its start."""
     return text[:1].upper() + text[1:]
 
 
@@ -62,7 +62,7 @@ def listed(words: list[str]) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text with no line break between a figure and its per cent sign."""
+    """The text with a no-break space between each figure and its percent sign."""
     return re.sub(r"(?<=\d) %", f"{NO_BREAK_SPACE}%", text)
 
 

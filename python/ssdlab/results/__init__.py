@@ -1,4 +1,4 @@
-"""Results: what a run gave, in fio's JSON schema, as text and as a time series."""
+"""The results of a run: in fio's JSON schema, as text, and as time series."""
 
 from ssdlab.results.job_result import DirectionResult, JobResult
 from ssdlab.results.latency import Latency

@@ -1,8 +1,7 @@
-"""Where the latency of requests went: queueing, link, flash, garbage collection and the rest, of all requests and of a
-tail.
+"""The parts of the latency of requests: queueing, link, flash, garbage collection and others, for all or for a tail.
 
-The engine sums each part by the bin of the request's latency, so what it says of a tail is of all requests in its bins;
-`docs/time.md` says what counts as which part.
+The engine sums each part by the bin of the request's latency, so the values of a tail are those of all requests in its
+bins. `docs/time.md` defines the parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,23 +20,23 @@ PARTS: dict[str, str] = {
     "host_operations": "other host operations",
     "gc": "garbage collection",
 }
-"""Its name in results and the one to show, in the order of the way of a request."""
+"""The display name of each part by its name in results, in the order in which a request passes through them."""
 
 TAIL_PERCENT = 99.9
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """Of the requests of one direction, at least one: for each bin of their latency, the nanoseconds of each part."""
+    """For the requests of one direction, at least one: the nanoseconds of each part, for each bin of their latency."""
 
     bins: Sequence[tuple[int, int, Sequence[int]]]
-    """(middle of the bin in ns, requests, nanoseconds of all of them by `PARTS`), rising."""
+    """(middle of the bin in ns, requests, their total nanoseconds by `PARTS`), ascending."""
 
     @classmethod
     def from_outcomes(cls, timings: Sequence[plain.JobTiming], direction: Direction) -> "Breakdown | None":
-        """Of the `timing` objects of jobs in the engine's outcome, together.
+        """Merges the `timing` objects of jobs in the engine's outcome.
 
-        None where there was no such request, or where it is not recorded: on a served drive.
+        None if there was no request of this direction, or if the parts are not recorded, as on a served drive.
         """
         return merged(
             [
@@ -48,9 +47,9 @@ class Breakdown:
         )
 
     def mean_ns(self, from_percent: float = 0.0) -> dict[str, float]:
-        """The mean of each part in nanoseconds, over the requests in the bin of this percentile and those above.
+        """The mean of each part in nanoseconds, over the requests in the bin of this percentile and above.
 
-        The parts of all add up to the mean latency.
+        For all requests, the parts add up to the mean latency.
         """
         count = sum(requests for _, requests, _ in self.bins)
         seen = 0
@@ -63,12 +62,12 @@ class Breakdown:
         return {part: sum(sums[index] for _, sums in tail) / requests for index, part in enumerate(PARTS)}
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """`mean`: of all requests; `p99_9`: of those at and above the 99.9th percentile."""
+        """`mean`: for all requests; `p99_9`: for those at and above the 99.9th percentile."""
         return {"mean": self.mean_ns(), "p99_9": self.mean_ns(TAIL_PERCENT)}
 
 
 def merged(breakdowns: Sequence[Breakdown]) -> Breakdown | None:
-    """Of all requests, as if they had been counted together; None where there are none."""
+    """The sum of the breakdowns; None if there are none."""
     rows: dict[int, tuple[int, Sequence[int]]] = {}
     for middle_ns, count, sums in (row for breakdown in breakdowns for row in breakdown.bins):
         before, sums_before = rows.get(middle_ns, (0, [0] * len(PARTS)))
@@ -92,7 +91,7 @@ def _bins(columns: plain.BreakdownColumns, latency: plain.Latency) -> list[tuple
 
 
 def shares_text(parts_ns: Mapping[str, float]) -> str:
-    """`garbage collection 61 %, flash 30 %, ...`: what makes a hundredth or more, the largest first."""
+    """`garbage collection 61 %, flash 30 %, ...`: the parts of at least one percent, largest first."""
     whole = sum(parts_ns.values())
     largest = sorted(parts_ns.items(), key=lambda entry: -entry[1])
     return ", ".join(f"{PARTS[part]} {100 * ns / whole:.0f} %" for part, ns in largest if ns >= 0.01 * whole)

@@ -1,6 +1,6 @@
-"""A result in the words of the report: the variant of a comparison, with what the result says by itself.
+"""Converts a result into the types of the report: a variant of a comparison, with what one result contains.
 
-Theory, endurance and life are none of its business; a comparison adds them.
+Not for theory, endurance and lifetime; a comparison adds them.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from ssdlab.results.speed import Speed, speed
 
 
 def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> ComparedVariant:
-    """The result as a variant of that label; `notes` are of the workload."""
+    """The result as a variant with this label; `notes` are those of the workload."""
     steady, wear = result.steady_state, result.wear
     own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
     if steady and not steady.reached:
@@ -53,7 +53,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
 
 
 def outcome(label: str, result: Result, found: Speed | None) -> Outcome:
-    """The result as a page's headline takes it."""
+    """The result as input for a page's headline."""
     failed = {"read-only": "became read-only", "failed": "failed"}[result.failure_kind] if result.failure else None
     return Outcome(label, result.settled_waf, found.iops if found else None, failed)
 
@@ -68,7 +68,7 @@ def _speed(result: Result) -> VariantSpeed | None:
 
 
 def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, float]]:
-    """Of the jobs of the last stage together."""
+    """The breakdown over all jobs of the last stage; empty if there is none."""
     last = result.specification.jobs[-1]["stage"]
     directions = [getattr(job, shown_direction) for job in result.jobs if job.stage == last]
     breakdown = merged([each.breakdown for each in directions if each.breakdown is not None])
@@ -76,7 +76,7 @@ def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, 
 
 
 def _series_as_sold(result: Result) -> pl.DataFrame:
-    """The series with the host's bytes multiplied up to the drive as sold."""
+    """The series, with the host's bytes converted to the full-size drive."""
     if result.specification.scale == "1":
         return result.timeseries
     times = 1 / float(Fraction(result.specification.scale))
@@ -84,7 +84,7 @@ def _series_as_sold(result: Result) -> pl.DataFrame:
 
 
 def _stages(result: Result) -> list[tuple[int | str, int, int]]:
-    """Each stage under the names of its jobs."""
+    """Each stage with the names of its jobs: (names, host bytes at its start, host bytes at its end)."""
     names: dict[int, dict[str, None]] = {}
     for job in result.specification.jobs:
         names.setdefault(job["stage"], {})[job["name"]] = None

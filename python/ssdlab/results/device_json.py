@@ -1,7 +1,6 @@
-"""What the result of a served drive has besides that of a run: its life as a device, and its SMART logs.
+"""The additional keys in the result of a served drive: its state as a device, and its SMART logs.
 
-The state comes from the native module (`State` in `crates/python/src/device.rs`); the logs are made by
-`ssdlab.serving.smart`.
+The native module returns the state (`State` in `crates/python/src/device.rs`); `ssdlab.serving.smart` makes the logs.
 """
 
 from typing import TypedDict
@@ -17,12 +16,12 @@ class Events(TypedDict):
     uncorrectable_reads: int
     reads_rebuilt_from_parity: int
     lost_units: int
-    """Units whose contents are gone for good."""
+    """Units whose contents are permanently lost."""
     early_programs: int
 
 
 class Recovery(TypedDict):
-    """What the last recovery from a loss of power took."""
+    """The work of the last recovery from a power loss."""
 
     torn_units: int
     checkpoint_units: int
@@ -31,7 +30,7 @@ class Recovery(TypedDict):
 
 
 class RealPace(TypedDict):
-    """How well this machine kept the drive's pace."""
+    """How closely this machine met the drive's intended latencies."""
 
     requests: int
     intended_mean_ns: float | None
@@ -47,11 +46,11 @@ class DeviceJson(TypedDict):
     recovery: Recovery | None
     events: Events
     real_pace: RealPace | None
-    """None at virtual pace."""
+    """None when the drive runs in virtual time."""
 
 
 class DeviceState(DeviceJson):
-    """What the native module says of a drive at work."""
+    """The state of a running drive from the native module."""
 
     outcome: plain.Outcome
     erase_units_needed: int
@@ -103,7 +102,7 @@ class SmartStatus(TypedDict):
 
 
 class HealthLog(TypedDict):
-    """NVMe's log 02h by smartctl's names; null for what a simulation does not know."""
+    """NVMe log 02h with smartctl's names; null for values that a simulation does not have."""
 
     critical_warning: int
     temperature: None
@@ -135,7 +134,7 @@ class EraseCounts(TypedDict):
 
 
 class OcpLog(TypedDict):
-    """OCP's log C0h."""
+    """OCP log C0h."""
 
     physical_media_units_written_bytes: int
     physical_media_units_read_bytes: int
@@ -160,7 +159,7 @@ class OcpLog(TypedDict):
 
 
 class SmartLogs(TypedDict):
-    """The key `smart`: `smartctl -j`'s object, and OCP's log."""
+    """The key `smart`: the object of `smartctl -j`, and the OCP log."""
 
     json_format_version: list[int]
     smartctl: Smartctl

@@ -1,6 +1,6 @@
-"""In which state a drive was when a run began and ended, in words: a WAF means little without it.
+"""Describes the state of a drive at the start and end of a run: without it, a WAF is hard to interpret.
 
-For runs that end with their job. Where a steady state was sought, SNIA's rule says it: `steady_state.py`.
+For runs that end with their job. For runs that search for the steady state, `steady_state.py` applies SNIA's rule.
 """
 
 from typing import TYPE_CHECKING
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ssdlab.results.result import Result
 
-# As `--precondition` has them, and a state that another run saved.
+# The values of `--precondition`, and a state saved by another run.
 _STARTS = {
     "none": "fresh",
     "fill": "filled once sequentially",
     "steady": "in the steady state of a smaller drive",
     "saved": "in a saved state",
 }
-# The last two fifths of the writes tell whether write amplification still moves.
+# The last two fifths of the writes show whether write amplification is still changing.
 _PARTS = 5
 _CHANGE_MAX = 0.05
-# With fewer drive writes than this no part of the run says what the next one would be.
+# With fewer drive writes than this, no part of the run predicts the next one.
 _DRIVE_WRITES_MIN = 1
 
 
 def said(result: "Result", start: str) -> str:
-    """The state at the start and at the end of the job, with the figures that show it."""
+    """The state at the start and at the end of the last stage, with the figures that show it."""
     began = f"the drive began {_STARTS[start]}"
     written = result.last_stage_ledger.host_written_bytes
     share = written / result.capacity.user_bytes
@@ -41,7 +41,7 @@ def said(result: "Result", start: str) -> str:
 
 
 def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:
-    """Write amplification over the fourth and the last fifth of what the last stage wrote."""
+    """Write amplification over the fourth and the fifth part of the last stage's host writes; None without writes."""
     last_stage = result.stages[-1]
     end, start = last_stage["host_written_bytes_end"], last_stage["host_written_bytes_start"]
     programmed = dict(result.programmed_over_host_bytes)
@@ -54,12 +54,12 @@ def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:
 
 
 def _marks(start: int, end: int) -> list[float]:
-    """Where the fourth fifth begins, where it ends, and the end."""
+    """The host bytes at which the fourth fifth begins, at which it ends, and at the end."""
     return [end - (end - start) * parts / _PARTS for parts in (2, 1, 0)]
 
 
 def offer(result: "Result", start: str) -> str | None:
-    """The option that would begin in another state; None for what began in the steady state."""
+    """The option for a run that starts in a more typical state; None if it started in the steady state."""
     if start == "steady":
         return None
     if result.last_stage_ledger.host_written_bytes:

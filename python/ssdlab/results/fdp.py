@@ -1,7 +1,7 @@
-"""What a drive with flexible data placement reports of it, in the shapes of `nvme fdp ... --output-format=json`.
+"""What a drive with flexible data placement reports, in the format of `nvme fdp ... --output-format=json`.
 
-The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31; one endurance group is the whole drive, and a
-reclaim unit is an erase unit. Sizes are those of the drive of the run, which `--scale` makes smaller.
+The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31. One endurance group is the whole drive, and a
+reclaim unit is an erase unit. Sizes are those of the simulated drive, which `--scale` reduces.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from ssdlab.results.ledger import Ledger
 PLACEMENT = "host-streams"
 _INITIALLY_ISOLATED, _PERSISTENTLY_ISOLATED = 1, 2
 _UNUSED, _HOST_SPECIFIED, _CONTROLLER_SPECIFIED = 0, 1, 2
-# The attribute of a configuration that can be used: "FDP Configuration Valid".
+# The attribute of a usable configuration: "FDP Configuration Valid".
 _VALID = 1 << 7
 
 
@@ -38,7 +38,7 @@ class Configuration(TypedDict):
 
 class HandleUsage(TypedDict):
     ruha: int
-    """0: unused, 1: by the host, 2: by the controller."""
+    """0: unused, 1: specified by the host, 2: by the controller."""
 
 
 class Usage(TypedDict):
@@ -66,10 +66,10 @@ class FdpJson(TypedDict):
 
 
 def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -> FdpJson | None:
-    """`ssdlab.fdp` of a result: configurations (log 20h), usage of the handles (21h), statistics (22h).
+    """The key `ssdlab.fdp` of a result: configurations (log 20h), usage of the handles (21h), statistics (22h).
 
-    `engine` is the engine's specification and `capacity` that of its outcome. Events (23h) are null: the engine keeps
-    no list of them. None for a drive without handles.
+    `engine` is the engine's specification and `capacity` that of its outcome. Events (23h) are null: the engine does
+    not record them. None for a drive without handles.
     """
     placement = engine["drive"]["ftl"]["placement"]
     if placement["name"] != PLACEMENT:
@@ -105,7 +105,7 @@ def _erase_unit_bytes(capacity: plain.Capacity) -> int:
 
 
 def _usage(jobs: Iterable[plain.Job], handles: int) -> list[int]:
-    """Who names each handle: a job, or the drive for writes that name none, which go to the first."""
+    """Who uses each handle: a job that names it, or the drive, which assigns other writes to the first handle."""
     used = [_UNUSED] * handles
     for job in jobs:
         if job["direction"] in ("read", "trim"):
@@ -128,5 +128,5 @@ def _named(job: plain.Job, handles: int) -> set[int]:
         return set()
     if chosen["choose"] == "by-offset":
         return {each["identifier"] for each in chosen["ranges"]}
-    # A job that is to use handles and names none uses all of them.
+    # A job with placement but without identifiers uses all handles.
     return set(chosen["among"] or range(handles))

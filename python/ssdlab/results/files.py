@@ -1,9 +1,9 @@
-"""Writing results so that a run cut off at any moment leaves nothing half-written.
+"""Writes results so that an interrupted run never leaves incomplete files.
 
-Files are made in a temporary folder next to their destination and renamed into it when all are whole. Both folders are
-held by their descriptors meanwhile, so that nobody who may write there can lead the files elsewhere.
+Files are written to a temporary folder next to their destination and moved there when all are complete. During this
+time both folders are held open by descriptors, so that no other user with write access can redirect the files.
 
-An output folder has `report.html` and `result.json` on top, tables in `data/` and pictures in `pictures/`.
+An output folder has `report.html` and `result.json` at the top, tables in `data/` and pictures in `pictures/`.
 """
 
 import os
@@ -16,32 +16,32 @@ from pathlib import Path
 from ssdlab.errors import InputError, naming
 
 _UNFINISHED = ".writing-"
-"""What begins the names of files and folders that are not whole yet."""
+"""The prefix of names of incomplete files and folders."""
 _DATA = "data"
 
 
 def data_name(name: str) -> str:
-    """The name within an output folder of the table `name`."""
+    """The path of the table `name` relative to an output folder."""
     return f"{_DATA}/{name}.parquet"
 
 
 def data_file(directory: Path, name: str) -> Path:
-    """Where the table `name` lies in an output folder; makes the folder that it lies in."""
+    """The path of the table `name` in an output folder; makes its parent folder."""
     path = directory / data_name(name)
     path.parent.mkdir(exist_ok=True)
     return path
 
 
 def names_in(directory: Path) -> list[str]:
-    """The names of all files within the folder and its own folders, sorted."""
+    """The relative paths of all files in the folder and its subfolders, sorted."""
     return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
 
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """A temporary folder to write into; what it holds moves into `directory` at the end, or vanishes on an error.
+    """Yields a temporary folder; its files move into `directory` at the end, or are deleted on an error.
 
-    Files of the same name are replaced, others stay. Raises InputError when the place cannot be written.
+    Files of the same name are replaced, others stay. Raises InputError if `directory` is not writable.
     """
     check_writable(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(directory: Path) -> None:
-    """Takes away what a process that was killed outright left of files in the folder that it was writing."""
+    """Removes the incomplete files that a killed process has left in its output folder."""
     for left in directory.glob(f"{_UNFINISHED}*"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
@@ -66,22 +66,24 @@ def remove_unfinished(directory: Path) -> None:
 
 
 def _newest(folder: Path) -> Path:
-    """The file that was written last, by its name within the folder."""
+    """The most recently written file, relative to the folder; an empty path without files."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return max(files, key=lambda path: path.stat().st_mtime_ns).relative_to(folder) if files else Path()
 
 
 @contextmanager
 def placed(path: Path) -> Iterator[Path]:
-    """Where to write one file, which then gets its name, whole or not at all; a link of that name is replaced, and what
-    it leads to stays. Raises InputError when the place cannot be written."""
+    """Yields the path to write one file to; it then gets its name, complete or not at all.
+
+    A link of that name is replaced, and its target does not change. Raises InputError if the folder is not writable.
+    """
     with staged(path.parent) as folder:
         yield folder / path.name
 
 
 @contextmanager
 def _held(folder: Path) -> Iterator[Path]:
-    """A path to the folder as it is now, whatever becomes of its name; on systems without /proc its name."""
+    """Yields a path to this folder that stays valid if the folder is renamed; without /proc, its name."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         path = Path(f"/proc/self/fd/{descriptor}")
@@ -91,7 +93,7 @@ def _held(folder: Path) -> Iterator[Path]:
 
 
 def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
-    """Renames one by one, which takes no time worth speaking of; Ctrl-C in the midst of it says how far it came."""
+    """Moves the files one by one, which is fast. On Ctrl-C, the message says how many were moved."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     moved = 0
     try:
@@ -101,16 +103,17 @@ def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
             file.replace(target)
             moved += 1
             if target.parent != directory:
-                # Where earlier versions wrote it: of another run, it would be taken for a part of this one.
+                # Earlier versions wrote the file here: one left from another run would be mistaken for a part of this
+                # run.
                 (directory / file.name).unlink(missing_ok=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {shown_as}") from None
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes one file whole or not at all; a pipe or a device simply gets the text.
+    """Writes one file, complete or not at all; a pipe or a device receives the text directly.
 
-    Raises InputError when the place cannot be written.
+    Raises InputError if the folder is not writable.
     """
     if path.exists() and not path.is_file():
         with naming(path):
@@ -129,9 +132,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Raises InputError unless `directory` can be written into, or made. Called before long work begins.
+    """Raises InputError unless files can be created in `directory`, or it can be made. Called before long work.
 
-    It tries, because permissions alone do not tell: those of /proc and of read-only mounts promise what they refuse.
+    It creates a temporary folder, because permissions are not sufficient: those of /proc and of read-only mounts allow
+    writes that fail.
     """
     existing = directory
     while not existing.exists() and existing != existing.parent:

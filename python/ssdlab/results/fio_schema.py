@@ -1,8 +1,8 @@
-"""The keys of fio's JSON, all of them, with null where nothing was measured.
+"""All keys of fio's JSON, with null for values that were not measured.
 
-The reference is what fio 3.33 prints with `--output-format=json` and `json+`; a test compares the key sets with those
-of the installed fio. Readers of fio's JSON look keys up without asking, so none may be missing. Not for values: these
-functions build the empty frame, and `ssdlab.results.job_result` fills in what a run knows.
+The reference is the output of fio 3.33 with `--output-format=json` and `json+`; a test compares the sets of keys with
+those of the installed fio. Programs that read fio's JSON expect every key, so none can be missing. Not for values:
+these functions return objects without values, and `ssdlab.results.job_result` fills them in.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from typing import Literal, NotRequired, TypedDict, get_args
 from ssdlab.results.latency import LatencyJson, Percentiles
 
 FIO_VERSION = "fio-3.33"
-"""The version whose schema this is. Readers choose by it; who really wrote the file is said in `ssdlab.version`."""
+"""The version of this schema, which other programs check. `ssdlab.version` names the program that wrote the file."""
 
 Direction = Literal["read", "write", "trim"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
-"""In fio's order."""
+"""The directions in fio's order."""
 
 _DEPTHS_LEVEL = ("1", "2", "4", "8", "16", "32", ">=64")
 _DEPTHS_SUBMIT = ("0", "4", "8", "16", "32", "64", ">=64")
@@ -24,7 +24,7 @@ _LATENCY_MS = (*_LATENCY_NS_US, "2000", ">=2000")
 
 
 class DirectionJson(TypedDict):
-    """What `read`, `write` and `trim` hold. `bw` and its spread are in KiB/s, `runtime` in ms, latencies in ns."""
+    """The objects `read`, `write` and `trim`. `bw` and its spread are in KiB/s, `runtime` in ms, latencies in ns."""
 
     io_bytes: int | None
     io_kbytes: int | None
@@ -59,15 +59,15 @@ class SyncJson(TypedDict):
 
 
 Shares = dict[str, float | None]
-"""Percent of the requests by the upper end of a step."""
+"""Percentages of the requests by the upper end of a step."""
 
 
 class TailJson(TypedDict):
-    """What a job holds after its directions: processor use, queue depths, coarse latency histograms in percent."""
+    """The keys of a job behind its directions: processor use, queue depths, coarse latency histograms in percent."""
 
     sync: SyncJson
     job_runtime: int | None
-    """Of all clones together, in ms."""
+    """The sum over all clones, in ms."""
     usr_cpu: float | None
     sys_cpu: float | None
     ctx: int | None
@@ -88,7 +88,7 @@ class TailJson(TypedDict):
 
 
 class SteadyDataJson(TypedDict):
-    """The rates of the window, a second each."""
+    """The rates in the window, one for each second."""
 
     bw_mean: int | None
     iops_mean: int | None
@@ -108,7 +108,7 @@ class SteadyStateJson(TypedDict):
     data: SteadyDataJson
 
 
-# Names with blanks make no class.
+# TypedDict classes cannot have keys with blanks.
 JobHeadJson = TypedDict(
     "JobHeadJson",
     {
@@ -136,7 +136,7 @@ HeaderJson = TypedDict(
 
 
 def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> LatencyJson:
-    """A latency object: nanoseconds. fio gives percentiles, and bins in `json+`, only where there were requests."""
+    """An empty latency object (ns). As in fio, percentiles, and bins in `json+`, exist only if there were requests."""
     frame: LatencyJson = {"min": None, "max": None, "mean": None, "stddev": None, "N": None}
     if percentiles:
         frame["percentile"] = {f"{percentile:.6f}": None for percentile in percentiles}
@@ -146,7 +146,7 @@ def latency(*, percentiles: Sequence[float] = (), bins: bool = False) -> Latency
 
 
 def direction(*, percentiles: Percentiles | None, bins: bool) -> DirectionJson:
-    """What `read`, `write` and `trim` hold; `percentiles` is None where there were no requests."""
+    """An empty object for `read`, `write` or `trim`; `percentiles` is None if there were no requests."""
 
     def of_kind(kind: str) -> LatencyJson:
         has_them = percentiles is not None and kind in percentiles.of
@@ -180,7 +180,7 @@ def direction(*, percentiles: Percentiles | None, bins: bool) -> DirectionJson:
 
 
 def job_tail() -> TailJson:
-    """What a job holds after its directions."""
+    """The keys of a job behind its directions, without values."""
     return {
         "sync": {"total_ios": None, "lat_ns": latency()},
         "job_runtime": None,
@@ -203,5 +203,5 @@ def job_tail() -> TailJson:
 
 
 def header() -> HeaderJson:
-    """What stands before the jobs. The clock's keys are null: a result must not depend on when it was made."""
+    """The keys before the jobs. Those of the clock are null: a result must not depend on the time of the run."""
     return {"fio version": FIO_VERSION, "timestamp": None, "timestamp_ms": None, "time": None}

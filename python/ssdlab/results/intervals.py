@@ -1,7 +1,7 @@
-"""What a drive did in each interval of time, as `ssdlab run --interval` asks.
+"""What a drive did in each interval of time, for `ssdlab run --interval`.
 
-Times are those of the full-size drive: a run on a smaller one takes as much less time. Not for the series over time,
-which has latencies and intervals of the engine's choice; see `time_series.py`.
+Times are those of the full-size drive: a run on a scaled drive takes proportionally less time. Not for the time series,
+which has latencies and intervals chosen by the engine; see `time_series.py`.
 """
 
 from collections.abc import Sequence
@@ -13,26 +13,27 @@ from ssdlab.engine import plain
 from ssdlab.results.ledger import Ledger
 
 _MINUTE_NS = 60 * 10**9
-# Requests that were under way when the jobs' time was over come after it; their interval is none of its own.
+# Requests outstanding at the end of the jobs' time complete after it; an interval below this share of a full one is
+# merged into the previous one.
 _SHORTEST_SHARE = 0.01
 
 
 class IntervalJson(TypedDict):
-    """As in `ssdlab.intervals` of a result."""
+    """An entry of `ssdlab.intervals` of a result."""
 
     end_minutes: float
     host_written_bytes: int
     waf: float | None
-    """None where the host wrote nothing."""
+    """None if the host wrote nothing."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """One of them; the last one of a run may be shorter than the others."""
+    """One interval; the last one of a run can be shorter than the others."""
 
     end_minutes: float
     ledger: Ledger
-    """What was counted in it, on the drive of the run."""
+    """The counters of the interval, on the simulated drive."""
 
     def to_dict(self) -> IntervalJson:
         return {
@@ -43,7 +44,7 @@ class Interval:
 
 
 def intervals(rows: Sequence[plain.Interval], capacity: plain.Capacity, scale: Fraction) -> list[Interval]:
-    """Reads the INTERVAL objects of the engine's outcome, which are in the time of its drive."""
+    """Reads the INTERVAL objects of the engine's outcome, whose times are those of the simulated drive."""
     ends_minutes = [round(float(Fraction(row["end_ns"], _MINUTE_NS) / scale), 6) for row in rows]
     ledgers = [Ledger.from_outcome(row["ledger"], capacity) for row in rows]
     if len(rows) > 1 and ends_minutes[-1] - ends_minutes[-2] < _SHORTEST_SHARE * ends_minutes[0]:

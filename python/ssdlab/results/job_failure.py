@@ -1,4 +1,7 @@
-"""Why a job failed on its own, in fio's words and with its error numbers. Not for drives that turn read-only."""
+"""The reasons for which a job fails by its own limits, with fio's texts and error numbers.
+
+Not for drives that become read-only.
+"""
 
 from dataclasses import dataclass
 
@@ -11,7 +14,7 @@ _TIMED_OUT = 110
 
 @dataclass(frozen=True)
 class JobFailure:
-    """`error` is fio's number for it, `place` what fio says of it behind the number."""
+    """`error` is fio's error number, `place` fio's text behind the number, `words` the message."""
 
     error: int
     place: str
@@ -19,7 +22,7 @@ class JobFailure:
 
 
 def job_failure(raw: plain.JobOutcome) -> JobFailure | None:
-    """Of a job in the engine's outcome (`simulation/job_limits.rs`); None where it did not fail."""
+    """The failure of a job in the engine's outcome (`simulation/job_limits.rs`); None if it did not fail."""
     found = raw["timing"]["failure"] if raw["timing"] else None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""One job of a result, or clones merged by `group_reporting`: its requests and its own flash counters."""
+"""One job of a result, or clones merged by `group_reporting`: its requests and its flash counters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,25 +16,25 @@ from ssdlab.results.store import StoreJson, StoreResult, store_result
 from ssdlab.specification import OutputJson, ReportedJob, Reporting
 
 READ_ONLY = JobFailure(30, "Read-only file system", "the drive became read-only")
-"""EROFS, what fio would report."""
+"""EROFS, the error that fio would report."""
 
 
 @dataclass(frozen=True)
 class DirectionResult:
-    """Requests of one direction. What takes a clock is None without one."""
+    """Requests of one direction. Values that need a clock are None without one."""
 
     total_ios: int
     io_bytes: int
     seconds: float | None = None
-    """Simulated time from the start of the job to its end; 0 when it made no such request, as fio counts."""
+    """Simulated seconds from the start to the end of the job; 0 if it made no requests of this direction, as in fio."""
     latency: Latency | None = None
     samples: Samples | None = None
-    """How the rates spread over intervals; None also where the intervals hold other jobs' requests."""
+    """The spread of the rates over intervals; None also if the intervals contain requests of other jobs."""
     group_share: float | None = None
     """The share of the bandwidth of its reporting group, 0 to 1."""
     percentiles: Percentiles = USUAL
     breakdown: Breakdown | None = None
-    """None also where there were no requests."""
+    """None also if there were no requests."""
 
     @property
     def iops(self) -> float | None:
@@ -43,7 +43,7 @@ class DirectionResult:
 
     @property
     def bw_bytes(self) -> float | None:
-        """Bytes a simulated second."""
+        """Bytes per simulated second."""
         return self._rate(self.io_bytes)
 
     def _rate(self, count: int) -> float | None:
@@ -52,7 +52,7 @@ class DirectionResult:
         return count / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self, *, bins: bool) -> DirectionJson:
-        """fio's object for the direction: `bw` in KiB/s, `runtime` in ms. Submitting takes no simulated time."""
+        """fio's object for the direction: `bw` in KiB/s, `runtime` in ms. Submission takes no simulated time."""
         frame = fio_schema.direction(percentiles=self.percentiles if self.total_ios else None, bins=bins)
         frame["io_bytes"] = self.io_bytes
         frame["io_kbytes"] = self.io_bytes // 1024
@@ -93,7 +93,7 @@ class FlushResult:
     """None without a clock."""
 
     def to_dict(self) -> SyncJson:
-        """fio's object `sync`; fio gives percentiles there only where there were any."""
+        """fio's object `sync`; as in fio, percentiles exist only if there were flushes."""
         frame: SyncJson = {"total_ios": self.total_ios, "lat_ns": fio_schema.latency()}
         if self.latency is not None:
             frame["lat_ns"] = self.latency.to_dict(percentiles=USUAL.ranks if self.total_ios else ())
@@ -101,7 +101,7 @@ class FlushResult:
 
 
 class JobSpecificationJson(TypedDict):
-    """The engine's job objects, one a clone."""
+    """The engine's job objects, one for each clone."""
 
     job: list[ReportedJob]
 
@@ -136,7 +136,7 @@ class JobJson(fio_schema.JobHeadJson, fio_schema.TailJson):
 
 
 class LatencyTargetJson(TypedDict):
-    """What a job with `latency_target` looked for and found, by fio's keys."""
+    """The result of the search of a job with `latency_target`, with fio's keys."""
 
     latency_depth: int
     latency_target: int
@@ -148,14 +148,14 @@ class LatencyTargetJson(TypedDict):
 
 @dataclass(frozen=True)
 class JobResult:
-    """What fio calls a job in its output. The counters are this job's own, not those of the run so far."""
+    """One job of fio's output. The counters are those of this job, not of the run up to its end."""
 
     name: str
     group: int
     stage: int
     clones: int
     failure: JobFailure | None
-    """Of the first clone that failed."""
+    """The failure of the first clone that failed; None if none failed."""
     options: Mapping[str, str]
     read: DirectionResult
     write: DirectionResult
@@ -163,32 +163,32 @@ class JobResult:
     flush: FlushResult
     ledger: Ledger
     specification: Sequence[ReportedJob]
-    """The engine's job objects, one a clone."""
+    """The engine's job objects, one for each clone."""
     seconds: float | None = None
-    """Simulated, from the start of the first clone to the end of the last; None without a clock."""
+    """Simulated seconds from the start of the first clone to the end of the last; None without a clock."""
     steady_state: plain.JobSteadyStateOutcome | None = None
-    """What the job's own search for its steady state gave (`simulation/job_steady_state.rs`); None without one."""
+    """The result of the job's search for its steady state (`simulation/job_steady_state.rs`); None without one."""
     depth: int | None = None
-    """The requests outstanding that a job with `latency_target` came to (`simulation/depth_search.rs`)."""
+    """The queue depth that a job with `latency_target` reached (`simulation/depth_search.rs`); None for others."""
     store: StoreResult | None = None
-    """What a database wrote, by cause; None for any other job."""
+    """The bytes that a database wrote, by cause; None for any other job."""
     seconds_of_clones: float | None = None
-    """The sum over the clones, which is what fio reports as the runtime of a job."""
+    """The sum over the clones, which fio reports as the runtime of a job; None without a clock."""
 
     @property
     def error(self) -> int:
-        """fio's number for the failure; 0 without one."""
+        """fio's error number of the failure; 0 without one."""
         return self.failure.error if self.failure else 0
 
     @property
     def latency(self) -> Latency | None:
-        """Of all requests of the job, whatever their direction; None without a clock."""
+        """The latencies of all requests of the job, in all directions; None without a clock."""
         parts = [getattr(self, name).latency for name in DIRECTIONS]
         return None if None in parts else merged(parts)
 
     @property
     def waf(self) -> float | None:
-        """Write amplification over the whole of this job; None when it wrote nothing."""
+        """Write amplification over the whole job; None if it wrote nothing."""
         return self.ledger.waf
 
     def direction(self, name: Direction) -> DirectionResult:
@@ -202,7 +202,7 @@ class JobResult:
                 return self.trim
 
     def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None) -> JobJson:
-        """fio's object for the job, with the key `ssdlab` at its end. `elapsed_seconds`: of the whole run."""
+        """fio's object for the job, with the key `ssdlab`. `elapsed_seconds` is that of the whole run."""
         ours: SsdlabJobJson = {
             "stage": self.stage,
             "clones": self.clones,
@@ -242,7 +242,7 @@ class JobResult:
 
     @property
     def latency_target(self) -> LatencyTargetJson | None:
-        """What it looked for and found; None where it looked for nothing."""
+        """The target and the depth that was found; None for a job without `latency_target`."""
         target = self.specification[0].get("latency_target")
         if target is None or self.depth is None:
             return None
@@ -254,7 +254,7 @@ class JobResult:
         }
 
     def _steady_state(self, found: plain.JobSteadyStateOutcome) -> SteadyStateJson:
-        """fio's object, which gives the rates of the window as whole numbers."""
+        """fio's object `steadystate`, which has the rates in the window as whole numbers."""
         rule = self.specification[0].get("steady_state")
         assert rule is not None, "only a job with a rule finds its steady state"
         sign = "%" if rule["is_percent"] else ""
@@ -281,7 +281,7 @@ class JobResult:
         tail["sync"] = self.flush.to_dict()
         if self.latency is not None and self.seconds_of_clones is not None:
             tail["job_runtime"] = round(self.seconds_of_clones * 1000)
-            # The simulated host works in no time, which is a figure; fio-plot takes no null here.
+            # The simulated host uses no processor time, so these are 0; fio-plot does not accept null here.
             tail["usr_cpu"] = tail["sys_cpu"] = 0.0
             tail["ctx"] = tail["majf"] = tail["minf"] = 0
             steps = distribution(self.latency)
@@ -304,7 +304,7 @@ def job_results(
     failed_stage: int | None,
     timing: plain.Timing | None = None,
 ) -> list[JobResult]:
-    """The engine's jobs as fio reports them: neighbours of a group become one where `group_reporting` is set.
+    """The engine's jobs as fio reports them: with `group_reporting`, consecutive jobs of a group are merged.
 
     `failed_stage` is the stage in which the drive became read-only, or None; `timing` is that of the engine's outcome.
     """
@@ -318,7 +318,7 @@ def job_results(
         _merge(
             [raw_jobs[index] for index in run],
             [jobs[index] for index in run],
-            # fio keeps the name of the first and the options of the last.
+            # fio uses the name of the first job and the options of the last.
             reporting[run[-1]],
             capacity,
             failed_stage,
@@ -366,7 +366,7 @@ def _merge(
 
 
 def _timings(raw_jobs: Sequence[plain.JobOutcome]) -> list[plain.JobTiming]:
-    """One a job; none without a clock."""
+    """The timing of each job; empty without a clock."""
     return [timing for raw in raw_jobs if (timing := raw["timing"]) is not None]
 
 
@@ -407,9 +407,9 @@ def _with_rates(
     series: plain.TimeColumns,
     own: set[int],
 ) -> JobResult:
-    """The job with what needs to know of the others: the spread of its rates, and its share of its group.
+    """Adds the values that depend on other jobs: the spread of the rates, and the share of the group.
 
-    `own` holds the identities of its raw jobs.
+    `own` contains the identities of its raw jobs.
     """
     changed: dict[Direction, DirectionResult] = {}
     timings = _timings([raw for raw in raw_jobs if id(raw) in own])

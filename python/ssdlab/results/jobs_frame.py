@@ -1,4 +1,4 @@
-"""The jobs of a result as a frame, simulated or measured: one row a job."""
+"""The jobs of a simulated or measured result as a frame, one row for each job."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from ssdlab.results.job_result import DirectionResult
 
 
 class Job(Protocol):
-    """What a simulated and a measured job have in common."""
+    """The attributes that simulated and measured jobs have in common."""
 
     @property
     def name(self) -> str: ...
@@ -28,8 +28,12 @@ class Job(Protocol):
 
 
 def frame(jobs: Sequence[Job]) -> pl.DataFrame:
-    """Columns: job, stage (from 0), waf, and for reads and writes each: ios and bytes (counts), iops (1/s), mb_s
-    (10^6 bytes a second), latency_us_mean and latency_us_p999 (microseconds). Null: no such request, or no clock."""
+    """A frame with one row for each job.
+
+    Columns: job, stage (from 0), waf, and for both reads and writes: ios and bytes (counts), iops (1/s), mb_s (10^6
+    bytes per second), latency_us_mean and latency_us_p999 (microseconds). Null: no requests of this direction, or no
+    clock.
+    """
     figures = {f"{side}_{name}": kind for side in ("read", "write") for name, kind in _DIRECTION.items()}
     schema = {"job": pl.String, "stage": pl.Int64, "waf": pl.Float64, **figures}
     return pl.DataFrame([_row(job) for job in jobs], schema=schema, orient="row")

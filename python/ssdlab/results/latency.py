@@ -1,7 +1,7 @@
-"""Latencies of many requests: moments, fio's bins, and what fio derives from the bins.
+"""Latencies of many requests: moments, fio's bins, and values that fio derives from the bins.
 
-The engine counts in fio's own bins (64 to each doubling), so percentiles here are those that fio would print of the
-same latencies. Not for a single request: nobody keeps those.
+The engine counts in fio's own bins (64 for each doubling), so the percentiles are those that fio would print for the
+same latencies. Not for single requests: their latencies are not recorded.
 """
 
 import math
@@ -17,13 +17,13 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 _STEPS_NS_US = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _STEPS_MS = (*_STEPS_NS_US, 2000)
-# fio never says 0 of what happened at all.
+# fio never reports 0 % for a step with requests.
 _SHARE_MIN_PERCENT = 0.01
 
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Which percentiles are reported, and of which latencies: clat, lat, slat."""
+    """The percentiles to report, and for which latencies: clat, lat, slat."""
 
     ranks: tuple[float, ...] = PERCENTILES
     of: tuple[str, ...] = ("clat",)
@@ -41,14 +41,14 @@ class LatencyJson(TypedDict):
     stddev: float | None
     N: int | None
     percentile: NotRequired[dict[str, int | None]]
-    """By rank in percent with six digits, such as `99.900000`."""
+    """By rank in percent with six decimals, such as `99.900000`."""
     bins: NotRequired[dict[str, int] | None]
-    """Requests by the middle of their bin."""
+    """The number of requests, by the middle of their bin."""
 
 
 @dataclass(frozen=True)
 class Latency:
-    """From the issue of a request to its completion, in nanoseconds. The moments are None where there was none."""
+    """Latencies from the issue of a request to its completion, in ns. The moments are None without requests."""
 
     count: int
     min_ns: int | None
@@ -56,7 +56,7 @@ class Latency:
     mean_ns: float | None
     stddev_ns: float | None
     bins: Sequence[tuple[int, int]]
-    """(middle of the bin, count), rising."""
+    """(middle of the bin, count), ascending."""
 
     @classmethod
     def from_outcome(cls, raw: plain.Latency) -> "Latency":
@@ -71,11 +71,11 @@ class Latency:
         )
 
     def percentile_ns(self, percent: float) -> int | None:
-        """The middle of the first bin at or below whose end lie `percent` of all, as fio takes it."""
+        """The middle of the first bin that completes `percent` of all requests, as in fio; None without requests."""
         return self.percentiles_ns((percent,))[0]
 
     def percentiles_ns(self, percents: Sequence[float]) -> list[int | None]:
-        """`percentile_ns` of each of `percents`, which rise."""
+        """`percentile_ns` for each of `percents`, which must be ascending."""
         found: list[int | None] = []
         seen = 0
         for middle_ns, count in self.bins:
@@ -85,7 +85,7 @@ class Latency:
         return found + [None] * (len(percents) - len(found))
 
     def to_dict(self, *, percentiles: Sequence[float] = (), bins: bool = False) -> LatencyJson:
-        """fio's latency object; percentiles and bins only where there were requests, as fio does."""
+        """fio's latency object. As in fio, percentiles and bins exist only if there were requests."""
         frame: LatencyJson = {
             "min": self.min_ns,
             "max": self.max_ns,
@@ -102,7 +102,7 @@ class Latency:
 
 
 def merged(latencies: Sequence[Latency]) -> Latency:
-    """The latencies of all, as if they had been counted together."""
+    """The combined latencies, as if they had been counted together."""
     parts = [latency for latency in latencies if latency.count]
     if len(parts) <= 1:
         return parts[0] if parts else NONE
@@ -128,9 +128,9 @@ NONE = Latency(0, None, None, None, None, ())
 
 
 def distribution(latency: Latency) -> dict[str, dict[str, float]]:
-    """fio's coarse tables `latency_ns`, `latency_us` and `latency_ms`: percent of the requests below each step.
+    """fio's coarse tables `latency_ns`, `latency_us` and `latency_ms`: percentages of the requests below each step.
 
-    A step counts what lies from the step before it up to itself; a bin counts where its middle lies.
+    A step counts the requests from the previous step up to itself; each bin is counted at its middle.
     """
     tables: dict[str, dict[str, float]] = {}
     below_ns = 0

@@ -1,4 +1,4 @@
-"""What the host asked for and what the flash did for it: the engine's counters, as bytes and as write amplification."""
+"""The requests of the host and the work of the flash: the engine's counters, as bytes and as write amplification."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from ssdlab.engine import plain
 Part = Literal["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold"]
 ReadCause = Literal["host", "gc", "wear_leveling", "slc_fold", "read_modify_write", "metadata"]
 PARTS: tuple[Part, ...] = get_args(Part)
-"""Why a mapping unit was programmed. Their sum is all that was programmed."""
+"""The causes of programs of mapping units. Their sum is everything that was programmed."""
 _READ_CAUSES: tuple[ReadCause, ...] = get_args(ReadCause)
 
 
 class MapCacheJson(TypedDict):
-    """Look-ups of map pages."""
+    """Lookups of map pages."""
 
     lookups: int
     misses: int
@@ -29,7 +29,7 @@ class NandJson(TypedDict):
     read_modify_write_bytes: int
     erased_erase_units: int
     map_cache: MapCacheJson | None
-    """None for a drive that holds its whole map in memory."""
+    """None for a drive that has its whole map in memory."""
 
 
 class HostJson(TypedDict):
@@ -43,9 +43,9 @@ class HostJson(TypedDict):
 
 @dataclass(frozen=True)
 class Ledger:
-    """Counters of a job, of some jobs together or of a whole run."""
+    """Counters of one job, several jobs or a whole run."""
 
-    # What programs and reads are counted in: a mapping unit, or less on a drive that packs reduced data.
+    # The unit in which programs and reads are counted: a mapping unit, or less on a drive that packs reduced data.
     counted_unit_bytes: int
     mapping_unit_bytes: int
     host_written_bytes: int
@@ -56,9 +56,9 @@ class Ledger:
     read_modify_write_units: int
     erased_erase_units: int
     trimmed_units: int
-    # Look-ups of map pages by a drive that does not hold its whole map in memory.
+    # Lookups of map pages by a drive that does not have its whole map in memory.
     map_page_lookups: int = 0
-    # Units that the host wrote and the drive had stored already.
+    # Units written by the host that the drive had already stored.
     deduplicated_units: int = 0
 
     @classmethod
@@ -98,12 +98,12 @@ class Ledger:
 
     @property
     def programmed_bytes(self) -> int:
-        """All that was programmed into NAND."""
+        """All bytes programmed into NAND."""
         return sum(self.programmed_units.values()) * self.counted_unit_bytes
 
     @property
     def waf(self) -> float | None:
-        """Bytes programmed a byte the host wrote; None when the host wrote nothing."""
+        """Bytes programmed per byte written by the host; None if the host wrote nothing."""
         return self.programmed_bytes / self.host_written_bytes if self.host_written_bytes else None
 
     @property

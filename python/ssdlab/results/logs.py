@@ -1,8 +1,8 @@
-"""fio's log files: names, columns and units as fio 3.33 writes them (`write_bw_log` and its like).
+"""fio's log files: names, columns and units as in fio 3.33 (`write_bw_log` and similar options).
 
-A line is time in ms, value, direction, length, offset where `log_offset` is set, priority (0). Values: bandwidth in
-KiB/s over a window and in 1000 bytes/s of a single request, latencies in ns. Submitting takes no simulated time,
-so that the `slat` logs hold zeroes.
+A line is time in ms, value, direction, length, the offset if `log_offset` is set, and priority (0). Values: bandwidth
+in KiB/s over a window and in 1000 bytes/s for a single request, latencies in ns. Submission takes no simulated time, so
+the `slat` logs contain zeroes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,26 +16,26 @@ from ssdlab.specification import LogsJson
 _BINS = 1856
 _MS_NS = 10**6
 FILES = {"bw": ("bw",), "iops": ("iops",), "lat": ("slat", "clat", "lat"), "hist": ("clat_hist",)}
-"""What the names of the files of a kind of log end with, before the number of the job."""
+"""The suffixes of the file names of each kind of log, before the number of the job."""
 
 Row = tuple[int, str]
 """The time in ns, and the line."""
 
 
 def files(result: Result) -> dict[str, str]:
-    """The texts of all logs that the jobs ask for, by file name. None without a clock."""
+    """The texts of all logs that the jobs request, by file name. Empty without a clock."""
     rows: dict[str, list[Row]] = {}
     for said, log in result.job_logs:
         for kind, prefix in said["names"].items():
             for file in FILES[kind]:
                 number = "" if said["number"] is None else f".{said['number']}"
                 rows.setdefault(f"{prefix}_{file}{number}.log", []).extend(_rows(file, log, said))
-    # Jobs that share a file stand in it by time.
+    # Lines of jobs that share a file are sorted by time.
     return {name: "".join(line for _, line in sorted(each, key=lambda row: row[0])) for name, each in rows.items()}
 
 
 def write(result: Result, directory: Path) -> list[str]:
-    """Writes the logs into a folder, all or none, and names them. InputError when the place cannot be written."""
+    """Writes the logs into a folder, all or none, and returns their names. Raises InputError if it is not writable."""
     texts = files(result)
     if texts:
         with staged(directory) as place:
@@ -63,7 +63,7 @@ def _rows(file: str, log: plain.LogColumns, said: LogsJson) -> Iterator[Row]:
     for time_ns, direction, ios, size_bytes, latency_ns, offset_bytes in rows:
         length_ns = (time_ns % window_ns or window_ns) if window_ns else latency_ns
         if file in ("bw", "iops") and window_ns and length_ns < window_ns < log["time_ns"][-1]:
-            # fio takes rates of whole windows only, since those of a short rest say little.
+            # fio logs rates of complete windows only, because those of a short rest are not meaningful.
             continue
         match file:
             case "bw" if window_ns:

@@ -1,10 +1,10 @@
-"""What each namespace of a drive was asked for, what the flash did for it, and how long its requests took.
+"""The requests to each namespace of a drive, the flash's work for it, and the latency of its requests.
 
-The engine counts a program for the namespace of the unit's address, whoever's write set it off. Parity and padding
-belong to no address: write amplification counts them in proportion to the data that each namespace had programmed.
-Where every namespace is written to, the mean of theirs, weighted by host writes, is therefore that of the drive; one
-that is not written to has none, though its data may be moved. Erases are shared; a namespace's part of the wear is its
-part of the programs.
+The engine counts a program for the namespace of the unit's address, regardless of whose write caused it. Parity and
+padding have no address: write amplification includes them in proportion to the data programmed for each namespace. If
+every namespace is written to, the mean of their write amplifications, weighted by host writes, is therefore that of the
+drive; a namespace that is not written to has none, although its data can be moved. Erases are shared; a namespace's
+part of the wear is its part of the programs.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from ssdlab.results.ledger import Ledger, Part
 
 Cause = Literal["host", "gc", "wear_leveling", "slc_fold"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-"""Why a unit of a namespace was programmed."""
+"""The causes of programs of a namespace's units."""
 
 _RANKS = (50, 99, 99.9)
 _BELONG_TO_NONE: tuple[Part, ...] = ("parity", "padding", "metadata")
 
 
 class HostJson(TypedDict):
-    """What the host asked of a namespace."""
+    """The requests of the host to a namespace."""
 
     written_bytes: int
     read_bytes: int
@@ -34,13 +34,13 @@ class HostJson(TypedDict):
 
 
 class NandJson(TypedDict):
-    """Its own data that was programmed, by cause and in all."""
+    """The programmed bytes of the namespace's own data, by cause and in total."""
 
     programmed_bytes: dict[Cause | Literal["total"], int]
 
 
 class LatencyJson(TypedDict):
-    """In nanoseconds; percentiles by rank in percent with six digits."""
+    """Latencies in nanoseconds; percentiles by rank in percent with six decimals."""
 
     mean: float | None
     N: int
@@ -48,7 +48,7 @@ class LatencyJson(TypedDict):
 
 
 class CountedJson(TypedDict):
-    """The counters of a namespace in some time."""
+    """The counters of a namespace over some period."""
 
     host: HostJson
     nand: NandJson
@@ -56,14 +56,14 @@ class CountedJson(TypedDict):
 
 
 class LastStageJson(CountedJson):
-    """With latencies, which are null without a clock."""
+    """The counters of the last stage, with latencies, which are null without a clock."""
 
     read_ns: LatencyJson | None
     write_ns: LatencyJson | None
 
 
 class AloneJson(TypedDict):
-    """On a drive of its share."""
+    """The namespace's jobs on a separate drive of its share."""
 
     share: float
     host: HostJson
@@ -94,30 +94,30 @@ class NamespaceJson(TypedDict):
 
 @dataclass(frozen=True)
 class Counted:
-    """The counters of a namespace in some time, in bytes."""
+    """The counters of a namespace over some period, in bytes."""
 
     host_written_bytes: int
     host_read_bytes: int
     host_trimmed_bytes: int
     programmed_bytes: Mapping[Cause, int]
-    """By cause: host, gc, wear_leveling, slc_fold."""
+    """Programmed bytes by cause: host, gc, wear_leveling, slc_fold."""
     overhead: float
-    """All that the drive programmed in that time over what of it was data of a namespace: parity and padding."""
+    """All bytes that the drive programmed in the period, divided by those that were data of a namespace."""
 
     @property
     def programmed_bytes_total(self) -> int:
-        """Its own data that was programmed into NAND."""
+        """The programmed bytes of the namespace's own data."""
         return sum(self.programmed_bytes.values())
 
     @property
     def waf(self) -> float | None:
-        """Write amplification, with its part of parity and padding; None when its host wrote nothing."""
+        """Write amplification, with its part of parity and padding; None if its host wrote nothing."""
         if not self.host_written_bytes:
             return None
         return self.programmed_bytes_total * self.overhead / self.host_written_bytes
 
     def to_dict(self) -> CountedJson:
-        """As in `ssdlab.namespaces` of a result."""
+        """The counters in the format of `ssdlab.namespaces` of a result."""
         return {
             "host": {
                 "written_bytes": self.host_written_bytes,
@@ -131,27 +131,27 @@ class Counted:
 
 @dataclass(frozen=True)
 class Alone:
-    """The last stage of a namespace's jobs on a drive of its share, which they have to themselves."""
+    """The last stage of a namespace's jobs on a separate drive of its share."""
 
     share: float
-    """Its part, 0 to 1, of the blocks of the drive of all namespaces."""
+    """The share, 0 to 1, of the blocks of the whole drive."""
     host_written_bytes: int
     host_read_bytes: int
     programmed_bytes: Mapping[Cause, int]
-    """By cause: host, gc, wear_leveling, slc_fold."""
+    """Programmed bytes by cause: host, gc, wear_leveling, slc_fold."""
     waf: float | None
-    """With parity and padding."""
+    """Write amplification, with parity and padding."""
     read: Latency | None
     """None without a clock."""
     write: Latency | None
 
     @property
     def programmed_bytes_total(self) -> int:
-        """Its own data that was programmed into NAND."""
+        """The programmed bytes of the namespace's own data."""
         return sum(self.programmed_bytes.values())
 
     def to_dict(self) -> AloneJson:
-        """As in `ssdlab.namespaces` of a result."""
+        """The object in the format of `ssdlab.namespaces` of a result."""
         return {
             "share": self.share,
             "host": {"written_bytes": self.host_written_bytes, "read_bytes": self.host_read_bytes},
@@ -168,20 +168,20 @@ class NamespaceResult:
 
     namespace: Namespace
     live_bytes: int
-    """What the host has written to it and not trimmed, at the end."""
+    """Bytes that the host has written to it and not trimmed, at the end of the run."""
     whole: Counted
-    """Since the run began, preconditioning included."""
+    """The counters of the whole run, including preconditioning."""
     last_stage: Counted
     wear_share: float | None
-    """Its part, 0 to 1, of all data that was programmed since the run began; None when nothing was."""
+    """Its part, 0 to 1, of all data programmed in the run; None if nothing was programmed."""
     read: Latency | None
-    """Latencies of the last stage; None without a clock."""
+    """Read latencies of the last stage; None without a clock."""
     write: Latency | None
     alone: Alone | None = None
-    """None unless it was asked for."""
+    """None unless requested."""
 
     def to_dict(self) -> NamespaceJson:
-        """As in `ssdlab.namespaces` of a result."""
+        """The entry in the format of `ssdlab.namespaces` of a result."""
         alone: _AlonePart = {"alone": self.alone.to_dict()} if self.alone else {}
         return {
             "namespace": self.namespace.number,
@@ -202,8 +202,10 @@ class NamespaceResult:
 def namespace_results(
     engine: plain.Specification, outcome: plain.Outcome, whole: Ledger, last_stage: Ledger
 ) -> list[NamespaceResult]:
-    """Reads `namespaces` of the engine's outcome, which are there; `engine` is its specification, `whole` and
-    `last_stage` are the drive's own counters."""
+    """Reads `namespaces` of the engine's outcome, which must exist.
+
+    `engine` is the engine's specification; `whole` and `last_stage` are the drive's counters.
+    """
     namespaces = namespaces_of(engine["drive"])
     capacity = outcome["capacity"]
     raw = outcome.get("namespaces") or []
@@ -242,7 +244,7 @@ def _counted(raw: plain.NamespaceLedger, capacity: plain.Capacity, drive: Ledger
 def _latency_of(
     direction: Direction, namespace: Namespace, engine: plain.Specification, outcome: plain.Outcome
 ) -> Latency | None:
-    """Of the jobs of the last stage that work on the namespace."""
+    """The latency of the last stage's jobs on the namespace; None without a clock."""
     timings = [job["timing"] for job in outcome["jobs"]]
     if outcome["timing"] is None:
         return None

@@ -31,7 +31,10 @@ _ALONE_NOTE = (
 
 
 def section(results: Sequence[NamespaceResult], scale: Fraction) -> Section:
-    """A row a namespace, and one for what it has alone, where that was run; bytes are those of the drive as sold."""
+    """A section with one row for each namespace, and one for its separate drive if that was run.
+
+    Bytes are those of the full-size drive.
+    """
     rows: list[list[str]] = []
     for each in results:
         wear = wording.EM_DASH if each.wear_share is None else wording.share(each.wear_share)
@@ -55,6 +58,6 @@ def _amounts(counted: Counted | Alone, scale: Fraction) -> tuple[str, str, str]:
 
 
 def _two(latency: Latency | None) -> list[str]:
-    """The median and the 99th percentile."""
+    """The text of the median and the 99th percentile."""
     values = latency.percentiles_ns((50, 99)) if latency and latency.count else [None, None]
     return [wording.EM_DASH if value is None else wording.duration(value) for value in values]

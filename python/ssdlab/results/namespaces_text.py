@@ -1,4 +1,4 @@
-"""The table of a drive's namespaces in the text of `ssdlab run`, which fits 80 columns."""
+"""The table of a drive's namespaces in the text output of `ssdlab run`, which fits 80 columns."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,10 @@ from ssdlab.results.namespaces import NamespaceResult
 
 
 def namespace_lines(results: Sequence[NamespaceResult]) -> list[str]:
-    """For the last stage of each namespace, and for what it has alone, where that was run: a row, and a line of
-    latencies where there was a clock; the part of the wear is that of the whole run."""
+    """The lines of each namespace, and of its separate drive if that was run: a row, and latencies with a clock.
+
+    The values are those of the last stage, except for the part of the wear, which is that of the whole run.
+    """
     width = max(5, *(len(each.namespace.name) for each in results))
     lines = [
         "Namespaces (last stage; wear: part of all data programmed in the run):",

@@ -1,4 +1,4 @@
-"""The page of one run: its headline, figures and pictures, as a comparison of one variant."""
+"""The page of one run: headline, figures and pictures, as a comparison with one variant."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,13 +13,13 @@ from ssdlab.results.compared import of_result, outcome
 from ssdlab.results.result import Result
 from ssdlab.results.speed import speed
 
-# What only a comparison counts.
+# Values that only a comparison computes.
 _OF_COMPARISONS = ("theory", "tbw_bytes", "years")
 _WHERE = "not counted for a single run; ssdlab compare does"
 
 
 def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], command_line: str) -> list[str]:
-    """Writes `report.html` and `pictures/`, and gives their names. `notes` say what a reader should know of the run."""
+    """Writes `report.html` and `pictures/`, and returns their names. `notes` are remarks for the reader."""
     name = str(result.specification.drive["name"])
     variants = [replace(of_result(result, name, notes), missing=dict.fromkeys(_OF_COMPARISONS, _WHERE))]
     page = comparison_page(

@@ -1,8 +1,8 @@
-"""What a run gave: fio's JSON with ssdlab's own keys, the numbers as attributes, the series as a frame.
+"""The result of a run: fio's JSON with ssdlab's own keys, the numbers as attributes, the series as frames.
 
-A result says the same bytes for the same specification, whatever the machine, the clock and the number of processes.
-How long the run took is therefore not in `to_json()`: the keys `wall_seconds`, `programs_per_wall_second` and
-`ios_per_wall_second` are there and null, as are fio's `timestamp` and `time`. They are in `Result.timing`, in the text
+The bytes of a result depend only on the specification, not on the machine, the clock or the number of processes.
+`to_json()` therefore does not contain the duration of the run: the keys `wall_seconds`, `programs_per_wall_second` and
+`ios_per_wall_second` are null, as are fio's `timestamp` and `time`. The duration is in `Result.timing`, in the text
 that `ssdlab run` prints, and in `timing.json` next to `result.json`.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class ScaledJson(TypedDict):
-    """The key `scaled` of a result: bytes as they are on the drive as sold."""
+    """The key `scaled` of a result: bytes converted to the full-size drive."""
 
     scale: str
     physical_bytes: int
@@ -58,7 +58,7 @@ class WearJson(TypedDict):
 
 
 class CapacityJson(TypedDict):
-    """The key `capacity` of a result, as `Capacity`."""
+    """The key `capacity` of a result; the keys are those of `Capacity`."""
 
     physical_bytes: int
     user_bytes: int
@@ -68,7 +68,7 @@ class CapacityJson(TypedDict):
 
 
 class JobPartJson(TypedDict):
-    """The specification of a run but for its drive and its seed."""
+    """The specification of a run without its drive and its seed."""
 
     timed: bool
     until: plain.Until
@@ -94,7 +94,7 @@ class _IntervalsPart(TypedDict, total=False):
 
 
 class _OptionalPart(TypedDict, total=False):
-    """What only some kinds of drive and of runs have."""
+    """Keys that only some kinds of drives and runs have."""
 
     fdp: FdpJson
     zones: plain.ZoneCounts
@@ -106,7 +106,7 @@ class _OptionalPart(TypedDict, total=False):
 
 
 class TheoryJson(TypedDict):
-    """The closed form that holds for a variant; null with a reason where none does."""
+    """The closed form that applies to a variant; null with a reason if none applies."""
 
     waf: float | None
     formula: str | None
@@ -115,7 +115,7 @@ class TheoryJson(TypedDict):
 
 
 class DirectionSpeedJson(TypedDict):
-    """As `ssdlab.results.speed.DirectionSpeed`."""
+    """The JSON of `ssdlab.results.speed.DirectionSpeed`."""
 
     iops: float
     mb_s: float
@@ -124,7 +124,7 @@ class DirectionSpeedJson(TypedDict):
 
 
 class SpeedJson(TypedDict):
-    """As `ssdlab.results.speed.Speed`."""
+    """The JSON of `ssdlab.results.speed.Speed`."""
 
     window: str
     seconds: float
@@ -133,7 +133,7 @@ class SpeedJson(TypedDict):
 
 
 class VariantJson(TypedDict):
-    """What a comparison adds to a result."""
+    """The keys that a comparison adds to a result."""
 
     label: str
     waf: float | None
@@ -172,13 +172,13 @@ class SsdlabJson(TypedDict):
     programs_per_wall_second: None
     ios_per_wall_second: None
     variant: NotRequired[VariantJson]
-    """Of a comparison."""
+    """In a comparison."""
     trace: NotRequired[plain.TraceCounts]
-    """Of a replay."""
+    """In a replay."""
     device: NotRequired[DeviceJson]
-    """Of a served drive."""
+    """For a served drive."""
     smart: NotRequired[SmartLogs]
-    """Of a served drive."""
+    """For a served drive."""
 
 
 class ResultJson(fio_schema.HeaderJson):
@@ -188,25 +188,25 @@ class ResultJson(fio_schema.HeaderJson):
     ssdlab: SsdlabJson
 
 
-# What a specification has besides what the engine is given, and a result has with its jobs.
+# Keys of a specification that are not part of the engine's input; a result stores them with its jobs.
 _OF_JOBS = ("global_options", "reporting", "initial_state")
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """Sizes of the drive that was simulated."""
+    """The capacity of the simulated drive."""
 
     physical_bytes: int
     user_bytes: int
     over_provisioning: float
     spare_factor: float
     effective_over_provisioning: float | None
-    """At the end of the run: what garbage collection really has, as a share of what is live."""
+    """At the end of the run: the space available to garbage collection, as a share of the live data; or None."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """How long the run took on this machine: seconds, and NAND programs and host requests a second."""
+    """The duration of the run on this machine in seconds, and NAND programs and host requests per second."""
 
     wall_seconds: float
     programs_per_wall_second: float | None
@@ -233,19 +233,19 @@ class Result(Shown):
         self._counted_unit_bytes = outcome["capacity"]["counted_unit_bytes"]
         self._timed = outcome["timing"]
         self.alone: Sequence[Alone | None] = ()
-        """What each namespace has on a drive of its share, if that was run too; before `namespaces` is asked for."""
+        """For each namespace, its result on a separate drive of its share. Must be set before `namespaces` is read."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.specification.drive['name']}, {len(self.jobs)} jobs, WAF {said(self.settled_waf)}>"
 
     def frame(self) -> "polars.DataFrame":
-        """One row a job; `ssdlab.results.jobs_frame.frame` describes the columns."""
+        """A frame with one row for each job; `ssdlab.results.jobs_frame.frame` describes the columns."""
         from ssdlab.results import jobs_frame
 
         return jobs_frame.frame(self.jobs)
 
     def figures(self) -> "Sequence[Figure]":
-        """Those of a comparison's report that one variant can fill."""
+        """The figures of a comparison's report that a single variant can fill."""
         from ssdlab.report.comparison import comparison_figures
         from ssdlab.results.compared import of_result
 
@@ -253,7 +253,7 @@ class Result(Shown):
 
     @cached_property
     def jobs(self) -> list[JobResult]:
-        """As fio would list them: one a clone, or one a group where `group_reporting` is set."""
+        """The jobs as fio would list them: one for each clone, or one for each group with `group_reporting`."""
         failed_stage = self._outcome["stages"][-1]["stage"] if self.read_only and self._outcome["stages"] else None
         return job_results(
             self._outcome["jobs"],
@@ -271,17 +271,17 @@ class Result(Shown):
 
     @property
     def waf(self) -> float | None:
-        """Write amplification of the whole run, the way to the steady state included; None when nothing was written."""
+        """Write amplification of the whole run, with the approach to the steady state; None without host writes."""
         return self.ledger.waf
 
     @cached_property
     def steady_state(self) -> SteadyState | None:
-        """None when the run was to end with its job."""
+        """The result of the search for the steady state; None if the run ends with its job."""
         return steady_state(self._outcome)
 
     @cached_property
     def last_stage_ledger(self) -> Ledger:
-        """The counters of the stage that the run ended with."""
+        """The counters of the last stage."""
         last = self.specification.jobs[-1]["stage"]
         first, *rest = (
             Ledger.from_outcome(job["ledger"], self._outcome["capacity"])
@@ -292,12 +292,12 @@ class Result(Shown):
 
     @property
     def settled_waf(self) -> float | None:
-        """The WAF to compare by: over the last five rounds if a steady state was sought, else of the last stage."""
+        """The WAF for comparisons: over the last five rounds of a run until steady state, else of the last stage."""
         return self.steady_state.window_waf if self.steady_state else self.last_stage_ledger.waf
 
     @property
     def settled_waf_parts(self) -> Mapping[str, float] | None:
-        """The parts of `settled_waf`; they add up to it."""
+        """The parts of `settled_waf`, which add up to it; None if it is None."""
         return self.steady_state.window_waf_parts if self.steady_state else self.last_stage_ledger.waf_parts
 
     @cached_property
@@ -326,12 +326,12 @@ class Result(Shown):
 
     @property
     def zones(self) -> plain.ZoneCounts | None:
-        """The zones in each state at the end, resets, finishes and refused writes; None for a drive without zones."""
+        """The number of zones in each state at the end, resets, finishes and refused writes; None without zones."""
         return self._outcome.get("zones")
 
     @cached_property
     def namespaces(self) -> list[NamespaceResult] | None:
-        """What each namespace was asked for and what that took; None for a drive without namespaces."""
+        """The requests to each namespace, with the flash's work and latencies; None for a drive without namespaces."""
         if not self._outcome.get("namespaces"):
             return None
         found = namespace_results(self.specification.engine, self._outcome, self.ledger, self.last_stage_ledger)
@@ -339,33 +339,33 @@ class Result(Shown):
 
     @cached_property
     def fdp(self) -> FdpJson | None:
-        """What a drive with placement handles reports of them (`ssdlab.results.fdp`); None for another drive."""
+        """What a drive with placement handles reports (`ssdlab.results.fdp`); None for other drives."""
         return fdp(self.specification.engine, self._outcome["capacity"], self.ledger)
 
     @property
     def stages(self) -> list[plain.StageOutcome]:
-        """Host bytes written at the start and end of each stage, and what was read ahead in it: `read_counts.rs`."""
+        """The host bytes written at the start and end of each stage, and its read-ahead counts: `read_counts.rs`."""
         return self._outcome["stages"]
 
     @property
     def read_only(self) -> str | None:
-        """Why the drive became read-only before the run was done; None when it did not."""
+        """Why the drive became read-only before the end of the run; None if it did not."""
         return self._outcome["failure"]
 
     @property
     def failure(self) -> str | None:
-        """Why the run is not whole: the drive became read-only, or a job failed by its own limits; None when it is."""
+        """Why the run is incomplete: the drive became read-only, or a job failed by its limits; None if complete."""
         of_jobs = (job.failure.words for job in self.jobs if job.failure)
         return self.read_only or next(of_jobs, None)
 
     @property
     def failure_kind(self) -> Literal["read-only", "failed"]:
-        """What came to be where there is a `failure`."""
+        """The kind of the `failure`; only valid if there is one."""
         return "read-only" if self.read_only else "failed"
 
     @property
     def job_logs(self) -> Iterator[tuple[LogsJson, plain.LogColumns]]:
-        """What each logging job said of its logs, and what the engine logged (`simulation/job_log.rs`)."""
+        """For each logging job, its log options and the engine's log (`simulation/job_log.rs`)."""
         for entry, raw in zip(self.specification.reporting, self._outcome["jobs"], strict=False):
             log = raw["timing"]["log"] if raw["timing"] else None
             if log and "logs" in entry.output:
@@ -373,12 +373,12 @@ class Result(Shown):
 
     @property
     def trace_counts(self) -> plain.TraceCounts | None:
-        """What became of a trace's requests. None for jobs alone."""
+        """How the requests of a trace were handled; None for a run without a trace."""
         return self._outcome.get("trace")
 
     @property
     def timing(self) -> Timing | None:
-        """None when the run was not timed by a clock on the wall."""
+        """The duration of the run; None if it was not measured."""
         if self._wall_seconds is None:
             return None
         requests = sum(job.direction(name).total_ios for job in self.jobs for name in DIRECTIONS)
@@ -388,17 +388,17 @@ class Result(Shown):
 
     @property
     def simulated_seconds(self) -> float | None:
-        """How long the run took on the clock of the drive; None without one."""
+        """The duration of the run in simulated seconds; None without a clock."""
         return self._timed["simulated_ns"] / 1e9 if self._timed else None
 
     @property
     def die_utilization(self) -> float | None:
-        """The share of the simulated time, 0 to 1, in which a die was at work, over all dies; None without a clock."""
+        """The share of the simulated time, 0 to 1, in which a die was busy, over all dies; None without a clock."""
         return self._timed["die_utilization"] if self._timed else None
 
     @cached_property
     def intervals(self) -> list[Interval] | None:
-        """What the drive did in each interval, in the time of the full drive; None where none was asked for."""
+        """What the drive did in each interval, in the time of the full-size drive; None if not requested."""
         raw = self._timed.get("intervals") if self._timed else None
         if raw is None:
             return None
@@ -406,26 +406,28 @@ class Result(Shown):
 
     @property
     def timing_series(self) -> "polars.DataFrame | None":
-        """One row an interval of simulated time; `ssdlab.results.time_series.frame` describes the columns. None without
-        a clock."""
+        """A frame with one row for each interval of simulated time; None without a clock.
+
+        `ssdlab.results.time_series.frame` describes the columns.
+        """
         return time_series.frame(self._timed["series"], self._counted_unit_bytes) if self._timed else None
 
     @property
     def timeseries(self) -> "polars.DataFrame":
-        """One row a window of host writes; `ssdlab.results.series.frame` describes the columns."""
+        """A frame with one row for each window of host writes; `ssdlab.results.series.frame` describes the columns."""
         return series.frame(self._outcome["series"], self._counted_unit_bytes)
 
     @property
     def programmed_over_host_bytes(self) -> list[tuple[int, int]]:
-        """By the time that the host had written so many bytes, how many were programmed into NAND."""
+        """Pairs: (host bytes written, bytes programmed into NAND up to then)."""
         raw, unit_bytes = self._outcome["series"], self._counted_unit_bytes
         programmed = (sum(units) * unit_bytes for units in zip(*series.units_by_part(raw).values(), strict=True))
         return list(zip(raw["host_written_bytes"], programmed, strict=True))
 
     def to_dict(self, *, bins: bool = False) -> ResultJson:
-        """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds what fio adds for `json+`."""
+        """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds the keys of `json+`."""
         options = self.specification.global_options
-        # fio counts whole seconds, the one that has begun too.
+        # fio counts whole seconds, rounded up.
         elapsed = None if self.simulated_seconds is None else math.ceil(self.simulated_seconds)
         header = fio_schema.header()
         if options:
@@ -437,15 +439,14 @@ class Result(Shown):
         }
 
     def to_json(self, *, bins: bool = False) -> str:
-        """`to_dict` as text, ready for a file."""
+        """The text of `to_dict`, ready for a file."""
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> None:
         """Writes `result.json` and, into `data/`, `timeseries.parquet` and, with a clock, `timeseries-time.parquet`.
 
-        All or none.
-        The first series is over host bytes, the second over simulated time. `timing.json` says how long the run took
-        on this machine.
+        Either all files are written or none. The first series is over host bytes, the second over simulated time.
+        `timing.json` has the duration of the run on this machine.
         """
         with staged(Path(directory)) as place:
             (place / "result.json").write_text(self.to_json(), encoding="utf-8")
@@ -456,7 +457,7 @@ class Result(Shown):
                 (place / "timing.json").write_text(json.dumps(asdict(self.timing), indent=2) + "\n", encoding="utf-8")
 
     def _scaled(self) -> ScaledJson | None:
-        """The bytes of a scaled run as they are on the drive as sold; None where nothing was scaled."""
+        """The bytes of a scaled run, converted to the full-size drive; None if the scale is 1."""
         scale, as_sold = self.specification.scale, self.specification.as_sold
         if scale == "1":
             return None
@@ -471,7 +472,7 @@ class Result(Shown):
     def _job_part(self) -> JobPartJson:
         whole = self.specification.to_dict()
         more = {key: value for key, value in whole.items() if key in _OF_JOBS}
-        # In the order in which the engine was given them.
+        # In the order of the engine's input.
         own = {key: value for key, value in whole["engine"].items() if key not in ("seed", "drive")}
         return cast("JobPartJson", own | more)
 
@@ -523,7 +524,7 @@ class Result(Shown):
 
 
 def specification_of(result: ResultJson) -> Specification:
-    """The specification inside a result's JSON object: running it gives the same bytes again."""
+    """The specification inside a result's JSON object. Running it reproduces the result byte for byte."""
     ours = result["ssdlab"]
     job = ours["specification"]["job"]
     own = {key: value for key, value in job.items() if key not in _OF_JOBS}

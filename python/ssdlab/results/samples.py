@@ -1,7 +1,7 @@
-"""How rates spread over the intervals of a timed run: fio's `iops_min`, `bw_stddev` and their like.
+"""The spread of rates over the intervals of a timed run: fio's `iops_min`, `bw_stddev` and similar keys.
 
-fio samples each half second; here the samples are the intervals of the time series. The series knows of stages, not of
-jobs, so a job has samples only when no other job of its stage makes requests of the same direction.
+fio samples every half second; here the samples are the intervals of the time series. The series distinguishes stages,
+not jobs, so a job has samples only if no other job of its stage makes requests of the same direction.
 """
 
 import statistics
@@ -22,7 +22,7 @@ _COLUMNS: dict[Direction, tuple[_Column, _Column | None]] = {
 
 @dataclass(frozen=True)
 class Spread:
-    """Statistics of a rate over intervals of equal simulated time; `stddev` is 0 with a single one."""
+    """Statistics of a rate over intervals of equal simulated time; `stddev` is 0 for a single interval."""
 
     min: float
     max: float
@@ -33,14 +33,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Samples:
-    """Of one direction: requests a second, and bytes a second where the series counts them."""
+    """For one direction: requests per second, and bytes per second if the series counts them."""
 
     iops: Spread
     bytes_per_second: Spread | None
 
 
 def samples(series: plain.TimeColumns, direction: Direction, start_ns: int, end_ns: int) -> Samples | None:
-    """Over the whole intervals between `start_ns` and `end_ns`; None when there is none."""
+    """The samples of the complete intervals between `start_ns` and `end_ns`; None if there are none."""
     ends = series["time_ns"]
     whole = [
         (index, ends[index] - begin)

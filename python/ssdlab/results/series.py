@@ -1,8 +1,8 @@
-"""The series of a run over host bytes as a polars frame, which is what `timeseries.parquet` holds.
+"""The series of a run over host bytes as a polars frame, as stored in `timeseries.parquet`.
 
-What a clock measured is in the series over simulated time, `time_series.py`; `host_written_bytes` is in both.
+Values that need a clock are in the series over simulated time, `time_series.py`; `host_written_bytes` is in both.
 
-polars is loaded when a frame is made, not before: worker processes and `ssdlab --help` do without it.
+polars is loaded only when a frame is made: worker processes and `ssdlab --help` do not need it.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def units_by_part(series: plain.Columns) -> dict[Part, list[int]]:
-    """What was programmed by the end of each step, in units of the ledger."""
+    """The cumulative programs at the end of each step, by part, in units of the ledger."""
     return {
         "host": series["programmed_units_host"],
         "gc": series["programmed_units_gc"],
@@ -28,10 +28,10 @@ def units_by_part(series: plain.Columns) -> dict[Part, list[int]]:
 
 
 def frame(series: plain.Columns, counted_unit_bytes: int) -> "polars.DataFrame":
-    """One row a window of host writes, windows of equal size, in order.
+    """A frame with one row for each window of host writes, in order; all windows have equal size.
 
     Columns: `host_written_bytes` (from the start of the run to the end of the window), `stage`; `waf` and `waf_<part>`
-    (in the window; null where the host wrote nothing); `programmed_bytes_<part>` (cumulative); `free_erase_units`,
+    (in the window; null if the host wrote nothing); `programmed_bytes_<part>` (cumulative); `free_erase_units`,
     `effective_over_provisioning` (at the end of the window).
     """
     import polars as pl
@@ -64,7 +64,7 @@ def frame(series: plain.Columns, counted_unit_bytes: int) -> "polars.DataFrame":
 
 
 def _growth(column: str) -> "polars.Expr":
-    """By how much a cumulative column grew in each window; the first window begins at 0."""
+    """The growth of a cumulative column in each window; the first window begins at 0."""
     import polars as pl
 
     values = pl.col(column).cast(pl.Int64)

@@ -1,7 +1,7 @@
-"""How fast a variant was where variants are compared: in the rounds of the steady state, or in the last stage.
+"""The speed of a variant in the part of the run that is compared: the steady-state rounds, or the last stage.
 
-Rates, means and percentiles of the steady state are those of its rounds together, as the engine counted them; those of
-a last stage come from the series over time and the bins of its jobs.
+Rates, means and percentiles of the steady state are those of its rounds together, as counted by the engine; those of a
+last stage are computed from the series over time and the bins of its jobs.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DirectionSpeed:
-    """Requests of one direction in the window; None where there were none."""
+    """The requests of one direction in the window; the latencies are None if there were none."""
 
     iops: float
     mb_s: float
@@ -28,28 +28,28 @@ class DirectionSpeed:
 
 @dataclass(frozen=True)
 class Speed:
-    """What the table, the report and `result.json` say of a variant's speed."""
+    """The speed of a variant in the table, the report and `result.json`."""
 
     window: str
-    """`steady state`, or `last stage` when none was looked for."""
+    """`steady state`, or `last stage` if the run did not search for it."""
     seconds: float
-    """Simulated, in the window."""
+    """Simulated seconds in the window."""
     read: DirectionSpeed
     write: DirectionSpeed
 
     @property
     def iops(self) -> float:
-        """Reads and writes together."""
+        """Requests per second, reads and writes together."""
         return self.read.iops + self.write.iops
 
     @property
     def mb_s(self) -> float:
-        """10^6 bytes a second, read and written together."""
+        """10^6 bytes per second, reads and writes together."""
         return self.read.mb_s + self.write.mb_s
 
 
 def speed(result: Result) -> Speed | None:
-    """None without a clock, or when not one interval of the series lies in the window."""
+    """The speed of a result; None without a clock, or if no interval of the series is in the window."""
     series = result.timing_series
     if series is None:
         return None

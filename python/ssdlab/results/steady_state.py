@@ -1,9 +1,9 @@
-"""Where write amplification settled, and what it was there.
+"""When write amplification became steady, and its value then.
 
 The engine finds the steady state by the rule of SNIA's performance test specification: over five rounds, range <= 20 %
 and slope excursion <= 10 % of the mean. The write amplification of the steady state is that of these five rounds
-together, not of the job, which holds the way there too. With a clock the rule must hold for requests a second as well,
-which is what SNIA has it for.
+together, not of the job, which includes the approach to it. With a clock, requests per second must also meet the rule,
+which is the purpose SNIA defined it for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class SteadyIopsJson(TypedDict):
 
 
 class SteadyStateJson(TypedDict):
-    """The key `steady_state` of a result; all null but the rule where none was sought."""
+    """The key `steady_state` of a result; all values but the rule are null if the run did not search for it."""
 
     reached: bool | None
     rule: str
@@ -47,19 +47,19 @@ class SteadyStateJson(TypedDict):
 
 @dataclass(frozen=True)
 class SteadyState:
-    """The end of a run that looked for its steady state."""
+    """The end of a run that searched for its steady state."""
 
     reached: bool
     at_host_bytes: int | None
-    """Host bytes written from the start of the run to the end of the fifth round; None when it was not reached."""
+    """Host bytes written from the start of the run to the end of the fifth round; None if it was not reached."""
     round_bytes: int
     range_share: float | None
     slope_share: float | None
     round_waf: Sequence[float]
     window_waf: float | None
-    """Over the last five rounds, or as many as there were, steady or not; None when not one round was completed."""
+    """The WAF over the last five rounds, or fewer if there were fewer, steady or not; None without a complete round."""
     window_waf_parts: Mapping[str, float] | None
-    """The same by part; adds up to `window_waf`."""
+    """The parts of `window_waf`, which add up to it."""
     timing: "SteadyTiming | None" = None
     """None without a clock."""
 
@@ -81,14 +81,14 @@ class SteadyState:
 
 @dataclass(frozen=True)
 class SteadyTiming:
-    """Requests a second in each round, and what the last five rounds together were like."""
+    """Requests per second in each round, and the requests of the last five rounds together."""
 
     round_iops: Sequence[float]
     range_share: float | None
     slope_share: float | None
     window_seconds: float
     ios: Mapping[Direction, int]
-    """By direction, in the window."""
+    """The number of requests in the window, by direction."""
     moved_bytes: Mapping[Direction, int]
     latency: Mapping[Direction, Latency]
 
@@ -124,7 +124,7 @@ class SteadyTiming:
 
 
 def not_sought() -> SteadyStateJson:
-    """What the result says of the steady state when the run was to end with its job."""
+    """The key `steady_state` of a result if the run ends with its job."""
     return {
         "reached": None,
         "rule": RULE,
@@ -141,7 +141,7 @@ def not_sought() -> SteadyStateJson:
 
 
 def steady_state(outcome: plain.Outcome) -> SteadyState | None:
-    """Reads the engine's outcome; None when the run did not look for a steady state."""
+    """Reads the engine's outcome; None if the run did not search for a steady state."""
     raw = outcome["steady_state"]
     if raw is None:
         return None

@@ -1,4 +1,4 @@
-"""What a database wrote for its users' data: by the log, the levels of an LSM tree or the pages of a B+ tree."""
+"""The bytes that a database wrote for its users' data: by the log, the levels of an LSM tree or pages of a B+ tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class StoreJson(TypedDict):
     kind: str
     user_bytes: int
     host_bytes: dict[str, int]
-    """By cause."""
+    """Bytes by cause."""
     deleted_bytes: int
     host_amplification: float | None
     total_amplification: float | None
@@ -22,34 +22,34 @@ class StoreJson(TypedDict):
 
 @dataclass(frozen=True)
 class StoreResult:
-    """Counts of a job that is a database, in bytes."""
+    """The counters of a database job, in bytes."""
 
     kind: str
     """`lsm-tree` or `b-plus-tree`."""
     user_bytes: int
-    """Keys and values, or updates as the log records them."""
+    """The bytes of keys and values, or of updates as the log records them."""
     by_cause: Mapping[str, int]
-    """What was written to the drive: `log`, `level 0` and so on, `pages`, `rebuilt`."""
+    """The bytes written to the drive, by cause: `log`, `level 0` and so on, `pages`, `rebuilt`."""
     deleted_bytes: int
     """The space of deleted files, trimmed or not."""
 
     @property
     def host_bytes(self) -> int:
-        """All that was written to the drive."""
+        """All bytes written to the drive."""
         return sum(self.by_cause.values())
 
     @property
     def host_amplification(self) -> float | None:
-        """Bytes written to the drive for a byte of the users; None where they wrote nothing."""
+        """Bytes written to the drive per byte written by the users; None if they wrote nothing."""
         return self.host_bytes / self.user_bytes if self.user_bytes else None
 
     def total_amplification(self, waf: float | None) -> float | None:
-        """Bytes programmed for a byte of the users, at the write amplification of the drive."""
+        """Bytes programmed per byte written by the users; `waf` is that of the drive. None if either factor is None."""
         host = self.host_amplification
         return None if host is None or waf is None else host * waf
 
     def to_dict(self, waf: float | None) -> StoreJson:
-        """As in `result.json`. `waf` is that of the drive in this job."""
+        """The object in the format of `result.json`. `waf` is that of the drive in this job."""
         return {
             "kind": self.kind,
             "user_bytes": self.user_bytes,
@@ -61,7 +61,7 @@ class StoreResult:
 
 
 def store_result(raw: plain.StoreCounts | None, job: ReportedJob) -> StoreResult | None:
-    """From the engine's counts of a job; None for a job that is no database."""
+    """Reads the engine's counters of a job; None for a job that is not a database."""
     store = job.get("store")
     if raw is None or store is None:
         return None
@@ -78,7 +78,7 @@ def store_result(raw: plain.StoreCounts | None, job: ReportedJob) -> StoreResult
 
 
 def store_lines(store: StoreResult, waf: float | None) -> list[str]:
-    """For the text of a run: each cause as bytes for a byte of the users."""
+    """The lines in the text of a run: for each cause, the bytes per byte written by the users."""
     if not store.user_bytes:
         return [f"  {store.kind}: the users wrote nothing"]
     parts = " + ".join(f"{cause} {written / store.user_bytes:.2f}" for cause, written in store.by_cause.items())

@@ -1,7 +1,7 @@
-"""A result in sysbench 1.0's words: a block for each `sysbench fileio ... run` of the workload.
+"""A result in the output format of sysbench 1.0: one block for each `sysbench fileio ... run` of the workload.
 
-fsyncs are counted as sysbench counts them, one a file whenever it calls them; their latencies are not among the
-latencies here, which are those of reads and writes.
+fsyncs are counted as in sysbench, one for each file at every call. Latencies are those of reads and writes only, not of
+fsyncs.
 """
 
 import shlex
@@ -25,7 +25,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def sysbench(result: Result) -> str:
-    """The text; ends with a line break. InputError when the workload runs no sysbench."""
+    """The text, with a line break at its end. Raises InputError if the workload does not run sysbench."""
     runs = [(job, fileio) for job in result.jobs if (fileio := _fileio(job)) is not None]
     if not runs:
         raise InputError("--output-format sysbench: the workload has no `sysbench fileio ... run`")

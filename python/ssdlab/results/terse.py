@@ -1,8 +1,8 @@
-"""fio's terse output, version 3: a line a job, semicolons between, in the order of fio 3.33's `--output-format=terse`.
+"""fio's terse output, version 3: one line for each job, separated by semicolons, with the columns of fio 3.33.
 
-The form has no way to say that something was not measured. Processor use, switches and faults, which a simulated host
-does not have, are 0, and so is everything that takes a clock in an untimed run. The disk's own columns are left out, as
-fio leaves them out where it finds no disk.
+The format cannot represent values that were not measured. Processor use, context switches and faults, which a simulated
+host does not have, are 0, and so are all values that need a clock in an untimed run. The columns of the disk are left
+out, as in fio when it finds no disk.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _US = 1000
 
 
 def terse(result: Result) -> str:
-    """The lines of all jobs; ends with a line break."""
+    """The lines of all jobs, with a line break at the end."""
     return "".join(f"{';'.join(_job(job))}\n" for job in result.jobs)
 
 
@@ -26,7 +26,7 @@ def _job(job: JobResult) -> list[str]:
     tables = distribution(latency) if latency.count else {}
     microseconds = list(tables.get("latency_us", {}).values()) or 10 * [0.0]
     milliseconds = list(tables.get("latency_ms", {}).values()) or 12 * [0.0]
-    # What is below 2 us has no column of its own: fio counts it in the first.
+    # Latencies below 2 us have no column; fio counts them in the first.
     microseconds[0] += sum(tables.get("latency_ns", {}).values())
     depths = 7 * ["0.0%"]
     return [
@@ -58,7 +58,7 @@ def _direction(direction: DirectionResult) -> list[str]:
 
 
 def _moments(latency: Latency) -> list[str]:
-    """Least, most, mean, deviation in microseconds."""
+    """Minimum, maximum, mean and standard deviation in microseconds."""
     whole = [str((value or 0) // _US) for value in (latency.min_ns, latency.max_ns)]
     return [*whole, *(f"{(value or 0.0) / _US:.6f}" for value in (latency.mean_ns, latency.stddev_ns))]
 

@@ -1,6 +1,6 @@
-"""A result as text in fio's own layout, with a block of flash counters after each job's requests.
+"""A result as text in fio's layout, with a block of flash counters after each job's requests.
 
-Sizes are printed as fio does, binary first and decimal in brackets.
+Sizes are printed as in fio: in binary units, followed by decimal units in parentheses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ from ssdlab.results.text_rates import (
 
 
 def normal(result: Result) -> str:
-    """The text of `ssdlab run`; ends with a line break."""
+    """The text output of `ssdlab run`, with a line break at its end."""
     lines = [f"ssdlab-{result.version}"]
     for job in result.jobs:
         lines += ["", *_job(job)]
@@ -67,7 +67,7 @@ def _job(job: JobResult) -> list[str]:
 
 
 def _latency_target(found: LatencyTargetJson) -> str:
-    """As fio prints it, the target in ns and the window in microseconds."""
+    """The line in fio's format, with the target in ns and the window in microseconds."""
     return (
         f"     latency   : target={found['latency_target']}, window={found['latency_window']}, "
         f"percentile={found['latency_percentile']:.2f}%, depth={found['latency_depth']}"
@@ -102,7 +102,7 @@ def _groups(result: Result) -> list[str]:
 
 
 def _group(directions: Sequence[DirectionResult]) -> str:
-    """The line of one direction of a group: bandwidth of all, of the slowest and fastest job, bytes, run times."""
+    """The line of one direction of a group: total bandwidth, that of the slowest and fastest job, bytes, run times."""
     moved = sum(direction.io_bytes for direction in directions)
     rates = [rate for direction in directions if (rate := direction.bw_bytes) is not None]
     runs = [seconds for direction in directions if (seconds := direction.seconds) is not None]
@@ -160,7 +160,7 @@ def _drive(result: Result) -> list[str]:
 
 
 def _intervals(intervals: Sequence[Interval]) -> list[str]:
-    """A table, in the time of the full drive."""
+    """A table, in the time of the full-size drive."""
     lines = ["Intervals (time of the full drive):", "  end min        written       waf"]
     for row in intervals:
         waf = "-" if row.ledger.waf is None else f"{row.ledger.waf:.4f}"
@@ -169,7 +169,7 @@ def _intervals(intervals: Sequence[Interval]) -> list[str]:
 
 
 def steady_text(result: Result) -> str:
-    """When write amplification was steady, in a sentence's part."""
+    """When write amplification became steady, as part of a sentence."""
     steady = result.steady_state
     if steady is None:
         return "not searched for"
@@ -180,12 +180,12 @@ def steady_text(result: Result) -> str:
 
 
 def fio_size(count_bytes: int) -> str:
-    """`4096KiB (4194kB)`: four characters a number, as fio prints sizes."""
+    """`4096KiB (4194kB)`: four characters for each number, as fio prints sizes."""
     return f"{short(count_bytes, 1024, BINARY)} ({short(count_bytes, 1000, DECIMAL)})"
 
 
 def json_of(result: Result, output_format: str) -> str:
-    """`json` or `json+`, as `--output-format` names them."""
+    """The JSON text for `--output-format` `json` or `json+`."""
     return result.to_json(bins=output_format == "json+")
 
 
@@ -196,4 +196,4 @@ FORMATS: Mapping[str, Callable[[Result], str]] = {
     "terse": terse,
     "sysbench": sysbench,
 }
-"""Output formats by the name that fio gives them; `sysbench` for what runs that."""
+"""The output formats by fio's names; `sysbench` is for workloads that run sysbench."""

@@ -1,4 +1,4 @@
-"""The lines of fio's text that a clock makes: rates, latencies, percentiles, in fio's own units and widths."""
+"""The lines of fio's text that need a clock: rates, latencies, percentiles, with fio's units and widths."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _UNITS = {"nsec": 1, "usec": 1000, "msec": 10**6}
 
 
 def direction_lines(name: str, direction: DirectionResult) -> list[str]:
-    """The block of a direction: IOPS, bandwidth, latencies, percentiles, and the spread of the rates."""
+    """The block of a direction: IOPS, bandwidth, latencies, percentiles, spread of the rates. Empty without a clock."""
     if direction.latency is None or direction.iops is None or direction.bw_bytes is None:
         return []
     moved = short(direction.io_bytes, 1024, BINARY)
@@ -49,13 +49,13 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
 
 
 def flush_lines(latency: Latency) -> list[str]:
-    """fio's block of syncs."""
+    """fio's block of flushes (sync)."""
     lines = [f"    sync {text}" for text in _moments(latency)]
     return ["  fsync/fdatasync/sync_file_range:", *lines, *_percentiles("sync", latency, USUAL.ranks)]
 
 
 def distribution_lines(latency: Latency) -> list[str]:
-    """fio's coarse table of latencies: percent of the requests below each step, five a line."""
+    """fio's coarse table of latencies: percentages of the requests below each step, five on each line."""
     lines = []
     for table, shares in distribution(latency).items():
         entries = [f"{step}={share:3.2f}%" for step, share in shares.items() if share]
@@ -76,10 +76,10 @@ DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def short(count: float, base: int, units: tuple[str, ...], characters: int = 4) -> str:
-    """A number in so many characters at most, as fio prints one: `92.1k`, `1024MiB`."""
+    """A number in at most `characters` characters, in fio's format: `92.1k`, `1024MiB`."""
     whole = int(count)
     value, power = float(whole), 0
-    # fio keeps to the smaller unit while the whole number has no more digits than there is room for.
+    # fio uses the smaller unit as long as the whole number fits.
     while value >= 10**characters - 0.5 and power < len(units) - 1:
         value, power = value / base, power + 1
     digits = len(str(int(value)))
@@ -99,7 +99,7 @@ def _moments(latency: Latency) -> list[str]:
 
 
 def _unit(min_ns: float, max_ns: float, stddev_ns: float = math.inf) -> str:
-    """The largest unit in which nothing of interest becomes 0, by fio's rule."""
+    """The largest unit in which no relevant value becomes 0, by fio's rule."""
     for unit in ("msec", "usec"):
         ns = _UNITS[unit]
         if min_ns > 2 * ns and max_ns > 100 * ns - 1 and stddev_ns > ns:

@@ -1,6 +1,6 @@
-"""The series of a timed run over simulated time, which is what `timeseries-time.parquet` holds.
+"""The series of a timed run over simulated time, as stored in `timeseries-time.parquet`.
 
-The series over host bytes, in which a window's write amplification means the same in every run, is in `series.py`.
+The series over host bytes, whose windows are comparable between runs, is in `series.py`.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ RANKS = ("mean", "p50", "p99", "p999")
 
 
 def frame(series: plain.TimeColumns, counted_unit_bytes: int) -> "polars.DataFrame":
-    """One row an interval of simulated time, intervals of equal length but for the last of a stage, in order.
+    """A frame with one row for each interval of simulated time, in order.
 
-    Columns: `simulated_seconds` (from the start of the run to the end of the interval), `interval_seconds`, `stage`,
-    `host_written_bytes` and `programmed_bytes` (cumulative); of the interval `waf` (null where the host wrote nothing),
-    `<direction>_ios`, `<direction>_iops`, `read_mb_s` and `write_mb_s` (10^6 bytes a second),
-    `<direction>_latency_ns_<rank>` for mean, p50, p99 and p999 (null where there was no such request); and
-    `free_erase_units` at its end.
+    All intervals have equal length, except for the last of a stage. Columns: `simulated_seconds` (from the start of the
+    run to the end of the interval), `interval_seconds`, `stage`, `host_written_bytes` and `programmed_bytes`
+    (cumulative); for the interval `waf` (null if the host wrote nothing), `<direction>_ios`, `<direction>_iops`,
+    `read_mb_s` and `write_mb_s` (10^6 bytes per second), `<direction>_latency_ns_<rank>` for mean, p50, p99 and p999
+    (null if there was no request of this direction); and `free_erase_units` at its end.
     """
     import polars as pl
 

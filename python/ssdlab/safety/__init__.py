@@ -1,7 +1,8 @@
-"""Nobody's data is hurt: what a path is, who uses it, and the claim without which nothing is written to a device.
+"""Protects user data: identifies a path, finds its users, and grants the claim required to write to a device.
 
-`place` says what a path is, `identity` by which name a drive may be destroyed, `uses` who uses it, `signatures` what
-lies on it, `health` whether it may go on; `claim` puts them together and holds the device. Nothing here writes.
+`place` identifies a path, `identity` the names that authorize destroying a drive, `uses` the users of a disk,
+`signatures` the file systems on it, `health` its condition. `claim` combines these checks and holds the device. No code
+here writes to a device.
 """
 
 from ssdlab.safety.claim import Claim, claim

@@ -1,8 +1,8 @@
-"""The claim without which nothing is written: it looks before, holds the device, looks again, counts what is written.
+"""The claim that is required before writing: it checks, holds the device, checks again, and counts written bytes.
 
-The path is opened once and held by that descriptor: what its name comes to lead to later is not written to. An
-exclusive opening (O_EXCL) keeps out every other one: mounts, mkfs, swapon, volume managers, the formation
-of arrays. It does not keep out programs that simply open the device, as fio does, and must.
+The path is opened once and held by that descriptor, so that a later change of the path has no effect. An exclusive open
+(O_EXCL) keeps out all other exclusive opens: mounts, mkfs, swapon, volume managers, assembly of arrays. It does not
+keep out programs that open the device without O_EXCL, as fio has to.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.2
 
 
 class Claim:
-    """The right to write to a place. Made by `claim`; what it states holds until it ends."""
+    """The right to write to a place, created by `claim` and valid until the end of its context."""
 
     def __init__(self, place: Place, held: int, exclusive: int | None, write_budget_bytes: int | None) -> None:
         self.place = place
@@ -37,31 +37,31 @@ class Claim:
         self._exclusive = exclusive
         self._is_lent = False
         self.smart = health.read(place)
-        """SMART at the start, or why there is none."""
+        """SMART at the start, or the reason why it is not available."""
         self._check_health(self.smart)
 
     @property
     def budget_left_bytes(self) -> int | None:
-        """None without a limit."""
+        """Bytes of the write budget that are left, or None without a limit."""
         return None if self.write_budget_bytes is None else max(0, self.write_budget_bytes - self.written_bytes)
 
     @property
     def path(self) -> Path:
-        """By which other programs open what is claimed, whatever its name leads to by now."""
+        """The path by which other programs open the claimed place, even if its name has changed."""
         return path_of(self._held)
 
     @property
     def folder(self) -> HeldFolder:
-        """The claimed folder. A device is none: ValueError."""
+        """The claimed folder. Raises ValueError for a device."""
         if self.place.is_device:
             raise ValueError(f"{self.place.path} is a device")
         return HeldFolder(self.place.path, self._held)
 
     def recheck(self, planned_write_bytes: int = 0) -> Report | Unavailable:
-        """To be called before each phase, with what it will write; gives SMART as it is now.
+        """Must be called before each phase, with the bytes it will write. Returns the current SMART data.
 
-        Raises RunFailed when the device is gone or another one, when something has come to use it, when the budget or
-        the free space would not do, at a critical warning or temperature, when SMART was readable and no longer is.
+        Raises RunFailed if the device is gone or was replaced, if it has come into use, if the budget or the free space
+        is insufficient, on a critical warning or temperature, or if SMART was readable at the start but is not now.
         """
         self._check_budget(planned_write_bytes)
         if self.place.is_device:
@@ -73,7 +73,7 @@ class Claim:
         return smart
 
     def count_written(self, written_bytes: int) -> None:
-        """To be called after each phase. Raises RunFailed when more was written than the budget allows."""
+        """Must be called after each phase. Raises RunFailed if more was written than the budget allows."""
         self.written_bytes += written_bytes
         if self.write_budget_bytes is not None and self.written_bytes > self.write_budget_bytes:
             raise RunFailed(
@@ -83,14 +83,15 @@ class Claim:
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
-        """While a file system of our own is made on the device and mounted: the kernel holds it then, for the mount.
+        """Releases the exclusive hold while ssdlab creates and mounts a file system, because the kernel holds the
+        device for the mount.
 
-        Raises RunFailed when the device cannot be held again afterwards, since something else has taken it.
+        Raises RunFailed if the device cannot be held again afterwards because another program has taken it.
         """
         if self._exclusive is None:
             yield
             return
-        # The number stays ours, and what it opens is closed.
+        # The descriptor number stays reserved, but the device behind it is closed.
         _open_instead(self._exclusive, os.devnull, os.O_RDONLY)
         self._is_lent = True
         try:
@@ -141,7 +142,7 @@ class Claim:
                 f"{self.place.in_words} with the identity {_names(self.place)}"
             )
         _read_ends(now, self._held, RunFailed)
-        # What is mounted while the device is lent is the run's own file system; whatever else uses it is not.
+        # While the device is lent, the run's own mount is allowed; any other use is not.
         found = [use for use in _lasting_uses(self.place) if not (self._is_lent and self._is_own_mount(use))]
         if found:
             raise RunFailed(f"{path} has come into use during the run: {_in_words(found)}")
@@ -178,12 +179,12 @@ def claim(
     discard_signatures: bool = False,
     write_budget_bytes: int | None = None,
 ) -> Iterator[Claim]:
-    """Claims a folder, in which the caller makes files of its own, or a device, whose contents may be destroyed.
+    """Claims a folder, in which the caller creates files, or a device, whose contents are allowed to be destroyed.
 
-    `serial` is what the user gave as --destroy-data-on: the serial number, WWN or `loop:INODE:SIZE` of the disk; a
-    folder needs none. The device is open for reading only, and programs that want it for themselves are kept out:
-    `blkdiscard` takes --force, `sfdisk` --no-reread.
-    Raises InputError, which says what was found and what to do, and RunFailed for a drive in trouble.
+    `serial` is the value of --destroy-data-on: the serial number, WWN or `loop:INODE:SIZE` of the disk; it must be None
+    for a folder. The device is opened for reading only. Programs that require exclusive access are kept out:
+    `blkdiscard` needs --force, `sfdisk` --no-reread. Raises InputError, with the reason and a remedy, and RunFailed for
+    an unhealthy drive.
     """
     place = locate(path)
     if not place.is_device:
@@ -194,9 +195,9 @@ def claim(
         return
     _check_name(place, serial)
     _check_unused(place)
-    # Open for reading: closing a device that was open for writing makes udev examine it again.
+    # Opened for reading, because closing a device that was open for writing makes udev probe it again.
     with _held(place, os.O_RDONLY) as held, _exclusively(place, held) as exclusive:
-        # Whoever came between the look and the hold is seen now; from here on nobody can come.
+        # Detects users that appeared between the first check and the hold; no new ones can appear now.
         _check_unused(place)
         _read_ends(place, held, InputError)
         _check_signatures(place, discard_signatures)
@@ -244,7 +245,8 @@ def _check_name(place: Place, serial: str | None) -> None:
 
 
 def _lasting_uses(place: Place) -> list[uses.Use]:
-    """Programs that look for a free loop device, or at a new one, open it for a moment: those are given time to end."""
+    """The uses of the place that persist. Programs that scan loop devices open them briefly, so writers are given time
+    to end."""
     found: list[uses.Use] = []
     for look in range(_LOOKS):
         if look:
@@ -274,7 +276,7 @@ def _check_unused(place: Place) -> None:
 
 @contextlib.contextmanager
 def _held(place: Place, flags: int) -> Iterator[int]:
-    """Opened once; it is what was looked at, or InputError."""
+    """Opens the place once. Raises InputError if it is not the place that was checked."""
     try:
         descriptor = open_same(place.path, flags, place.file_id)
     except OSError as error:
@@ -287,7 +289,7 @@ def _held(place: Place, flags: int) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _exclusively(place: Place, held: int) -> Iterator[int]:
-    """The held device opened once more, so that nobody else gets it exclusively."""
+    """Opens the held device again with O_EXCL, so that no other program can open it exclusively."""
     try:
         descriptor = _open_exclusively(path_of(held))
     except OSError as error:
@@ -312,7 +314,7 @@ def _check_signatures(place: Place, discard: bool) -> None:
 
 
 def _read_ends(place: Place, held: int, failure: type[InputError | RunFailed]) -> None:
-    """Past the cache, so that a drive that is gone is noticed."""
+    """Reads the first and the last sector without the cache, so that a removed drive is noticed."""
     sector_bytes = 4096
     try:
         descriptor = os.open(path_of(held), os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Whether a drive's own word lets a run go on: no critical warning, not too hot, SMART as readable as at the start."""
+"""Checks by SMART whether a run is allowed to continue: no critical warning, and not too hot."""
 
 from ssdlab.safety.place import Place
 from ssdlab.smart import source
@@ -6,14 +6,14 @@ from ssdlab.smart.reading import Reading, limit_c, warnings_of
 
 
 def read(place: Place) -> source.Report | source.Unavailable:
-    """The SMART of the disk that a place is or lies on."""
+    """The SMART data of the disk that a place is or lies on."""
     if place.disk is None:
         return source.Unavailable(f"no disk is visible under {place.path}")
     return source.read(place.disk, place.backing_file)
 
 
 def trouble(reading: Reading) -> str | None:
-    """Why a run must stop, in words; None while all is well."""
+    """The reason why a run must stop, or None if the drive is healthy."""
     warnings = warnings_of(reading)
     if warnings:
         return f"SMART reports a critical warning: {'; '.join(warnings)}"

@@ -1,8 +1,8 @@
-"""What was checked is what is used: files, folders and devices are held by their descriptors.
+"""Holds files, folders and devices by their descriptors, so that the object used is the object checked.
 
-A name can be exchanged between a check and an opening. So a path is opened once, what was opened is compared with what
-was checked, and from then on its descriptor stands for it: in this process by calls relative to a folder's descriptor,
-in other programs by `/proc/PID/fd/N`, which opens the held file whatever its name has become. Linux only.
+A path can be replaced between a check and an open. Therefore a path is opened once, the opened object is compared with
+the checked one, and from then on its descriptor represents it: in this process by calls relative to a folder's
+descriptor, in other programs by `/proc/PID/fd/N`, which opens the held file even if it was renamed. Linux only.
 """
 
 import os
@@ -15,14 +15,14 @@ from ssdlab.errors import InputError, RunFailed
 
 @dataclass(frozen=True)
 class FileId:
-    """Which file, folder or device it is, whatever it is called. A device may have several nodes."""
+    """The identity of a file, folder or device, independent of its path. A device can have several nodes."""
 
     kind: int
-    """The kind of file in `st_mode`."""
+    """The file type bits of `st_mode`."""
     device: int
-    """`st_rdev` of a block device, else `st_dev` of the file system."""
+    """`st_rdev` for a block device, otherwise `st_dev` of the file system."""
     inode: int | None
-    """None of a block device."""
+    """None for a block device."""
 
     @classmethod
     def of(cls, status: os.stat_result) -> "FileId":
@@ -31,13 +31,13 @@ class FileId:
 
 
 def path_of(descriptor: int) -> Path:
-    """By which this process and others of the same user open what the descriptor holds."""
+    """The path by which this process and others of the same user open the object behind a descriptor."""
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
 
 
 def open_same(path: Path, flags: int, expected: FileId) -> int:
-    """Opens what was checked before. Raises InputError when the path leads to something else now; that is not opened
-    for reading or writing. Raises OSError as `os.open` does."""
+    """Opens a path that was checked before. Raises InputError, without opening it for reading or writing, if the path
+    leads to another object now. Raises OSError as `os.open` does."""
     found = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         if FileId.of(os.fstat(found)) != expected:
@@ -48,16 +48,16 @@ def open_same(path: Path, flags: int, expected: FileId) -> int:
 
 
 class HeldFolder:
-    """A folder, open. What is made, moved or removed in it is named relative to its descriptor."""
+    """An open folder. Files in it are created, moved and removed relative to its descriptor."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
-        """As it was named."""
+        """The path as given."""
         self.descriptor = descriptor
 
     @classmethod
     def open(cls, path: Path, expected: FileId | None = None) -> "HeldFolder":
-        """Symbolic links in the path are followed, once. Raises OSError, and InputError as `open_same`."""
+        """Opens a folder, following symbolic links once. Raises OSError, and InputError as `open_same` does."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
         return cls(path, os.open(path, flags) if expected is None else open_same(path, flags, expected))
 
@@ -66,24 +66,24 @@ class HeldFolder:
         return FileId.of(os.fstat(self.descriptor))
 
     def folder(self, name: str) -> "HeldFolder":
-        """A folder in it, which is no symbolic link. Raises OSError."""
+        """Opens a folder in it that is not a symbolic link. Raises OSError."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         return HeldFolder(self.path / name, os.open(name, flags, dir_fd=self.descriptor))
 
     def make_file(self, name: str) -> "HeldFile":
-        """A new file that only this user may read and write. Raises OSError, also when the name is taken."""
+        """Creates a file that only this user can read and write. Raises OSError, also if the name exists."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return HeldFile(self, name, os.open(name, flags, 0o600, dir_fd=self.descriptor))
 
     def status_of(self, name: str) -> os.stat_result | None:
-        """Of what has a name in it, a symbolic link not followed; None when nothing has."""
+        """The status of an entry, without following a symbolic link; None if there is no entry of this name."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def names(self) -> list[str]:
-        """Of all that is in it."""
+        """Names of all entries."""
         return os.listdir(self.descriptor)  # noqa: PTH208
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class HeldFolder:
 
 
 class HeldFile:
-    """A file that was made here, open until it is closed or removed."""
+    """A file created by this process, open until it is closed or removed."""
 
     def __init__(self, folder: HeldFolder, name: str, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -101,16 +101,16 @@ class HeldFile:
 
     @property
     def path(self) -> Path:
-        """By which other programs open it."""
+        """The path by which other programs open the file."""
         return path_of(self.descriptor)
 
     @property
     def where(self) -> Path:
-        """Where it lies."""
+        """The path of the file in its folder."""
         return self._folder.path / self._name
 
     def check(self) -> None:
-        """Raises RunFailed when its name leads elsewhere by now, or it has got another name."""
+        """Raises RunFailed if the file was removed or replaced, or has additional hard links."""
         named, where = self._folder.status_of(self._name), self.where
         if named is None:
             raise RunFailed(f"{where} was removed during the measurement")
@@ -120,14 +120,14 @@ class HeldFile:
             raise RunFailed(f"{where} has got {named.st_nlink - 1} more name(s) during the measurement")
 
     def remove(self) -> None:
-        """Takes the file away, unless its name is another's by now."""
+        """Removes the file, unless its name belongs to another file by now, and closes it."""
         named = self._folder.status_of(self._name)
         if named is not None and FileId.of(named) == self._id:
             os.unlink(self._name, dir_fd=self._folder.descriptor)
         self.close()
 
     def move_to(self, folder: HeldFolder, name: str) -> None:
-        """Gives it another name, unless that is taken. Raises OSError; then it stays where it is."""
+        """Moves the file to a name that must be free. Raises OSError; the file then remains where it was."""
         os.link(self._name, name, src_dir_fd=self._folder.descriptor, dst_dir_fd=folder.descriptor)
         self.remove()
 

@@ -1,6 +1,7 @@
-"""By which name a drive may be destroyed: its serial number or WWN, which a script cannot carry to another machine.
+"""The names that authorize destroying a drive: its serial number or WWN, so that a script does not work on another
+machine.
 
-A loop device has neither. What stands for it is `loop:INODE:SIZE`, of the file behind it, as the kernel reports them.
+A loop device has neither. It is named `loop:INODE:SIZE`, by the file behind it, as reported by the kernel.
 """
 
 import json
@@ -15,13 +16,13 @@ _LOOP_GET_STATUS64 = 0x4C05
 # struct loop_info64: lo_device, lo_inode, lo_rdevice, lo_offset, lo_sizelimit, ...; 232 bytes in all.
 _LOOP_INFO_BYTES = 232
 
-# Where the kernel shows a serial number or a name of the world-wide kind: NVMe and eMMC, SCSI and ATA, virtio.
+# sysfs entries for serial numbers and world-wide names: NVMe and eMMC, SCSI and ATA, virtio.
 _SERIALS = ("device/serial", "serial")
 _WWNS = ("wwid", "device/wwid")
 
 
 def identities(disk: str, size_bytes: int) -> tuple[str, ...]:
-    """The names by which this disk may be destroyed, the serial number first; empty when none can be read."""
+    """The names that authorize destroying this disk, the serial number first; empty if none can be read."""
     if disk.startswith("loop"):
         name = _of_loop(disk, size_bytes)
         return (name,) if name else ()
@@ -29,7 +30,7 @@ def identities(disk: str, size_bytes: int) -> tuple[str, ...]:
     listed = _from_lsblk(disk)
     serials = [sysfs.read(folder / name) for name in _SERIALS] + [_vital_product_data(folder), listed.get("serial")]
     wwns = [sysfs.read(folder / name) for name in _WWNS] + [listed.get("wwn")]
-    # A name may come from several places, and some pad it with spaces.
+    # Several sources can return the same name, and some pad it with spaces.
     return tuple(dict.fromkeys(stripped for name in serials + wwns if name and (stripped := name.strip())))
 
 
@@ -39,8 +40,8 @@ def model_of(disk: str) -> str | None:
 
 
 def _of_loop(disk: str, size_bytes: int) -> str | None:
-    """The inode is the kernel's own word, also when the file was moved or removed."""
-    # Only here, so that other systems get as far as the message that they are not supported.
+    """The inode is reported by the kernel, so it is right even if the file was moved or removed."""
+    # Imported here, so that other systems reach the message that they are not supported.
     import fcntl
 
     buffer = bytearray(_LOOP_INFO_BYTES)
@@ -51,7 +52,7 @@ def _of_loop(disk: str, size_bytes: int) -> str | None:
     try:
         fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, buffer)
     except OSError:
-        # ENXIO: no file is behind it.
+        # ENXIO: the loop device has no file.
         return None
     finally:
         os.close(descriptor)
@@ -60,7 +61,7 @@ def _of_loop(disk: str, size_bytes: int) -> str | None:
 
 
 def _vital_product_data(folder: Path) -> str | None:
-    """SCSI's page 80h, the unit's serial number: four bytes of header, then text."""
+    """The serial number from SCSI's page 80h: four bytes of header, then text."""
     try:
         page = (folder / "device/vpd_pg80").read_bytes()
     except OSError:
@@ -69,7 +70,7 @@ def _vital_product_data(folder: Path) -> str | None:
 
 
 def _from_lsblk(disk: str) -> dict[str, str]:
-    """What else udev knows."""
+    """Serial number, WWN and model as known to udev, through lsblk; empty if lsblk fails."""
     command = ["lsblk", "--json", "--nodeps", "--output", "SERIAL,WWN,MODEL", f"/dev/{disk}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30)

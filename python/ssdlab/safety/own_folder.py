@@ -1,7 +1,7 @@
-"""A folder of our own below one that was named: nobody else may enter it, one process at a time uses it.
+"""A private folder inside a given folder: only its owner can enter it, and only one process at a time uses it.
 
-A mark in it says that it is ours and which process uses it, and is locked by that one. So what a killed process left
-is distinguished from what a living one uses: the first is taken over and emptied, the second is refused.
+A mark file in it shows that it belongs to ssdlab and which process uses it; that process locks the mark. The lock
+distinguishes a folder left by a killed process, which is emptied and reused, from one in use, which is refused.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from ssdlab.safety.held import FileId, HeldFolder
 
 MARK = "ssdlab.mark"
 DATA_SUFFIX = ".data"
-"""What the names of all files in it end with, except the mark."""
+"""Suffix of the names of all files in the folder, except the mark."""
 _TITLE = "This folder belongs to a measurement of ssdlab; its process is "
 
 
 def check_not_open_to_others(folder: HeldFolder) -> None:
-    """Raises InputError where others could exchange what lies in the folder: they may write there, and no sticky bit
-    keeps them from what is not theirs."""
+    """Raises InputError if other users could replace files in the folder: they have write permission and there is no
+    sticky bit."""
     status = os.fstat(folder.descriptor)
     mode = stat.S_IMODE(status.st_mode)
     others = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_own_group(status.st_gid))
@@ -32,8 +32,8 @@ def check_not_open_to_others(folder: HeldFolder) -> None:
 
 
 def _is_own_group(number: int) -> bool:
-    """Whether it is the group that many systems make for each user alone, by the user's name."""
-    # Only here and below, so that other systems get as far as the message that they are not supported.
+    """Whether it is the user's private group, which many systems create with the user's name."""
+    # Imported here and below, so that other systems reach the message that they are not supported.
     import grp
     import pwd
 
@@ -45,15 +45,15 @@ def _is_own_group(number: int) -> bool:
 
 
 def name_in(prefix: str) -> str:
-    """Of the folder: each user has one, so that what one left in /tmp is not in another's way."""
+    """The folder's name, different for each user, so that folders of several users in /tmp do not collide."""
     return f"{prefix}-{os.geteuid()}"
 
 
 @contextlib.contextmanager
 def own_folder(parent: HeldFolder, prefix: str) -> Iterator[HeldFolder]:
-    """The folder, locked and empty but for its mark; removed at the end, where it is empty.
+    """Yields the folder, locked and empty except for its mark. Removes it at the end if it is empty.
 
-    Raises InputError when another process uses it, or something else has its name.
+    Raises InputError if another process uses it, or if its name belongs to something else.
     """
     name = name_in(prefix)
     where = parent.path / name
@@ -100,8 +100,8 @@ def _is_data(name: str, status: os.stat_result) -> bool:
 
 
 def _locked_mark(folder: HeldFolder) -> int:
-    """The mark's descriptor, which keeps the lock. A folder without a mark is ours only while it is empty."""
-    # As above: other systems lack it.
+    """Returns the mark's descriptor, which holds the lock. A folder without a mark is accepted only if it is empty."""
+    # Imported here, as above.
     import fcntl
 
     entries = folder.names()
@@ -131,19 +131,20 @@ def _locked_mark(folder: HeldFolder) -> int:
 
 
 def _empty(folder: HeldFolder) -> None:
-    """Takes away what a killed process left."""
+    """Deletes files that a killed process left."""
     for name in folder.names():
         if name != MARK:
             os.unlink(name, dir_fd=folder.descriptor)
 
 
 def _remove(parent: HeldFolder, name: str, folder: HeldFolder) -> None:
-    """Unless something is left in it, or its name is another's by now. The mark goes last, while it is locked."""
+    """Removes the folder, unless files are left in it or its name belongs to another. The mark is removed last, while
+    locked."""
     named = parent.status_of(name)
     if folder.names() != [MARK]:
         return
     os.unlink(MARK, dir_fd=folder.descriptor)
     if named is not None and FileId.of(named) == folder.id:
-        # Another measurement may have begun in it since.
+        # Another measurement can have started in it meanwhile.
         with contextlib.suppress(OSError):
             os.rmdir(name, dir_fd=parent.descriptor)

@@ -1,4 +1,4 @@
-"""What a path is: a folder, a file, a whole disk, a partition, a loop device; and which disk it lies on."""
+"""Identifies a path: a folder, a file, a whole disk, a partition or a loop device, and the disk it lies on."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ from ssdlab.safety.held import FileId
 
 
 class Kind(StrEnum):
-    """What a path may be."""
+    """The kinds of places."""
 
     FOLDER = "folder"
     FILE = "file"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     PARTITION = "partition"
     LOOP = "loop"
     VIRTUAL = "virtual"
-    """A block device that is built on others or on memory: device-mapper, MD, zram, NBD."""
+    """A block device that is built on other devices or on memory: device-mapper, MD, zram, NBD."""
 
 
 _IN_WORDS = {
@@ -37,26 +37,26 @@ _IN_WORDS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A path and what it is."""
+    """A path and its properties."""
 
     path: Path
-    """Without symbolic links."""
+    """With symbolic links resolved."""
     kind: Kind
     size_bytes: int
-    """Of a file or device; the free space that a user has, of a folder."""
+    """The size of a file or device; for a folder, the free space available to the user."""
     device: str | None
-    """The kernel's name of the block device that it is or lies on, such as `sda1`; None where there is none to be seen:
-    on tmpfs, overlayfs, btrfs, network file systems."""
+    """The kernel's name of the block device that the place is or lies on, for example `sda1`. None if not visible: on
+    tmpfs, overlayfs, btrfs, network file systems."""
     disk: str | None
-    """The whole disk of `device`."""
+    """The whole disk that contains `device`."""
     disk_size_bytes: int | None
     model: str | None
     identities: tuple[str, ...]
-    """By which the disk may be destroyed, the serial number first."""
+    """The names that authorize destroying the disk, the serial number first."""
     backing_file: Path | None
-    """What is behind a loop device."""
+    """The file behind a loop device, or None."""
     file_id: FileId
-    """What the path led to when this was found out: who opens the path later compares (`held.open_same`)."""
+    """The object that the path led to at the check; later opens compare it (`held.open_same`)."""
 
     @property
     def is_device(self) -> bool:
@@ -77,7 +77,7 @@ class Place:
 
 
 def locate(path: Path | str) -> Place:
-    """What the path is. Raises InputError where it is nothing, or nothing that can be measured on."""
+    """Identifies a path. Raises InputError if it does not exist or is not a folder, regular file or block device."""
     check_platform()
     path = Path(path)
     try:
@@ -96,7 +96,7 @@ def locate(path: Path | str) -> Place:
 
 
 def check_platform() -> None:
-    """Raises InputError on systems whose devices are not supported."""
+    """Raises InputError on systems other than Linux."""
     if sys.platform != "linux":
         raise InputError(
             "real drives are measured, checked and refreshed on Linux only; the simulation (`ssdlab run`, `ssdlab "
@@ -131,7 +131,7 @@ def _kind(name: str) -> Kind:
         return Kind.PARTITION
     if name.startswith("loop"):
         return Kind.LOOP
-    # What is plugged in somewhere has a `device`; device-mapper, MD, zram and NBD have none.
+    # Physical devices have a `device` entry; device-mapper, MD, zram and NBD have none.
     return Kind.DISK if (sysfs.folder_of(name) / "device").exists() else Kind.VIRTUAL
 
 

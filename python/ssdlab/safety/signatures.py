@@ -1,4 +1,4 @@
-"""What lies on a device, as blkid finds it: a file system, a partition table, a part of a volume."""
+"""Detects file systems, partition tables and parts of volumes on a device, through blkid."""
 
 import shutil
 import subprocess
@@ -12,10 +12,10 @@ _SEVERAL_FOUND = 8
 
 
 def signatures_of(device: str) -> list[str]:
-    """In words, of the device and its partitions, such as `/dev/sda1: ext4, "home"`. Reads the device itself.
+    """Descriptions of the signatures on a device and its partitions, for example `/dev/sda1: ext4, "home"`.
 
-    Raises RunFailed where one cannot look. A device that cannot be read is to blkid as one without signatures: read
-    from it first.
+    Raises RunFailed if blkid is missing or fails. To blkid an unreadable device looks like one without signatures:
+    check first that it can be read.
     """
     found = []
     for name in [device, *sysfs.partitions_of(device)]:
@@ -31,7 +31,7 @@ def _probe(path: str) -> str | None:
             "blkid, of the package util-linux, is needed to detect file systems on a device; it is not installed"
         )
     command = ["blkid", "--probe", "--output", "export", path]
-    # Its low-level mode, which neither reads nor writes its cache.
+    # blkid's low-level mode, which neither reads nor writes its cache.
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == _NOTHING_FOUND and not done.stdout.strip():
         return None

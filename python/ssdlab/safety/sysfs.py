@@ -1,24 +1,24 @@
-"""Block devices as the kernel shows them in sysfs. Only reads; what is not there is None or empty."""
+"""Properties of block devices from sysfs. Only reads; missing entries are None or empty."""
 
 from pathlib import Path
 
 SYS = Path("/sys")
 SECTOR_BYTES = 512
-"""sysfs counts sizes in these, whatever the device's sectors are."""
+"""The unit of sizes in sysfs, independent of the device's sector size."""
 
 
 def name_of(number: tuple[int, int], sys: Path = SYS) -> str | None:
-    """The kernel's name of a device number, such as `nvme0n1p1`; None when the kernel has no such device."""
+    """The kernel's name of a device number, for example `nvme0n1p1`; None if there is no such device."""
     link = sys / "dev/block" / f"{number[0]}:{number[1]}"
     return link.resolve().name if link.exists() else None
 
 
 def folder_of(name: str, sys: Path = SYS) -> Path:
-    """The folder of a disk or a partition, by the kernel's name."""
+    """The sysfs folder of a disk or partition, by the kernel's name."""
     disk = sys / "block" / name
     if disk.exists():
         return disk.resolve()
-    # A partition's folder lies in its disk's.
+    # A partition's folder is inside its disk's folder.
     for candidate in (sys / "block").glob(f"*/{name}"):
         if (candidate / "partition").exists():
             return candidate.resolve()
@@ -30,7 +30,7 @@ def is_partition(name: str, sys: Path = SYS) -> bool:
 
 
 def disk_of(name: str, sys: Path = SYS) -> str:
-    """The whole disk that a partition is of; a disk is its own."""
+    """The whole disk of a partition; for a disk, the disk itself."""
     folder = folder_of(name, sys)
     return folder.parent.name if (folder / "partition").exists() else name
 
@@ -40,7 +40,7 @@ def partitions_of(disk: str, sys: Path = SYS) -> list[str]:
 
 
 def holders_of(name: str, sys: Path = SYS) -> list[str]:
-    """The devices built on this one (device-mapper, LVM, MD, bcache), and those built on them, and so on."""
+    """The devices built on this one (device-mapper, LVM, MD, bcache), directly or through others."""
     found: list[str] = []
     waiting = [name]
     while waiting:
@@ -66,12 +66,12 @@ def size_bytes(name: str, sys: Path = SYS) -> int | None:
 
 
 def queue(name: str, key: str, sys: Path = SYS) -> str | None:
-    """A limit of the disk's queue, such as `discard_granularity`."""
+    """A limit of the disk's queue, for example `discard_granularity`."""
     return read(folder_of(disk_of(name, sys), sys) / "queue" / key)
 
 
 def read(path: Path) -> str | None:
-    """An attribute without the spaces around it; None when it is not there or cannot be read."""
+    """The stripped value of an attribute; None if it does not exist or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip("\0 \n") or None
     except OSError:

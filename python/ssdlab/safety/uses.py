@@ -1,7 +1,7 @@
-"""Who uses a disk: mounts in every namespace that can be seen, swap, what is built on it, programs that write to it.
+"""The users of a disk: mounts in all visible namespaces, swap, devices built on it, programs that write to it.
 
-What is in use anywhere on a disk counts for all of it: SMART counts the whole drive, so other writers would falsify a
-measurement even where they would not be hurt.
+A use of any part of a disk counts for the whole disk: SMART counts the whole drive, so other writers would falsify a
+measurement even if their data were safe.
 """
 
 import os
@@ -29,10 +29,10 @@ class Use:
     """One use of a device."""
 
     device: str
-    """The kernel's name of the device that is used: the disk, a partition, something built on them."""
+    """The kernel's name of the used device: the disk, a partition, or a device built on them."""
     how: str
     what: str
-    """In words, such as `is mounted at /`."""
+    """A description, for example `is mounted at /`."""
 
     @property
     def in_words(self) -> str:
@@ -40,9 +40,9 @@ class Use:
 
 
 def uses_of(device: str, *, sys: Path = sysfs.SYS, proc: Path = PROC) -> list[Use]:
-    """All uses that can be seen of a disk and its partitions, or of one partition.
+    """All visible uses of a disk and its partitions, or of one partition.
 
-    An empty list is no proof: only opening the device exclusively is.
+    An empty list does not prove that the device is unused; only an exclusive open does.
     """
     parts = [device, *sysfs.partitions_of(device, sys)]
     names = parts + [holder for part in parts for holder in sysfs.holders_of(part, sys)]
@@ -70,7 +70,7 @@ def _what_holder(holder: str, sys: Path) -> str:
     folder = sysfs.folder_of(holder, sys)
     title = sysfs.read(folder / "dm/name")
     if title is not None:
-        # device-mapper's users put their mark before the identifier: LVM-, CRYPT-, mpath-.
+        # device-mapper identifiers start with the user's mark: LVM-, CRYPT-, mpath-.
         mark = (sysfs.read(folder / "dm/uuid") or "").split("-")[0]
         return f" (device-mapper{f', {mark}' if mark else ''}, {title})"
     if (folder / "md").exists():
@@ -86,7 +86,7 @@ def _mounted(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]
                 continue
             major, minor = fields[2].split(":")
             folder = _unescaped(fields[4])
-            # btrfs and overlays have made-up numbers; their source names a device.
+            # btrfs and overlayfs have artificial device numbers; the source field names a device.
             source = _unescaped(fields[fields.index("-") + 2])
             name = by_number.get((int(major), int(minor))) or by_number.get(_number_of_file(source) or (-1, -1))
             if name:
@@ -95,7 +95,7 @@ def _mounted(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]
 
 
 def _mount_tables(proc: Path) -> Iterator[str]:
-    """One table for each mount namespace that a process is in."""
+    """One mount table for each mount namespace of a process."""
     seen: set[str] = set()
     for process in _processes(proc):
         try:
@@ -104,7 +104,7 @@ def _mount_tables(proc: Path) -> Iterator[str]:
                 continue
             table = (process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
         except OSError:
-            # It has ended, or belongs to someone else.
+            # The process has ended, or belongs to another user.
             continue
         seen.add(namespace)
         yield table
@@ -127,7 +127,7 @@ def _loops(by_number: dict[tuple[int, int], str], sys: Path) -> Iterator[Use]:
 
 
 def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
-    """Other programs that have it open for writing, such as a virtual machine's."""
+    """Other programs that have the device open for writing, for example a virtual machine."""
     own = str(os.getpid())
     for process in _processes(proc):
         if process.name == own:
@@ -138,7 +138,7 @@ def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]
             continue
         for descriptor in descriptors:
             try:
-                # Most descriptors are pipes and sockets; the name costs less than following it.
+                # Most descriptors are pipes and sockets; reading the link is cheaper than following it.
                 if not str(descriptor.readlink()).startswith("/dev/"):
                     continue
                 name = by_number.get(_number_of_file(str(descriptor)) or (-1, -1))
@@ -157,7 +157,7 @@ def _may_write(information: Path) -> bool:
 
 
 def _processes(proc: Path) -> Iterator[Path]:
-    """This process first, so that its own words for a mount are taken."""
+    """All processes, this one first, so that its paths for a mount are used."""
     yield proc / "self"
     yield from sorted((entry for entry in proc.iterdir() if entry.name.isdigit()), key=lambda entry: int(entry.name))
 
@@ -171,5 +171,5 @@ def _number_of_file(path: str) -> tuple[int, int] | None:
 
 
 def _unescaped(field: str) -> str:
-    """The kernel writes spaces and the like as octal numbers."""
+    """Decodes the octal escapes that the kernel uses for spaces and similar characters."""
     return field.encode("latin-1", "surrogateescape").decode("unicode_escape") if "\\" in field else field

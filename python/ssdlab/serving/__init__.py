@@ -1,5 +1,5 @@
-"""Simulated drives that real programs use: as a file (FUSE), as a loop device, over NBD.
+"""Simulated drives for real programs: as a file (FUSE), as a loop device, or over NBD.
 
-`drive` opens one and reports its state, `mounting` and `loop` present it to programs, `guardian` cleans up after a
-process that was killed. The requests themselves never touch Python: `crates/blockdev` serves them.
+`drive` opens a drive and reports its state, `mounting` and `loop` make it accessible to programs, `guardian` cleans up
+after a killed process. Requests are served in `crates/blockdev`, without Python.
 """

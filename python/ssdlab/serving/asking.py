@@ -1,4 +1,4 @@
-"""A question to another process of this user about the drives that it has at work, over the sockets of `watching`."""
+"""Sends questions about running drives to other processes of this user, over the sockets of `watching`."""
 
 import json
 import socket
@@ -12,22 +12,22 @@ _ANSWER_SECONDS_MAX = 30.0
 
 
 class Question(TypedDict):
-    """What another process wants to know of a drive, or to be done with it."""
+    """A question to the process that serves a drive, or a command to it."""
 
     ask: Literal["description", "figures", "marks", "cells", "erase-unit", "command", "statistics", "smart"]
     by: NotRequired[str]
-    """Which cells."""
+    """The quantity that the cells show."""
     index: NotRequired[int]
-    """Which erase unit."""
+    """The number of the erase unit."""
     line: NotRequired[str]
-    """Which command."""
+    """The command line."""
 
 
 class Asked:
-    """One process. All calls may come from any thread."""
+    """A connection to one process. All methods can be called from any thread."""
 
     def __init__(self, socket_path: Path) -> None:
-        """Raises OSError when nobody answers there."""
+        """Connects. Raises OSError if no process answers."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_ANSWER_SECONDS_MAX)
         try:
@@ -39,7 +39,8 @@ class Asked:
         self._asking = threading.Lock()
 
     def ask(self, question: Question) -> bytes:
-        """Raises RunFailed when the process no longer serves the drive, InputError when it refuses the question."""
+        """Returns the answer. Raises RunFailed if the drive is no longer served, InputError if the question is
+        refused."""
         try:
             with self._asking:
                 self._socket.sendall(json.dumps(question).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""A drive with contents, and its statistics in the form of a result."""
+"""A simulated drive that stores contents, and its statistics in the form of a result."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class _Contents(TypedDict):
 
 
 class _Options(TypedDict):
-    """Of the native module's `Device`."""
+    """Options of the native module's `Device`."""
 
     seed: int
     queue_depth: int | None
@@ -33,25 +33,25 @@ class _Options(TypedDict):
 
 
 class Description(TypedDict):
-    """What a served drive is."""
+    """The description of a served drive."""
 
     name: str
     drive: plain.Drive
-    """As given to the engine."""
+    """The specification as given to the engine."""
     seed: int
     scale: str
 
 
 class ServedDescription(Description):
-    """As other processes see it."""
+    """The description of a served drive for other processes."""
 
     place: str
-    """The folder or address where it is served."""
+    """The folder or address where the drive is served."""
     pid: int
 
 
 class ServedDrive:
-    """A simulated drive that keeps what is written to it."""
+    """A simulated drive that stores the data written to it."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class ServedDrive:
         real_pace: bool = False,
         faults: Mapping[str, float] | None = None,
     ) -> None:
-        """Opens it. `store` is a file that outlives the process; without one the contents are in memory.
+        """Opens the drive. `store` is a file that keeps the contents; without it the contents are in memory.
 
-        `queue_depth` is how many requests stand in the queue in simulated time, by default as many as are seen to wait.
-        With `does_nothing` programs get a device of its size that does nothing, to measure what the way to it costs.
-        With `real_pace` a request is answered when the simulated drive would have it, else as soon as this machine can.
-        `faults` are shares of the flash's operations that fail, by kind: uncorrectable_reads, program_failures,
-        erase_failures.
-        Raises InputError when the drive cannot be, or the file holds another; RunFailed when the file finds no room.
+        `queue_depth` is the number of requests in the queue in simulated time, by default the number that are waiting.
+        With `does_nothing` programs get a device of the same size that ignores requests, to measure the overhead of the
+        interface. With `real_pace` a request completes when the simulated drive would complete it, otherwise as soon as
+        possible. `faults` are the shares of flash operations that fail, by kind: uncorrectable_reads, program_failures,
+        erase_failures. Raises InputError if the drive is not valid or the file holds another drive, RunFailed if there
+        is no space for the file.
         """
         self._specification = drive.specification()
         self._scale = str(drive.scale)
@@ -93,7 +93,7 @@ class ServedDrive:
         )
 
     def close(self) -> None:
-        """An orderly end. Raises RunFailed when the file cannot be written, or had no room for something."""
+        """Closes the drive cleanly. Raises RunFailed if the file cannot be written or ran out of space."""
         try:
             self.device.close()
         except OSError as error:
@@ -101,7 +101,7 @@ class ServedDrive:
             raise RunFailed(f"the drive could not be closed cleanly: {where}{error.strerror or error}") from None
 
     def description(self) -> Description:
-        """What it is: `name`, `drive` as given to the engine, `seed`, `scale`."""
+        """The drive's `name`, `drive` (specification as given to the engine), `seed` and `scale`."""
         return {"name": self._name, "drive": self._specification, "seed": self._seed, "scale": self._scale}
 
     @property
@@ -110,15 +110,15 @@ class ServedDrive:
 
     @property
     def physical_bytes(self) -> int:
-        """All the flash: the memory or file that the contents may come to take."""
+        """The size of all flash, which is the upper bound of the contents' memory or file."""
         return self._result(self.device.state())[0].capacity.physical_bytes
 
     def statistics(self) -> ResultJson:
-        """The result so far: what `ssdlab run` would give for a run that ended now, with phases as jobs."""
+        """The result so far, as `ssdlab run` would return it for a run that ended now, with phases as jobs."""
         return self.render_dict(self.device.state())
 
     def render(self, state: str) -> str:
-        """`stats.json` from the state that the native module reports."""
+        """The text of `stats.json` from the state that the native module reports."""
         return json.dumps(self.render_dict(state), indent=2) + "\n"
 
     def render_dict(self, state: str) -> ResultJson:

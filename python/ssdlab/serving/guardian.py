@@ -1,9 +1,8 @@
-"""A small process that outlives its parent by a moment: when the parent is gone, however it went, it takes away the
-mounts and loop devices that the parent left.
+"""A small process that removes the mounts and loop devices of its parent when the parent has ended for any reason.
 
-A process that is killed cannot clean up, and what it leaves hangs: a folder that answers nothing, a loop device that
-nobody serves. The guardian waits for the end of a pipe that only the parent holds open, so it learns of any end. This
-file is run by itself, without the package, so that it starts fast and takes little memory.
+A killed process cannot clean up, and it leaves a folder that does not respond and a loop device without a server. The
+guardian waits for the end of a pipe that only the parent holds open, which detects any end. This file runs alone,
+without the package, so that it starts fast and uses little memory.
 """
 
 import contextlib
@@ -14,18 +13,18 @@ import sys
 from pathlib import Path
 
 CLEAN = b"."
-"""What the parent writes when it has cleaned up itself."""
+"""The byte that the parent writes after it has cleaned up."""
 
 
 def start(folder: str, loop: str | None) -> int:
-    """Starts one for a mount and its loop device, if there is one. Returns the end of the pipe to hold open."""
+    """Starts a guardian for a mount and its loop device, if any. Returns the end of the pipe to hold open."""
     read_end, write_end = os.pipe()
     subprocess.Popen(
         [sys.executable, "-I", "-S", __file__, folder, loop or ""],
         stdin=read_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        # Ctrl-C in a terminal goes to all processes of its group; this one must still be there afterwards.
+        # Ctrl-C in a terminal goes to all processes of its group, and the guardian has to survive it.
         start_new_session=True,
     )
     os.close(read_end)
@@ -33,14 +32,14 @@ def start(folder: str, loop: str | None) -> int:
 
 
 def stop(write_end: int) -> None:
-    """Tells it that nothing is left to do."""
+    """Ends the guardian without cleaning up."""
     with contextlib.suppress(OSError):
         os.write(write_end, CLEAN)
     os.close(write_end)
 
 
 def clean(folder: str, loop: str | None) -> None:
-    """Takes away what is there of a mount and its loop device. Says nothing: nobody listens."""
+    """Removes a mount and its loop device if they exist. Prints nothing."""
     if loop:
         for mounted_at in mounts_of(loop):
             _run("umount", "--lazy", mounted_at)

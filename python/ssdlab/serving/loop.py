@@ -1,4 +1,4 @@
-"""A loop device over the drive's file, so that file systems can be made on it. Takes root."""
+"""A loop device over the drive's file, for file systems. Requires root."""
 
 import contextlib
 import os
@@ -10,12 +10,12 @@ from ssdlab.errors import RunFailed
 from ssdlab.safety.held import path_of
 from ssdlab.serving.guardian import mounts_of
 
-# The kernel would put neighbouring requests together; an experiment wants them as the file system sent them.
+# Without this the kernel merges neighbouring requests; experiments need them as the file system sent them.
 _NO_MERGES = "2"
 
 
 def check() -> None:
-    """Raises RunFailed with what is missing: permission, a program, the kernel's loop devices."""
+    """Raises RunFailed if permission, a program or the kernel's loop devices are missing."""
     if os.geteuid() != 0:
         raise RunFailed(
             "--loop attaches a loop device, which requires root; without --loop the drive is available as a file"
@@ -27,11 +27,11 @@ def check() -> None:
 
 
 def attach(file: Path, sector_bytes: int = 4096) -> str:
-    """Attaches a free loop device to the file, past the page cache. Returns its name, such as /dev/loop3."""
+    """Attaches a free loop device to the file, with direct I/O. Returns its path, for example /dev/loop3."""
     command = ["losetup", "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}"]
     held = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # The mount's own file, or what is made on the loop device would overwrite another.
+        # Must be the file of the mount; otherwise writes to the loop device would overwrite another file.
         if os.fstat(held).st_dev not in _numbers_of_mounts(file.parent):
             raise RunFailed(f"{file} was replaced by another file; no loop device was attached")
         done = subprocess.run([*command, str(path_of(held))], capture_output=True, text=True)
@@ -43,13 +43,13 @@ def attach(file: Path, sector_bytes: int = 4096) -> str:
     queue = Path(f"/sys/block/{Path(name).name}/queue")
     with contextlib.suppress(OSError):
         (queue / "nomerges").write_text(_NO_MERGES)
-        # The kernel keeps a limit that somebody set while the device stood for another file.
+        # The kernel keeps a limit that was set while the device was attached to another file.
         (queue / "discard_max_bytes").write_text((queue / "discard_max_hw_bytes").read_text())
     return name
 
 
 def _numbers_of_mounts(folder: Path) -> list[int]:
-    """Of the mounts of drives at a folder."""
+    """Device numbers of the ssdlab mounts at a folder."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines():
         fields = line.split()
@@ -60,7 +60,7 @@ def _numbers_of_mounts(folder: Path) -> list[int]:
 
 
 def detach(name: str) -> None:
-    """Unmounts what is mounted of the device and detaches it. Raises RunFailed when something keeps it."""
+    """Unmounts everything on the device and detaches it. Raises RunFailed if a program still uses it."""
     for folder in mounts_of(name):
         subprocess.run(["umount", folder], capture_output=True)
     still = mounts_of(name)

@@ -1,4 +1,4 @@
-"""Mounts a drive at a folder, and takes it away again whatever happens."""
+"""Mounts a drive at a folder, and unmounts it at the end, even after a failure."""
 
 import contextlib
 import errno
@@ -23,11 +23,11 @@ Pace = Literal["virtual", "real"]
 
 @dataclass(frozen=True, repr=False)
 class Mounted:
-    """A drive at a folder."""
+    """A drive mounted at a folder."""
 
     folder: Path
     loop: str | None
-    """The loop device that is attached to it, where one was asked for."""
+    """The path of the attached loop device, or None."""
     drive: ServedDrive
     _mount: "Mount"
 
@@ -36,15 +36,15 @@ class Mounted:
 
     @property
     def file(self) -> Path:
-        """The drive as a file."""
+        """The path of the drive as a file."""
         return self.folder / "drive"
 
     def statistics(self) -> ResultJson:
-        """The result so far in fio's schema, with the keys `waf` and `smart` under `ssdlab`, as stats.json has it."""
+        """The result so far in fio's schema, with `waf` and `smart` under `ssdlab`, as in stats.json."""
         return self.drive.statistics()
 
     def wait(self) -> None:
-        """Returns when someone unmounts it; Ctrl-C raises KeyboardInterrupt."""
+        """Returns when the drive is unmounted from outside. Ctrl-C raises KeyboardInterrupt."""
         while not self._mount.wait(3600):
             pass
 
@@ -62,16 +62,17 @@ def mount(
     threads: int = 4,
     faults: Mapping[str, float] | None = None,
 ) -> Iterator[Mounted]:
-    """A simulated drive at an empty folder for real programs, as `ssdlab mount`, for as long as the block lasts.
+    """Mounts a simulated drive at an empty folder for real programs, as `ssdlab mount` does, until the block ends.
 
-    `folder / "drive"` is the drive as a file. `store` is a sparse file that keeps the contents, else they are in
-    memory. `loop`, as root: a loop device is attached to it. `queue_depth`: requests that stand in the queue in
-    simulated time, by default as many as are seen to wait. `pace="virtual"`: requests are answered as fast as this
-    machine can; "real": when the simulated drive would answer them. `threads`: requests served side by side. `faults`:
-    shares of flash operations that fail, by kind ("uncorrectable_reads", "program_failures", "erase_failures").
+    `folder / "drive"` is the drive as a file. `store` is a sparse file that keeps the contents; without it they are in
+    memory. `loop` attaches a loop device, which requires root. `queue_depth` is the number of requests in the queue in
+    simulated time, by default the number that are waiting. With `pace="virtual"` requests complete as fast as this
+    machine can; with "real" when the simulated drive would complete them. `threads` is the number of requests served in
+    parallel. `faults` are the shares of flash operations that fail, by kind ("uncorrectable_reads", "program_failures",
+    "erase_failures").
 
-    Raises InputError for the folder, the drive or the store; RunFailed when the system lacks something, which the
-    message names. Afterwards neither mount nor loop device is left, nor when this process is killed.
+    Raises InputError for the folder, the drive or the store, and RunFailed if the system lacks something, with its name
+    in the message. Afterwards neither mount nor loop device is left, even if this process is killed.
 
         with ssdlab.mount("drive", ssdlab.drive("generic-tlc-480", scale="1/256")) as mounted:
             shutil.copy("big.db", mounted.file)
@@ -92,10 +93,10 @@ def mount(
 
 @contextlib.contextmanager
 def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bool = False) -> Iterator[Mounted]:
-    """The drive at a folder, which must be there and empty. Raises InputError for the folder, RunFailed when the system
-    lacks something, which the message names.
+    """Mounts a drive at an empty folder until the block ends. A missing folder is created if its parent exists.
 
-    Afterwards neither mount nor loop device is left, nor when this process is killed.
+    Raises InputError for the folder, and RunFailed if the system lacks something, with its name in the message.
+    Afterwards neither mount nor loop device is left, even if this process is killed.
     """
     folder = _checked(folder)
     if with_loop:
@@ -105,7 +106,7 @@ def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bo
     except OSError as error:
         raise RunFailed(_what_is_missing(folder, error)) from None
     if str(folder) not in guardian.mounted_folders():
-        # It is mounted where the name led to, and that was not checked.
+        # The path was replaced, and the drive is mounted at a folder that was not checked.
         mount.unmount()
         raise RunFailed(f"{folder} was replaced by another folder; the drive was unmounted again")
     pipe = guardian.start(str(folder), None)
@@ -113,7 +114,7 @@ def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bo
     try:
         if with_loop:
             device = loop.attach(folder / "drive")
-            # From here on a new guardian knows of both.
+            # The new guardian covers the mount and the loop device.
             pipe_of_both = guardian.start(str(folder), device)
             guardian.stop(pipe)
             pipe = pipe_of_both
@@ -123,7 +124,7 @@ def mounted(drive: ServedDrive, folder: Path, *, threads: int = 4, with_loop: bo
             if device:
                 loop.detach(device)
         except RunFailed:
-            # The guardian does it by force.
+            # The guardian detaches it by force.
             os.close(pipe)
             raise
         else:
@@ -136,7 +137,7 @@ def _unmount(mount: "Mount", folder: Path) -> None:
     try:
         mount.unmount()
     except OSError:
-        # A program has a file of it open; it gets errors from now on.
+        # A program has a file of the mount open; its requests fail from now on.
         guardian.clean(str(folder), None)
 
 

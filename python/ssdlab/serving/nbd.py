@@ -1,4 +1,4 @@
-"""Serves a drive over NBD, at a unix socket or a TCP port."""
+"""Serves a drive over NBD, at a Unix socket or a TCP port."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 LOCALHOST = "localhost"
 PORT = 10809
-"""The port that IANA has registered for NBD."""
+"""The port registered with IANA for NBD."""
 CONNECTIONS = 64
-"""Clients that may be connected at a time, unless it is said otherwise."""
+"""Default limit of simultaneously connected clients."""
 CONNECTIONS_MAX = 1024
-"""The most that the server accepts."""
+"""Upper bound of the configurable limit."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """A drive at an address, as the NBD URI standard writes it."""
+    """A drive at an address, as an NBD URI."""
 
     uri: str
     _server: "Server"
 
     @property
     def connections(self) -> int:
-        """How many clients have come so far."""
+        """The number of clients that have connected so far."""
         return self._server.connections
 
     @property
     def refused(self) -> int:
-        """How many of them were turned away, since there were as many as may be."""
+        """The number of clients that were refused because of the limit."""
         return self._server.refused
 
 
 @contextlib.contextmanager
 def at_socket(drive: ServedDrive, path: Path, connections_max: int = CONNECTIONS) -> Iterator[Served]:
-    """The drive at a unix socket, which is made. Raises InputError when that cannot be."""
-    # A socket's name may be no longer than this, in any operating system.
+    """Serves the drive at a new Unix socket. Raises InputError if this fails."""
+    # The portable limit for the length of a socket's name.
     if len(str(path).encode()) > 107:
         raise InputError(f"--socket {path}: longer than the limit of 107 bytes for the name of a socket")
     serve = partial(drive.device.serve_at_socket, path, connections_max)
@@ -54,7 +54,7 @@ def at_socket(drive: ServedDrive, path: Path, connections_max: int = CONNECTIONS
 
 @contextlib.contextmanager
 def at_port(drive: ServedDrive, host: str, port: int, connections_max: int = CONNECTIONS) -> Iterator[Served]:
-    """The drive at a TCP port; 0 takes a free one. Raises InputError when that cannot be."""
+    """Serves the drive at a TCP port; 0 selects a free port. Raises InputError if this fails."""
     serve = partial(drive.device.serve_at_port, host, port, connections_max)
     with _stopped(drive, serve, f"{host}, port {port}") as server:
         yield Served(f"nbd://{host}:{server.port}", server)

@@ -1,7 +1,8 @@
-"""SMART as a drive of this kind would report it: NVMe's health log in `smartctl -j`'s shape, and OCP's C0h log.
+"""SMART logs of a simulated drive: NVMe's health log with the structure of `smartctl -j`, and OCP's C0h log.
 
 NVM Express Base Specification 2.0, figure 207 (health information, log page 02h); OCP Datacenter NVMe SSD Specification
-2.0, section 4.8.6 (log page C0h); smartctl 7.3's JSON. What a simulation does not know, such as a temperature, is null.
+2.0, section 4.8.6 (log page C0h); smartctl 7.3's JSON. Values that a simulation lacks, for example temperature, are
+null.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from ssdlab.results.job_result import JobJson
 from ssdlab.results.result import SsdlabJson
 
 SPARE_THRESHOLD_PERCENT = 10
-"""Below so much of the spare blocks left the first warning bit is set; a usual threshold."""
+"""If fewer spare blocks are left, the first warning bit is set. A typical threshold."""
 
 _SPARE_IS_LOW = 0x01
 _IS_READ_ONLY = 0x08
@@ -28,11 +29,11 @@ def logs(
     drive: plain.Drive,
     device: DeviceState | None = None,
 ) -> SmartLogs:
-    """Both logs, from a result's `ssdlab` object and its jobs, the engine's outcome, the drive's specification.
+    """Both logs, from a result's `ssdlab` object and its jobs, the engine's outcome and the drive's specification.
 
-    `device` is the native module's state of a served drive; a drive without one has no faults, spare blocks or power
-    cycles to tell of. The first log is `smartctl -j`'s object with `nvme_smart_health_information_log`;
-    `ocp_smart_log` is in the same module.
+    `device` is the native module's state of a served drive; without it, faults, spare blocks and power cycles are null.
+    The returned object is `smartctl -j`'s with `nvme_smart_health_information_log`, and has the OCP log as
+    `ocp_smart_log`.
     """
     events = device["events"] if device else None
     spare_percent = _available_spare_percent(device) if device else None
@@ -77,7 +78,7 @@ def _failures(events: Events) -> int:
 
 
 def _namespace(ssdlab: SsdlabJson, used_blocks: int, drive: plain.Drive) -> NamespaceSize:
-    """NVM Express Base Specification 2.0: the utilization is what is not deallocated."""
+    """The namespace with its utilization, the blocks that are not deallocated (NVM Express Base Specification 2.0)."""
     block_bytes, user_bytes = drive["ftl"]["mapping_unit_bytes"], ssdlab["capacity"]["user_bytes"]
     size: Size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
     return {
@@ -123,7 +124,7 @@ def _warning(ssdlab: SsdlabJson, spare_percent: int | None) -> int:
 
 
 def _available_spare_percent(device: DeviceState) -> int:
-    """Erase units that may still be lost, of those that the drive could lose when it was new."""
+    """Erase units that can still be lost, in percent of those that the drive could lose when it was new."""
     needed = device["erase_units_needed"]
     new = device["erase_units_when_new"] - needed
     left = device["outcome"]["capacity"]["erase_units"] - needed
@@ -131,7 +132,7 @@ def _available_spare_percent(device: DeviceState) -> int:
 
 
 def _percentage_used(ssdlab: SsdlabJson, drive: plain.Drive) -> int:
-    """The mean erase count over the rated one; may pass 100, and stays at 255 as NVMe has it."""
+    """The mean erase count in percent of the rated one. It can exceed 100 and is limited to 255, as in NVMe."""
     return min(255, int(100 * ssdlab["wear"]["erase_count"]["mean"] / drive["nand"]["endurance_cycles"]))
 
 

@@ -1,4 +1,4 @@
-"""What a drive that is still at work has come to, as the result of a run that ended now."""
+"""The state of a running drive as the result of a run that ended now."""
 
 from typing import cast
 
@@ -9,12 +9,12 @@ from ssdlab.specification import ReportedJob, Reporting, Specification
 
 
 def result_of(outcome: plain.Outcome, drive: plain.Drive, *, seed: int, scale: str, timed: bool = True) -> Result:
-    """From the engine's outcome; `drive` is as given to the engine. Its jobs are the phases that the outcome names."""
+    """A result from the engine's outcome. `drive` is as given to the engine. The phases in the outcome become jobs."""
     phases: list[ReportedJob] = [
         {"name": job["name"], "clone": job["clone"], "stage": job["stage"]} for job in outcome["jobs"]
     ]
     specification = Specification(
-        # No run gets this: the phases have no requests of their own.
+        # This specification is never run: the phases contain no requests.
         engine=cast("plain.Specification", {"seed": seed, "drive": drive, "timed": timed, "jobs": phases}),
         reporting=tuple(Reporting({}, phase["stage"]) for phase in phases),
         scale=scale,

@@ -1,4 +1,4 @@
-"""A drive as a block device of the kernel's own, through ublk (Linux 6.0). Takes root."""
+"""A drive as a kernel block device through ublk (Linux 6.0). Requires root."""
 
 import contextlib
 import os
@@ -11,9 +11,8 @@ from ssdlab.serving.drive import ServedDrive
 
 @contextlib.contextmanager
 def attached(drive: ServedDrive) -> Iterator[Path]:
-    """The drive as a block device, such as /dev/ublkb0. Raises RunFailed with what is missing: the feature, the module,
-    permission.
-    """
+    """Attaches the drive as a block device and yields its path, for example /dev/ublkb0. Raises RunFailed if the
+    feature, the module or permission is missing."""
     try:
         device = drive.device.attach()
     except OSError as error:

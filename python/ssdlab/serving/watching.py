@@ -1,9 +1,9 @@
-"""Drives at work for other processes to look at, over unix sockets in the user's runtime folder.
+"""Gives other processes access to running drives, over Unix sockets in the user's runtime folder.
 
-`ssdlab live` finds served drives there, `ssdlab export` those of live pages too.
+`ssdlab live` finds served drives there, `ssdlab export` also those of live pages.
 
-Whoever asks sends a line of JSON, `{"ask": "cells", "by": "valid"}`, and is answered with a line, `{"bytes": 1024,
-"error": null}`, and so many bytes. The folder belongs to the user alone, and so do the sockets in it.
+A client sends a line of JSON, `{"ask": "cells", "by": "valid"}`. The answer is a line, `{"bytes": 1024, "error":
+null}`, followed by that number of bytes. Only the user has access to the folder and the sockets in it.
 """
 
 import contextlib
@@ -22,18 +22,18 @@ from ssdlab import engine
 from ssdlab.serving.asking import Question
 from ssdlab.serving.drive import ServedDrive
 
-# A socket's name may be no longer than this, in any operating system.
+# The portable limit for the length of a socket's name.
 _NAME_BYTES_MAX = 107
 _QUESTION_BYTES_MAX = 1 << 16
 
 SERVED, LIVE = ".sock", ".live"
-"""What the sockets' names end in: of a drive that is mounted or served, of the drives on a live page."""
+"""Suffixes of the sockets' names: for a mounted or served drive, and for the drives on a live page."""
 
 Answer = Callable[[Question], bytes]
 
 
 def runtime_folder() -> Path:
-    """Where the sockets are, made if need be. Raises OSError when another user could get at it."""
+    """The folder of the sockets, created if needed. Raises OSError if other users have access to it."""
     given = os.environ.get("XDG_RUNTIME_DIR")
     folder = Path(given) / "ssdlab" if given else Path(tempfile.gettempdir()) / f"ssdlab-{os.geteuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,14 +45,14 @@ def runtime_folder() -> Path:
 
 @contextlib.contextmanager
 def watchable(drive: ServedDrive, place: str) -> Iterator[str | None]:
-    """Lets other processes look at a drive that is served at a place. Gives why not, where they cannot."""
+    """Gives other processes access to a served drive. Yields the reason if this fails, otherwise None."""
     with answering(SERVED, lambda question: _answer(drive, place, question)) as unseen:
         yield unseen
 
 
 @contextlib.contextmanager
 def answering(kind: str, answer: Answer) -> Iterator[str | None]:
-    """Answers other processes of this user at a socket of the kind. Gives why not, where that cannot be.
+    """Answers other processes of this user at a socket of the kind. Yields the reason if this fails, otherwise None.
 
     An error that `answer` raises is sent to the client.
     """
@@ -79,8 +79,8 @@ def answering(kind: str, answer: Answer) -> Iterator[str | None]:
 
 
 def _remove_dead(folder: Path) -> None:
-    """Removes the sockets of processes that were killed. One that lives answers, even where its number is another's
-    within a container."""
+    """Removes the sockets of killed processes. They are detected by connecting, because process numbers in containers
+    overlap."""
     for path in (*folder.glob(f"*{SERVED}"), *folder.glob(f"*{LIVE}")):
         with socket.socket(socket.AF_UNIX) as caller, contextlib.suppress(OSError):
             try:
@@ -91,7 +91,7 @@ def _remove_dead(folder: Path) -> None:
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
-    # A watcher that stays is no reason to stay.
+    # Open connections do not delay the end of the server.
     block_on_close = False
 
     def __init__(self, answer: Answer, path: Path) -> None:
@@ -99,7 +99,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         super().__init__(str(path), _Watcher)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A watcher that went away in the middle is none."""
+        """Ignores clients that disconnect during a request."""
 
 
 class _Watcher(socketserver.StreamRequestHandler):

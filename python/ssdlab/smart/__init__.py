@@ -1,5 +1,5 @@
-"""What real drives say of themselves: counters of host and NAND writes from `smartctl -j` and nvme-cli's OCP log.
+"""Health data of real drives: counters of host and NAND writes from `smartctl -j` and nvme-cli's OCP log.
 
-`families.toml` says which attribute of which family counts what, in which unit and on whose word; `reading` reads a
-report, `change` compares two of them.
+`families.toml` lists, per drive family, the attributes that count writes, their units and their sources. `reading`
+reads a report, `change` compares two reports.
 """

@@ -1,4 +1,4 @@
-"""A SATA drive's attributes and device statistics, from the shape of `smartctl --json`."""
+"""A SATA drive's attributes and device statistics, from a report with the structure of `smartctl --json`."""
 
 import re
 from collections.abc import Mapping
@@ -9,28 +9,29 @@ _LEADING = re.compile(r"-?\d{1,39}(?!\d)")
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,32}(?![0-9a-fA-F])")
 _COUNTER_BITS = 128
 _NO_STATISTIC = (1 << 48) - 1
-"""All bits of the longest device statistic, which some drives give for one that they do not keep."""
+"""The value with all bits set in the longest device statistic. Some drives report it for a statistic they do not
+count."""
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute as the drive reports it; what it does not report is None."""
+    """An attribute as the drive reports it; None for values that it does not report."""
 
     id: int
     name: str
-    """smartctl's; empty where a report has numbers alone."""
+    """smartctl's name; empty in a report that has only numbers."""
     level: int | None
     """The normalized value."""
     threshold: int | None
     failed: str
     """`now`, `past` or empty."""
     raw: int | None
-    """As smartctl interprets it: the number that its text begins with."""
+    """The raw value as interpreted by smartctl: the number at the start of its text."""
     raw_text: str = ""
 
 
 def attributes_of(report: Mapping[str, Any]) -> list[Attribute]:
-    """Entries that are not as smartctl writes them are left out."""
+    """The attributes of a report. Malformed entries are left out."""
     table = _mapping(report.get("ata_smart_attributes")).get("table")
     found = []
     for entry in table if isinstance(table, list) else ():
@@ -52,7 +53,7 @@ def attributes_of(report: Mapping[str, Any]) -> list[Attribute]:
 
 
 def statistics_of(report: Mapping[str, Any]) -> dict[str, int]:
-    """ATA's device statistics by name (ACS-4, log 04h)."""
+    """ATA's device statistics by name (ACS-4, log 04h). Statistics that are not valid are left out."""
     pages = _mapping(report.get("ata_device_statistics")).get("pages")
     found: dict[str, int] = {}
     for page in pages if isinstance(pages, list) else ():
@@ -65,13 +66,13 @@ def statistics_of(report: Mapping[str, Any]) -> dict[str, int]:
 
 
 def whole(value: Any) -> int | None:
-    """A whole number of JSON that a drive's counter can hold, and nothing else."""
+    """The value if it is an integer in the range of a drive's counter (128 bits), otherwise None."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return value if is_whole and -(1 << _COUNTER_BITS) < value < 1 << _COUNTER_BITS else None
 
 
 def _raw(text: str, value: Any) -> int | None:
-    """The text first: the value may have a minimum and a maximum packed into its upper bytes."""
+    """Prefers the number in the text, because the upper bytes of the value can hold a minimum and a maximum."""
     hexadecimal = _HEX.match(text)
     if hexadecimal:
         return int(hexadecimal[0], 16)

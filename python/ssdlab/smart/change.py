@@ -1,6 +1,7 @@
-"""Two readings of one drive: what was written between them, and the write amplification, if that can be said.
+"""The difference between two readings of one drive: the data written, and the write amplification if it can be
+computed.
 
-A counter of coarse steps says little after few of them: below a hundred steps of the coarser one no WAF is stated.
+Coarse counters are inexact after few steps: below a hundred steps of the coarser counter no WAF is given.
 """
 
 import math
@@ -15,7 +16,7 @@ TICKS_MIN = 100
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with what the steps of its counters leave open."""
+    """A figure with the bounds that follow from the step sizes of its counters."""
 
     value: float
     low: float
@@ -24,22 +25,22 @@ class Interval:
 
 @dataclass(frozen=True)
 class Change:
-    """What came about between two readings. What cannot be said is None; `reason` says why there is no WAF."""
+    """The change between two readings. Values that are not known are None; `reason` explains a missing WAF."""
 
     host_bytes: int | None
     nand_bytes: int | None
     waf: Interval | None
     reason: str | None
     resolution: str | None
-    """The steps of the counters, in words."""
+    """The step sizes of the counters, in words."""
     days: float | None
     used_percent: int | None
-    """By how much NVMe's Percentage Used rose."""
+    """The increase of NVMe's Percentage Used."""
     assumed: tuple[str, ...]
 
 
 def change(before: Reading, after: Reading) -> Change:
-    """Raises InputError when the readings are not of one drive, or not in this order."""
+    """Compares two readings. Raises InputError if they are of different drives or in the wrong order."""
     if (before.model, before.serial) != (after.model, after.serial):
         raise InputError(
             f"the readings are from two drives: {before.model} {before.serial} and {after.model} {after.serial}"
@@ -95,8 +96,8 @@ def _waf(
 
 
 def ratio_of_steps(nand: float, nand_unit: int, host: float, host_unit: int, *, steps: float) -> Interval:
-    """NAND over host bytes, from counts in their units. A count says that up to one step more or less has passed;
-    `steps` are those of all the counters that `nand` sums up."""
+    """NAND bytes divided by host bytes, from counts in their units. Each count can be off by one step; `steps` is the
+    total step size of the counters summed in `nand`, in units of `nand_unit`."""
 
     def ratio(nand_ticks: float, host_ticks: float) -> float:
         return nand_ticks * nand_unit / (host_ticks * host_unit) if host_ticks > 0 else math.inf

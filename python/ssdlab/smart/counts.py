@@ -1,4 +1,4 @@
-"""A counter's value, and what one step of it stands for."""
+"""The value of a counter and the bytes per step."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ NVME_DATA_UNIT_BYTES = 512_000
 
 @dataclass(frozen=True)
 class Count:
-    """A counter's value, and what one step of it stands for."""
+    """The value of a counter and the bytes per step."""
 
     ticks: int
     unit_bytes: int
     attribute: str
-    """What it was read from, for a reader to check."""
+    """The attribute or log entry it was read from, so that a reader can check it."""
     assumed: str | None = None
 
     @property

@@ -1,4 +1,5 @@
-"""The table of families: which attribute counts what, by its number, the name that smartctl gives it, and the model."""
+"""The table of families: the meaning of each attribute by its number, the name that smartctl gives it, and the
+model."""
 
 import re
 import tomllib
@@ -11,47 +12,48 @@ from ssdlab.foreign import JsonObject
 
 @dataclass(frozen=True)
 class Counter:
-    """An attribute that counts writes, and what one count stands for."""
+    """An attribute that counts writes, and the bytes that one count represents."""
 
     id: int
     name: str
     unit_bytes: int = 1
     assumed: str | None = None
-    """What of it is no published fact; None when all is."""
+    """The part of its meaning that is not published, or None if all of it is."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """NAND pages programmed for the host and in the background: WAF is their sum over the host's."""
+    """NAND pages programmed for the host and in the background. WAF is their sum divided by the host's."""
 
     host: Counter
     background: tuple[Counter, ...]
-    """Names of the same counter."""
+    """Alternative names of the same counter."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Drives whose attributes mean the same."""
+    """Drives whose attributes have the same meaning."""
 
     name: str
     model_family: re.Pattern[str] | None
     model: re.Pattern[str] | None
-    """Of drives that smartctl does not know, or, with `needs_model`, of all of them."""
+    """Pattern for drives that smartctl does not know, or for all drives if `needs_model` is set."""
     needs_model: bool
     host: tuple[Counter, ...]
-    """The first that a drive has counts."""
+    """In order of preference; the first that a drive has is used."""
     nand: tuple[tuple[Counter, ...], ...]
-    """Ways of counting NAND writes, each a sum; the first that a drive has in full counts. Empty: not available."""
+    """Alternative sums of counters of NAND writes; the first whose counters are all present is used. Empty: not
+    available."""
     pages: Pages | None
     life_left: tuple[Counter, ...]
     """Attributes whose normalized value falls from 100 to 0 with wear."""
     reduces_data: bool
     nand_not_counted: str | None
-    """Why a counter that is named for it does not tell NAND writes."""
+    """The reason why a counter with a matching name does not count NAND writes, or None."""
     source: str
 
     def has(self, model_family: str | None, model: str) -> bool:
-        """Whether a drive belongs to it: by what smartctl calls its family, or else by its model."""
+        """Whether a drive belongs to the family, by smartctl's name of the family or else by its model."""
         is_model = bool(self.model and self.model.match(model))
         if self.needs_model or not model_family:
             return is_model
@@ -60,14 +62,14 @@ class Family:
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All that are known; where a drive fits several, the first."""
+    """All known families, in order of precedence."""
     text = files("ssdlab.smart").joinpath("families.toml").read_text(encoding="utf-8")
     return tuple(_family(entry) for entry in tomllib.loads(text)["family"])
 
 
 @cache
 def family_of(model_family: str | None, model: str) -> Family | None:
-    """By what smartctl calls the family, or by the model where smartctl knows none; None for what is not here."""
+    """The first matching family, by smartctl's name or else by the model; None if no family matches."""
     return next((family for family in families() if family.has(model_family, model)), None)
 
 

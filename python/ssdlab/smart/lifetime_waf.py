@@ -1,7 +1,7 @@
-"""Write amplification over a drive's whole life, by its own counters; or why it is not believed.
+"""Write amplification over a drive's whole life from its counters, or the reason why it is rejected.
 
-Firmware has bugs, counters are reset and wrap, and units are not what their names say. What cannot be so is called
-implausible, with the reason, and never shown as a number.
+Firmware has bugs, counters are reset and wrap around, and units differ from their names. A figure that cannot be right
+is marked implausible, with the reason, and its value is not given.
 """
 
 from dataclasses import dataclass
@@ -10,35 +10,36 @@ from ssdlab.smart.change import Interval, ratio_of_steps
 from ssdlab.smart.reading import Reading
 
 _LEAST = 0.5
-"""Without data reduction a drive programs what the host writes. Writes that a cache took up, and blocks in SLC mode
-that are not counted, leave some drives below 1; at half of it a counter is wrong."""
+"""Lower bound without data reduction. A drive then programs at least what the host writes, but writes absorbed by a
+cache and uncounted blocks in SLC mode leave some drives below 1. Below one half a counter is wrong."""
 _DOUBTED_BELOW = 0.9
 _LEAST_REDUCED = 0.02
 _MOST = 100.0
 _MOST_EARLY = 1000.0
-"""A drive's own background operations can be hundreds of times what the host has written of a drive that is hardly
-used."""
+"""Upper bound for a drive that is hardly used: its own background operations can exceed the host's writes by a factor
+of hundreds."""
 EARLY_DRIVE_WRITES = 1.0
-"""Below so many writes of the whole drive, write amplification says little of the use to come."""
+"""Below this number of full drive writes, write amplification does not predict later use."""
 _GB = 1e9
 
 
 @dataclass(frozen=True)
 class LifetimeWaf:
-    """`waf` is None with a `reason`; `is_implausible` where the counters are there and cannot be right."""
+    """Lifetime write amplification. `waf` is None if there is a `reason`; `is_implausible` if the counters
+    contradict."""
 
     waf: Interval | None
     source: str | None
     reason: str | None
     is_implausible: bool = False
     is_early: bool = False
-    """The host has written less than the drive holds."""
+    """Whether the host has written less than the drive's capacity."""
     doubt: str | None = None
-    """Why to take the figure with care."""
+    """A reason to treat the figure with caution, or None."""
 
 
 def of(reading: Reading) -> LifetimeWaf:
-    """Of one reading: since the drive was new."""
+    """Write amplification since the drive was new, from one reading."""
     if reading.pages:
         host, background = reading.pages
         source = f"({host.attribute} + {background.attribute}) / {host.attribute}"
@@ -79,7 +80,8 @@ def _judged(reading: Reading, waf: Interval, source: str) -> LifetimeWaf:
 
 
 def _fits_into(reading: Reading) -> bool:
-    """Whether all that was programmed fits into the drive: background operations alone, before anybody used it."""
+    """Whether all programmed data fits into the drive, so that background operations before first use can explain
+    it."""
     nand_bytes = sum(count.bytes for count in reading.nand)
     return bool(reading.capacity_bytes) and 0 < nand_bytes <= (reading.capacity_bytes or 0)
 

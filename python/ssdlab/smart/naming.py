@@ -1,8 +1,8 @@
-"""What an attribute's own name says: that it counts writes, whose, and in which unit.
+"""The meaning of an attribute from its name alone: whether it counts host or NAND writes, and in which unit.
 
-smartctl's names differ from version to version of its database for the same drive, and new families come; but a name
-that carries a unit (`NAND_Writes_32MiB`) says all that is needed. Not for names without one (`Total_LBAs_Written`,
-`NAND_Writes`), which `families.toml` explains.
+smartctl's names for the same drive differ between versions of its database, and new families appear; but a name that
+contains a unit (`NAND_Writes_32MiB`) is sufficient. Names without a unit (`Total_LBAs_Written`, `NAND_Writes`) are not
+handled here; `families.toml` explains them.
 """
 
 import re
@@ -27,7 +27,7 @@ _BINARY_GB = "a GB in the name is taken as a GiB, as on every drive where this c
 
 @cache
 def unit_of(name: str) -> tuple[Whose, int, str | None] | None:
-    """Whose writes the name says, the unit in bytes, and what of it is assumed; None where it says no unit."""
+    """Host or NAND writes, the unit in bytes, and the assumption made, if any. None if the name contains no unit."""
     unit = _UNIT.search(name)
     if unit is None or not _WRITES.search(name) or _READS.search(name):
         return None
@@ -38,12 +38,13 @@ def unit_of(name: str) -> tuple[Whose, int, str | None] | None:
 
 
 def host(attributes: Sequence[Attribute]) -> Count | None:
-    """The host's writes; of several counters the one that shows most, as some drives leave one of them at 0."""
+    """The host's writes, or None. Of several counters the highest, because some drives leave one of them at 0."""
     return max(_named(attributes, "host"), key=lambda count: count.bytes, default=None)
 
 
 def nand(attributes: Sequence[Attribute]) -> tuple[Count, ...]:
-    """The counters whose sum is what was programmed; those of one kind of cells only where none counts them all."""
+    """The counters whose sum is the programmed data. Counters of one cell type are used only if no counter covers
+    all."""
     found = _named(attributes, "nand")
     whole = [count for count in found if not _ONE_KIND_OF_CELLS.search(count.attribute.split(" ", 1)[1])]
     return tuple(whole[:1] or found)

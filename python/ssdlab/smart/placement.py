@@ -1,8 +1,8 @@
-"""What a drive with flexible data placement reports of it, read through nvme-cli.
+"""Reads the logs of flexible data placement through nvme-cli.
 
-The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31, in the shapes of `nvme fdp ...
+The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31, with the structure of `nvme fdp ...
 --output-format=json`: configurations (20h), usage of the handles (21h), statistics (22h), events (23h). They belong to
-an endurance group, which the namespace names.
+the endurance group of the namespace.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ from ssdlab.smart.attributes import whole
 _COUNTERS = ("hbmw", "mbmw", "mbe")
 
 Ask = Callable[..., Mapping[str, Any] | None]
-"""Calls nvme-cli with arguments; None where it printed no JSON object."""
+"""Calls nvme-cli with arguments. Returns None if it printed no JSON object."""
 
 
 @dataclass(frozen=True)
 class PlacementLogs:
-    """The logs of one endurance group; a log that the drive or nvme-cli does not give is None."""
+    """The logs of one endurance group; None for a log that the drive or nvme-cli does not provide."""
 
     stats: Mapping[str, int]
     """Bytes since the group was configured: written by the host (`hbmw`), programmed (`mbmw`), erased (`mbe`)."""
@@ -29,8 +29,8 @@ class PlacementLogs:
     events: Mapping[str, Any] | None
 
     def since(self, before: "PlacementLogs | None") -> JsonObject | None:
-        """What was counted since an earlier reading, in the form of a simulated result's `ssdlab.fdp`. None where the
-        group was reconfigured in between, which resets its counters."""
+        """The difference from an earlier reading, with the structure of a simulated result's `ssdlab.fdp`. None if a
+        counter fell, because the group was reconfigured in between."""
         if before is None or self.stats.keys() != before.stats.keys():
             return None
         counted = {name: count - before.stats[name] for name, count in self.stats.items()}
@@ -40,8 +40,8 @@ class PlacementLogs:
 
 
 def read(ask: Ask, where: str) -> PlacementLogs | None:
-    """The logs of a namespace's device, such as `/dev/nvme0n1`. None where flexible data placement is off, or nvme-cli
-    older than 2.3, which does not have them."""
+    """Reads the logs of a namespace's device, for example `/dev/nvme0n1`. Returns None if flexible data placement is
+    disabled or nvme-cli is older than 2.3, which lacks these logs."""
     namespace = ask("id-ns", where, "--output-format=json")
     group = whole(namespace.get("endgid")) if namespace else None
     if not group:

@@ -1,6 +1,6 @@
-"""One reading of a drive's health, from the shape of `smartctl --json`, whatever program it came from.
+"""Parses a reading of a drive's health from a report with the structure of `smartctl --json`, whatever its source.
 
-`formats` brings other programs' output into that shape; logs that smartctl lacks lie in it under their own keys.
+`formats` converts other programs' output to that structure; logs that smartctl lacks have additional keys.
 """
 
 import json
@@ -21,7 +21,7 @@ from ssdlab.smart.wear import Wear
 __all__ = ["NVME_DATA_UNIT_BYTES", "Count", "Reading", "load", "parse"]
 
 TEMPERATURE_MAX_C = 70
-"""For a drive that reports no limit of its own: what makers state as the operating maximum of most client drives."""
+"""Limit for a drive that reports none: the operating maximum that makers specify for most client drives."""
 
 # NVM Express Base Specification 2.0, figure 207: the bits of Critical Warning.
 _WARNINGS = {
@@ -33,17 +33,17 @@ _WARNINGS = {
     0x20: "its persistent memory region is read-only or unreliable",
 }
 _OCP_WRITTEN = "Physical media units written"
-# nvme-cli's name, the one of its second output format, and that of the simulated drive's own log.
+# nvme-cli's name, the name in its second output format, and the name in the simulated drive's log.
 _OCP_NAMES = (_OCP_WRITTEN, "physical_media_units_written", "physical_media_units_written_bytes")
 _SCSI_USED = "scsi_percentage_used_endurance_indicator"
 _SCSI_ERRORS = "scsi_error_counter_log"
 _GB = 10**9
-"""What NVMe's endurance group information and SCSI's error counters count in."""
+"""The unit of NVMe's endurance group information and of SCSI's error counters."""
 _HOURS_MAX = 20 * 365 * 24
-"""Some firmware counts hours from a number far above 0."""
+"""Greatest accepted number of hours; some firmware starts to count far above 0."""
 _TEXT_CHARACTERS_MAX = 80
 _TEMPERATURES = (194, 190)
-"""The attributes for it; the second is often that of the air."""
+"""The numbers of the temperature attributes; the second is often the air temperature."""
 _HOT_C = 120
 _TIME_MAX_S = 1 << 40
 _CAPACITY_MAX_BYTES = 1 << 60
@@ -52,7 +52,7 @@ _ERASED_SERIALS = {"REDACTED", "UNKNOWN", "NONE", "N/A", "[NO INFORMATION FOUND]
 
 
 class _Common(TypedDict):
-    """What drives of every protocol say, by the names of `Reading`."""
+    """Values that drives of every protocol report, by the names of `Reading`."""
 
     model: str
     serial: str
@@ -63,35 +63,35 @@ class _Common(TypedDict):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a drive said of itself. What it does not say is None, with a reason where that is a surprise."""
+    """The health data of one report. Values that the drive does not report are None, NAND writes with a reason."""
 
     model: str
-    """Empty where a program names none."""
+    """Empty if the report does not contain it."""
     serial: str
-    """Empty where it was taken out."""
+    """Empty if it was removed from the report."""
     family: str | None
     time_s: int | None
-    """Seconds since 1970, from the report."""
+    """Time of the report in seconds since 1970."""
     power_on_hours: int | None
     capacity_bytes: int | None
     host: Count | None
     nand: tuple[Count, ...]
-    """Their sum is what was programmed; empty when not available."""
+    """Counters whose sum is the programmed data; empty if not available."""
     pages: tuple[Count, Count] | None
-    """Pages programmed for the host, and in the background, where these are what the drive counts."""
+    """Pages programmed for the host and in the background, if the drive counts these, otherwise None."""
     wear: Wear
     signs: Signs
     temperature_c: int | None
     temperature_max_c: int | None
-    """The drive's own limit: NVMe's critical composite temperature, SATA's recommended maximum; None: not reported."""
+    """The drive's limit: NVMe's critical composite temperature, SATA's recommended maximum; None if not reported."""
     reason: str | None
-    """Why NAND writes are not available."""
+    """The reason why NAND writes are not available, or None."""
     protocol: str = "ATA"
     """`ATA`, `NVMe` or `SCSI`."""
     is_disk: bool = False
-    """It has platters that turn."""
+    """Whether it has rotating platters."""
     reduces_data: bool = False
-    """Its controller is known to store less than the host writes."""
+    """Whether its controller is known to store less than the host writes."""
 
     @property
     def is_nvme(self) -> bool:
@@ -99,7 +99,7 @@ class Reading:
 
     @property
     def used_percent(self) -> int | None:
-        """100 when the rated endurance is spent."""
+        """Percentage of the rated endurance that is used; it can exceed 100."""
         return self.wear.used_percent
 
     @property
@@ -108,12 +108,12 @@ class Reading:
 
     @property
     def critical_warning(self) -> int | None:
-        """NVMe's bits; 0 when all is well. For SATA drives 1 when the overall health test failed."""
+        """NVMe's warning bits, 0 without warnings. For SATA drives 1 if the overall health test failed."""
         return self.signs.critical_warning
 
 
 def warnings_of(reading: Reading) -> list[str]:
-    """The drive's own warnings, in words; empty while all is well."""
+    """The drive's warnings in words; empty without warnings."""
     return warning_words(reading.critical_warning, is_nvme=reading.is_nvme)
 
 
@@ -127,12 +127,12 @@ def warning_words(critical_warning: int | None, *, is_nvme: bool) -> list[str]:
 
 
 def limit_c(reading: Reading) -> int:
-    """The temperature that the drive should stay below: its own limit, or a usual one."""
+    """The drive's temperature limit, or a typical one if it reports none."""
     return TEMPERATURE_MAX_C if reading.temperature_max_c is None else reading.temperature_max_c
 
 
 def load(path: Path, ocp_path: Path | None = None) -> Reading:
-    """Reads a report from a file. InputError names the file and what is wrong with it."""
+    """Reads a report from a file. Raises InputError, with the file and the problem."""
     return parse(_json(path), str(path), _json(ocp_path) if ocp_path else None)
 
 
@@ -142,8 +142,8 @@ def parse(
     ocp: Mapping[str, Any] | None = None,
     vendor: Mapping[str, Any] | None = None,
 ) -> Reading:
-    """Reads a report of smartctl's shape; `ocp` is that of `nvme ocp smart-add-log -o json`, `vendor` that of the
-    maker's own log (`vendor_log`). Raises InputError for one without SMART data."""
+    """Parses a report with smartctl's structure. `ocp` is the output of `nvme ocp smart-add-log -o json`, `vendor` that
+    of the maker's log (`vendor_log`). Raises InputError if there is no SMART data."""
     if "smartctl" not in report:
         raise InputError(f"{where}: is not a report of `smartctl -j` (it has no key `smartctl`)")
     ocp = ocp if ocp is not None else _mapping(report.get(OCP)) or None
@@ -171,7 +171,8 @@ def _said(report: Mapping[str, Any]) -> str:
 
 
 def _serial(report: Mapping[str, Any]) -> str:
-    """Empty where somebody has taken it out: such a mark must not make one drive of many."""
+    """The serial number; empty if it was redacted, because a shared placeholder must not merge several drives into
+    one."""
     serial = _text(report.get("serial_number"))
     letters = {letter for letter in serial if letter.isalnum()}
     is_erased = serial.upper() in _ERASED_SERIALS or len(serial) < 2 or not letters or letters <= set("Xx")
@@ -179,7 +180,7 @@ def _serial(report: Mapping[str, Any]) -> str:
 
 
 def _temperature_max_c(report: Mapping[str, Any]) -> int | None:
-    """smartctl 7.4 and later tell NVMe's thresholds, in the controller's identification; SCT status has SATA's."""
+    """The temperature limit. smartctl 7.4 and later report NVMe's thresholds; SCT status has SATA's."""
     temperature = _mapping(report.get("temperature"))
     thresholds = _mapping(report.get("nvme_composite_temperature_threshold"))
     limits = (thresholds.get("critical"), temperature.get("op_limit_max"), temperature.get("drive_trip"))
@@ -187,7 +188,7 @@ def _temperature_max_c(report: Mapping[str, Any]) -> int | None:
 
 
 def _capacity(report: Mapping[str, Any], *keys: str) -> int | None:
-    """Of the drive rather than of a namespace, which may leave a part of it unused."""
+    """The capacity of the whole drive; a namespace can cover less."""
     for key in keys:
         value = report.get(key)
         found = whole(value.get("bytes")) if isinstance(value, Mapping) else whole(value)
@@ -216,7 +217,7 @@ def _nvme(
         nand = (Count(_ocp_written(ocp, where), 1, f"OCP C0h, {_OCP_WRITTEN}"),)
         reason = None if host else "OCP's log counts only NAND writes; NVMe's health log was not given in the same file"
     elif whole(placed.get("hbmw")) and whole(placed.get("mbmw")):
-        # Both begin with the endurance group's configuration, which the drive's own count need not.
+        # Both start at the configuration of the endurance group; the drive's own count can start earlier.
         host, nand = Count(placed["hbmw"], 1, "FDP, HBMW"), (Count(placed["mbmw"], 1, "FDP, MBMW"),)
     elif whole(group.get("data_units_written")) and whole(group.get("media_units_written")):
         # A drive that does not count reports 0.
@@ -246,7 +247,7 @@ def _nvme(
 
 
 def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:
-    """A 128-bit number, which nvme-cli gives as two halves or as one."""
+    """A 128-bit number, which nvme-cli prints as two halves or as one number. Raises InputError if there is none."""
     value = next((ocp[name] for name in _OCP_NAMES if name in ocp), None)
     if isinstance(value, Mapping) and {"hi", "lo"} <= value.keys():
         high, low = whole(value["hi"]), whole(value["lo"])
@@ -255,7 +256,7 @@ def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:
     if isinstance(value, int | str) and str(value).isdigit():
         return int(value)
     if isinstance(value, float) and value.is_integer():
-        # Older versions print it as one.
+        # Older versions print it as a float.
         return int(value)
     raise InputError(f"{where}: the OCP log has no {_OCP_WRITTEN!r}; give the JSON of `nvme ocp smart-add-log -o json`")
 
@@ -313,7 +314,7 @@ def _scsi(report: Mapping[str, Any], common: _Common) -> Reading:
 
 
 def _processed(text: Any) -> Count | None:
-    """SCSI's error counters tell gigabytes (10^9) to three places."""
+    """SCSI's error counters give gigabytes (10^9) to three decimal places."""
     try:
         return Count(round(float(text) * 1000), _GB // 1000, "error counter log, gigabytes processed")
     except (TypeError, ValueError, OverflowError):
@@ -321,13 +322,13 @@ def _processed(text: Any) -> Count | None:
 
 
 def _within(value: Any, low: int, high: int) -> int | None:
-    """None for what no drive can mean."""
+    """The value if it is an integer in the plausible range, otherwise None."""
     found = whole(value)
     return found if found is not None and low <= found <= high else None
 
 
 def _text(value: Any) -> str:
-    """What a drive says of itself goes to terminals and pages: no control characters, and not without end."""
+    """Text from a drive made safe for terminals and pages: without control characters, and truncated."""
     plain = "".join(letter if letter.isprintable() else " " for letter in str(value or ""))
     return " ".join(plain.split())[:_TEXT_CHARACTERS_MAX]
 

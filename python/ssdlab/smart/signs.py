@@ -1,4 +1,4 @@
-"""Signs of trouble in a report: the drive's own verdict, its warnings, attributes at their thresholds, errors."""
+"""Signs of failure in a report: the drive's overall verdict, its warnings, attributes at their thresholds, errors."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,25 +10,25 @@ from ssdlab.smart.attributes import Attribute, whole
 _UNCORRECTABLE = re.compile(r"Reported_Uncorrect|Uncorrectable_Error_Cnt|Reported_UE_Counts")
 _WARNING_MAX = 255
 _COUNTED_MAX = 1 << 32
-"""A larger raw value has several numbers packed into it."""
+"""A larger raw value contains several packed numbers."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """None for what a drive does not tell."""
+    """Signs of failure; None for values that the drive does not report."""
 
     passed: bool | None = None
-    """The drive's own overall verdict."""
+    """The result of the drive's overall health test."""
     critical_warning: int | None = None
-    """NVMe's bits; 0 when all is well. For SATA drives 1 when the overall health test failed."""
+    """NVMe's warning bits, 0 without warnings. For SATA drives 1 if the overall health test failed."""
     failing: tuple[str, ...] = ()
     """Attributes that are at or below their thresholds now."""
     media_errors: int | None = None
-    """Data that could not be read, or were found wrong."""
+    """The number of unreadable or corrupt reads."""
 
 
 def of_nvme(report: Mapping[str, Any], log: Mapping[str, Any]) -> Signs:
-    """From NVMe's health log."""
+    """Signs from NVMe's health log."""
     warning = whole(log.get("critical_warning"))
     return Signs(
         _passed(report),
@@ -39,7 +39,7 @@ def of_nvme(report: Mapping[str, Any], log: Mapping[str, Any]) -> Signs:
 
 
 def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
-    """From the overall verdict and the attributes."""
+    """Signs from the overall verdict and the attributes."""
     passed = _passed(report)
     failing = tuple(f"{each.id} {each.name}".strip() for each in attributes if each.failed == "now")
     errors = next((each.raw for each in attributes if _UNCORRECTABLE.fullmatch(each.name)), None)
@@ -49,7 +49,7 @@ def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
 
 
 def of_scsi(report: Mapping[str, Any]) -> Signs:
-    """From the health status and the error counters."""
+    """Signs from the health status and the error counters."""
     passed = _passed(report)
     counters = report.get("scsi_error_counter_log")
     errors = [

@@ -1,6 +1,6 @@
-"""Where SMART is read from: smartctl and nvme-cli for a real drive, the statistics next to it for a simulated one.
+"""Reads SMART: through smartctl and nvme-cli for a real drive, from the statistics file for a simulated drive.
 
-Both give the same shape, so that `reading` reads both. Needs root for real drives.
+Both sources give the same structure, which `reading` parses. Reading a real drive requires root.
 """
 
 import json
@@ -25,26 +25,26 @@ _NO_ANSWER = 0b11
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Why a drive's SMART could not be read."""
+    """The reason why a drive's SMART could not be read."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was read, as it came; `ocp` is the log C0h where the drive has it."""
+    """The reports as read, and their interpretation. `ocp` is the log C0h, or None if the drive does not have it."""
 
     smartctl: Mapping[str, Any]
     ocp: Mapping[str, Any] | None
     reading: Reading
     vendor: Mapping[str, Any] | None = None
-    """The maker's additional log, where it takes the place of OCP's."""
+    """The maker's additional log, used if there is no OCP log."""
     fdp: PlacementLogs | None = None
-    """Where flexible data placement is on."""
+    """The logs of flexible data placement, if it is enabled."""
 
 
 def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
-    """Of a disk by the kernel's name (`nvme0n1`), or of the simulated drive that is behind a loop device."""
+    """Reads a disk, by the kernel's name (`nvme0n1`), or the simulated drive behind a loop device (`backing_file`)."""
     where = f"/dev/{disk}"
     if backing_file is not None:
         return _of_simulated(backing_file)
@@ -66,7 +66,7 @@ def read(disk: str, backing_file: Path | None = None) -> Report | Unavailable:
 
 
 def scanned() -> list[str]:
-    """The devices that smartctl finds; none where it is not installed."""
+    """Paths of the devices that smartctl finds; empty if it is not installed."""
     found = run_json("smartctl", "--json", "--scan")
     devices = [] if isinstance(found, Unavailable) else found.get("devices", [])
     names = [entry["name"] for entry in devices if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
@@ -74,7 +74,7 @@ def scanned() -> list[str]:
 
 
 def _of_simulated(backing_file: Path) -> Report | Unavailable:
-    """`ssdlab mount` puts its statistics next to the drive."""
+    """Reads the statistics file that `ssdlab mount` writes next to the drive."""
     statistics = backing_file.parent / "stats.json"
     try:
         smart = json.loads(statistics.read_text(encoding="utf-8"))["ssdlab"]["smart"]
@@ -95,7 +95,7 @@ def _report(
 
 
 def _ocp(where: str) -> Mapping[str, Any] | None:
-    """None where nvme-cli, or its plugin, or the drive's log is missing: few drives for clients have it."""
+    """The OCP log, or None if nvme-cli, its plugin or the drive's log is missing. Few client drives have it."""
     return _nvme_cli("ocp", "smart-add-log", where, "--output-format=json")
 
 
@@ -113,7 +113,7 @@ def _vendor(model: str, where: str) -> Mapping[str, Any] | None:
 
 
 def run_json(*command: str) -> JsonObject | Unavailable:
-    """What a program prints as a JSON object."""
+    """Runs a program and returns the JSON object that it prints."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS_MAX)
         found = vendor_log.first_object(done.stdout)

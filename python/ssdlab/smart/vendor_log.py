@@ -1,7 +1,7 @@
-"""The additional SMART log of Intel's and Solidigm's NVMe drives (CAh), as nvme-cli's plugins of these names give it.
+"""The additional SMART log of Intel's and Solidigm's NVMe drives (CAh), as printed by nvme-cli's plugins for them.
 
-It counts NAND and host writes in steps of 32 MiB. The host's are in NVMe's own health log too, in known units: that the
-two agree is what proves the unit, drive by drive, so that none is assumed.
+It counts NAND and host writes in steps of 32 MiB. NVMe's health log also has the host writes, in a known unit. The unit
+is accepted only if the two counts of host writes agree, checked for each drive.
 """
 
 import json
@@ -12,31 +12,33 @@ from ssdlab.smart.counts import NVME_DATA_UNIT_BYTES, Count
 
 _UNIT_BYTES = 32 << 20
 _SHARE_MAX = 0.02
-"""The two counts of host writes may differ by so much: one may begin before formatting, and neither is exact."""
+"""Largest relative difference of the two counts of host writes. One can start before formatting, and both are
+rounded."""
 _TICKS_MIN = 100
 
 MODELS = {"INTEL ": "intel", "SOLIDIGM ": "solidigm"}
-"""How a model's name begins, and the plugin of nvme-cli for it."""
+"""Prefixes of model names, and the nvme-cli plugin for each."""
 
 
 def command(model: str, path: str) -> tuple[str, ...] | None:
-    """The command line that prints the log as JSON; None for models of other makers."""
+    """The command line that prints the log as JSON, or None for models of other makers."""
     plugin = next((plugin for start, plugin in MODELS.items() if model.upper().startswith(start)), None)
     if plugin is None:
         return None
-    # The older plugin has a switch of its own for JSON.
+    # The older plugin has a different switch for JSON.
     form = "--json" if plugin == "intel" else "--output-format=json"
     return ("nvme", plugin, "smart-log-add", path, form)
 
 
 def first_object(text: str) -> Any:
-    """The first JSON value of a text: some versions of nvme-cli print a stray `/n` behind it. Raises ValueError."""
+    """The first JSON value of a text; some nvme-cli versions print a stray `/n` after it. Raises ValueError if there is
+    none."""
     value, _ = json.JSONDecoder().raw_decode(text.lstrip())
     return value
 
 
 def nand_writes(log: Mapping[str, Any], data_units_written: int | None) -> Count | str:
-    """The count of NAND writes, or why it is not known."""
+    """The count of NAND writes, or the reason why it is not known."""
     try:
         statistics = log["Device stats"]
         nand, host = int(statistics["nand_bytes_written"]["raw"]), int(statistics["host_bytes_written"]["raw"])

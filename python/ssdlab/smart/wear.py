@@ -1,6 +1,6 @@
-"""How much of its rated life a drive has used and how many spare blocks it has left, by its own word.
+"""The used share of a drive's rated life and its remaining spare blocks, as reported by the drive.
 
-NVMe and ATA's device statistics have a percentage for it; before them each maker had an attribute of its own.
+NVMe and ATA's device statistics report a percentage; older drives have maker-specific attributes.
 """
 
 import re
@@ -14,10 +14,10 @@ from ssdlab.smart.families import Family
 
 _STATISTIC = "Percentage Used Endurance Indicator"
 _USED_MAX = 255
-"""NVMe and ATA let the percentage stop here."""
+"""The largest percentage that NVMe and ATA can report."""
 
 _Kind = Literal["level left", "raw left", "raw used"]
-# Names that say it themselves. Where the raw value counts, its normalized one stays at 100 on known drives.
+# Names with a known meaning. If the raw value is used, the normalized value of known drives stays at 100.
 _NAMES: tuple[tuple[re.Pattern[str], _Kind], ...] = (
     (re.compile(r"Percent_Lifetime_Used|Perc_Rated_Life_Used|DriveLife_Used%"), "raw used"),
     (re.compile(r"Remaining_Lifetime_Perc|SSD_Life_Left_Perc|DriveLife_Remaining%"), "raw left"),
@@ -28,23 +28,23 @@ _NAMES: tuple[tuple[re.Pattern[str], _Kind], ...] = (
     (re.compile(r"SSD_Life_Left|Lifetime_Left|Life_Left.*"), "level left"),
 )
 _NOT_A_LEVEL = (230,)
-"""On WD's and SanDisk's drives Media_Wearout_Indicator has its meaning packed into the raw value."""
+"""Media_Wearout_Indicator of WD's and SanDisk's drives, which packs its meaning into the raw value."""
 _SPARE_NAMES = ("Available_Reservd_Space", "Perc_Avail_Resrvd_Space", "Reserved_Block_Pct", "Unused_Rsvd_Blk_Cnt_Tot")
 
 
 @dataclass(frozen=True)
 class Wear:
-    """Percentages; None for what a drive does not tell."""
+    """Percentages; None for values that the drive does not report."""
 
     used_percent: int | None = None
-    """100 when the rated endurance is spent; may pass it."""
+    """100 when the rated endurance is used; it can exceed 100."""
     source: str | None = None
     spare_percent: int | None = None
     spare_threshold_percent: int | None = None
 
 
 def of_nvme(log: Mapping[str, Any]) -> Wear:
-    """From NVMe's health log."""
+    """Wear from NVMe's health log."""
     used = _used(whole(log.get("percentage_used")))
     return Wear(
         used,
@@ -55,7 +55,7 @@ def of_nvme(log: Mapping[str, Any]) -> Wear:
 
 
 def as_health_log(group: Mapping[str, Any]) -> JsonObject:
-    """An endurance group's log under the health log's names; it has the same percentages."""
+    """An endurance group's log with the names of the health log; it has the same percentages."""
     names = {"percentage_used": "percent_used", "available_spare": "avl_spare"}
     names["available_spare_threshold"] = "avl_spare_threshold"
     return {name: group.get(short) for name, short in names.items()}
@@ -67,7 +67,7 @@ def of_ata(
     statistics: Mapping[str, int],
     family: Family | None,
 ) -> Wear:
-    """From the device statistics, or from the attribute that the make has for it."""
+    """Wear from the device statistics, or from the maker's attribute for it."""
     reported = report.get("endurance_used")
     used = _used(whole(reported.get("current_percent"))) if isinstance(reported, Mapping) else None
     source = "endurance used" if used is not None else None

@@ -1,7 +1,7 @@
-"""What a SATA drive counts of writes: by the attributes' names first, then by the family, then by the model.
+"""The write counters of a SATA drive, by the attributes' names first, then by the family, then by the model.
 
-A counter without a unit in its name, of a drive that smartctl does not know, may have smartctl's default name: 241 is
-`Total_LBAs_Written` also where it counts 32 MiB. The logical sectors of the device statistics then prove its unit.
+On a drive that smartctl does not know, a counter can have smartctl's default name although its unit differs: attribute
+241 is then `Total_LBAs_Written` even if it counts 32 MiB. The device statistics (logical sectors) determine its unit.
 """
 
 import re
@@ -17,23 +17,23 @@ _SECTORS = "Logical Sectors Written"
 _UNITS_BYTES = (512, 4096, 1 << 20, 32 << 20, 64 << 20, 10**9, 1 << 30)
 _AGREES_WITHIN = 0.03
 _SECTORS_MIN = 1 << 21
-"""A GiB: below it a step of a coarse counter is more than what would tell units apart."""
+"""One GiB. Below it one step of a coarse counter exceeds the difference between the units."""
 _DEFAULT_NAMES = re.compile(r"|Unk.*|Total_LBAs_Written|Vendor_.*")
-"""Names that smartctl gives to what it does not know."""
+"""Names that smartctl gives to attributes it does not know."""
 _HOST_NUMBERS = (241, 246)
 
 
 @dataclass(frozen=True)
 class Writes:
-    """What the host wrote and what was programmed. Empty or None where it is not known."""
+    """Host writes and programmed data. Empty or None if not known."""
 
     host: Count | None
     nand: tuple[Count, ...]
-    """Their sum is what was programmed."""
+    """Counters whose sum is the programmed data."""
     pages: tuple[Count, Count] | None
-    """Pages programmed for the host, and in the background, where these are what the drive counts."""
+    """Pages programmed for the host and in the background, if the drive counts these, otherwise None."""
     reason: str | None
-    """Why NAND writes are not available; None where they are."""
+    """The reason why NAND writes are not available, or None if they are."""
 
 
 def of(
@@ -43,7 +43,7 @@ def of(
     model_family: str | None,
     family: Family | None,
 ) -> Writes:
-    """`statistics` are ATA's device statistics, in logical sectors of `sector_bytes`."""
+    """The write counters of a drive. `statistics` are ATA's device statistics, in logical sectors of `sector_bytes`."""
     table = _Table(attributes, is_known=model_family is not None)
     sectors_bytes = statistics.get(_SECTORS, 0) * sector_bytes
     by_name = naming.host(attributes) or (_first(table, family.host) if family else None)
@@ -54,7 +54,7 @@ def of(
     pages = None
     if family:
         by_family = next((way for each in family.nand if (way := _all(table, each))), ())
-        # The family knows what is assumed of a counter.
+        # The family entry contains the assumptions about a counter.
         nand = by_family or nand
         pages = _pages(table, family)
     reason = None if nand or pages else _reason(model_family, family)
@@ -62,7 +62,7 @@ def of(
 
 
 class _Table:
-    """Attributes by number and name; by number alone where smartctl does not know the drive."""
+    """Attributes by number and name, and also by number alone if smartctl does not know the drive."""
 
     def __init__(self, attributes: Sequence[Attribute], *, is_known: bool) -> None:
         self._by_name = {(each.id, each.name): each for each in attributes}
@@ -96,7 +96,7 @@ def _pages(table: _Table, family: Family) -> tuple[Count, Count] | None:
 
 
 def _proven(count: Count | None, sectors_bytes: int) -> Count | None:
-    """The count with the unit that the device statistics prove; as it is where its name or family says the unit."""
+    """The count with its unit corrected by the device statistics. Only `Total_LBAs_Written` is corrected."""
     if count is None or not count.attribute.endswith("Total_LBAs_Written") or sectors_bytes < _SECTORS_MIN * 512:
         return count
     unit_bytes = _unit(count.ticks, sectors_bytes)

@@ -1,15 +1,15 @@
-"""The published experiments, repeated: a folder each, one contract, one way to run, print and draw them.
+"""The published experiments, one folder each, with a common contract and common code to run, print and draw them.
 
 A study is a folder of this package that holds
 
 - `study.py` with one object `STUDY`, a `Study`: name, title, source, assumptions, job files, `run`;
-- its job files (`*.fio`): the steps of the experiment as data, so that another target can run the very same ones;
+- its job files (`*.fio`): the steps of the experiment as data, so that another target can run the same steps;
 - `figures.csv` with the published figures and their source, read by `published`;
-- `README.md`, a short page: what was done, what is assumed and why, what came out.
+- `README.md`, a short page: the procedure, the assumptions with reasons, the results.
 
-and a line in `registry.py`. `study.py` is imported to list the studies, so it imports what is heavy inside `run`.
+and has a line in `registry.py`. `study.py` is imported to list the studies, so heavy imports belong inside `run`.
 
-`run(context)` gets a `Context` and gives a `StudyResult`:
+`run(context)` gets a `Context` and returns a `StudyResult`:
 
     def run(context: Context) -> StudyResult:
         scale = context.scale("1/16")                       # None with --full
@@ -20,18 +20,18 @@ and a line in `registry.py`. `study.py` is imported to list the studies, so it i
         figures = [published_lines(name=..., title="a finding in one sentence", ...)]
         return StudyResult(finding="...", rows=rows, figures=figures, series={"over-time": frame})
 
-Rules. A simulated figure comes from the engine and a drive file alone. Every row with a published figure has a
-tolerance, which stands in `figures.csv` and is the same rule for all rows of a study; it was set before anything was
-fitted. A row says how its figure is printed (`printed`; a range that was read out of words or a picture is `"ours"`),
-what was fitted to how many points (`fitted`; a choice counts where the figure depends on it), and what the same drive
-gives with the fitted keys taken back (`unfitted`). The verdict counts every published figure: met, missed, input,
-saturated. A figure that comes of something the model does not have is missed and says so (`is_unexplained`). The
-procedure as published comes first; variants of it come after and are not counted again. A picture named
-`choice-of-NAME` shows how a figure moves with each choice; what other assumptions would give is a table.
-A row that a target cannot measure has `simulated=None` and a `note` why. A deviation is a share of the published
-figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages themselves). The title
-of a figure is its finding. Charts name no colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws
-lines with their spread over seeds and published marks.
+Rules. A simulated figure comes only from the engine and a drive file. Every row with a published figure has a
+tolerance in `figures.csv`, by one rule for all rows of a study, set before anything is fitted. A row has the way its
+figure is printed (`printed`; a range read from words or a picture is `"ours"`), the parameters fitted and the number of
+points (`fitted`; a choice counts if the figure depends on it), and the figure with the fitted keys reset (`unfitted`).
+The verdict counts every published figure: met, missed, input, saturated. A figure whose cause is missing in the model
+counts as missed and is marked (`is_unexplained`). The procedure as published comes first; variants follow and are not
+counted again. A picture named `choice-of-NAME` shows a figure as a function of each choice; a table has the results of
+other assumptions.
+A row that a target cannot measure has `simulated=None` and a `note` with the reason. A deviation is a share of the
+published figure, or, with `in_points`, a difference in the row's unit (for figures that are percentages). The title of
+a figure is its finding. Charts set no colours: see `ssdlab.report.theme`; `ssdlab.report.charts.published` draws lines
+with their spread over seeds and published marks.
 """
 
 from ssdlab.studies.context import Context

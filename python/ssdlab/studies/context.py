@@ -1,4 +1,4 @@
-"""What a study runs with: seed, scale, workers, progress, and the one way in which it simulates."""
+"""The settings of a study's run (seed, scale, workers, progress), and the function with which it simulates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,32 +18,33 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """`full` asks for the whole capacity; `workers` None: as many as processors and memory allow."""
+    """Settings of a run. `full`: simulate the whole capacity. `workers`: processes; None for as many as processors and
+    memory allow."""
 
     seed: int = 1
     full: bool = False
     workers: int | None = None
     show_progress: ShowProgress = silent
     specifications: "dict[str, Specification]" = field(default_factory=dict)
-    """Every run so far by its label: enough to repeat the study to the same bytes."""
+    """The specification of every run so far, by label; sufficient to reproduce the study exactly."""
 
     def scale(self, text: str) -> Fraction | None:
-        """The scale that the study chose for its short form ("1/16"); None when the whole capacity is wanted."""
+        """The scale of the study's short form, such as "1/16"; None if the whole capacity is simulated."""
         return None if self.full else Fraction(text)
 
     def seeds(self, count: int) -> list[int]:
-        """So many seeds, the first of them `seed`, for the spread of a figure."""
+        """`count` consecutive seeds, starting with `seed`, for the spread of a figure."""
         return [self.seed + index for index in range(count)]
 
     def job(self, path: Path, **variables: str) -> "JobFile":
-        """A job file of the study; `${NAME}` in it is replaced by the variable of that name."""
+        """Loads a job file of the study. `${NAME}` in it is replaced by the variable of that name."""
         return jobs.load(path, environment=variables)
 
     def simulate(self, specifications: "Mapping[str, Specification]") -> "dict[str, Result]":
-        """Runs all and gives their results under the same labels, in the same order.
+        """Runs all specifications and returns their results with the same labels, in the same order.
 
-        Raises RunFailed when a drive turned read-only on the way: its figures would be those of a part of the run. A
-        study for which that is the point uses `simulate_to_the_end`.
+        Raises RunFailed if a result has a failure, such as a drive that became read-only, because its figures would
+        cover only a part of the run. Studies of worn-out drives use `simulate_to_the_end`.
         """
         results = self.simulate_to_the_end(specifications)
         for label, result in results.items():
@@ -52,7 +53,7 @@ class Context:
         return results
 
     def simulate_to_the_end(self, specifications: "Mapping[str, Specification]") -> "dict[str, Result]":
-        """The same, and a drive that wore out is a result too, with `failure` set."""
+        """As `simulate`, but returns the results of drives that wore out, with `failure` set."""
         repeated = self.specifications.keys() & specifications.keys()
         if repeated:
             raise ValueError(f"labels of runs must differ: {sorted(repeated)}")

@@ -1,4 +1,4 @@
-"""What a study is and what it gives: plain values. How they are printed, written and drawn is in other files."""
+"""Data classes for a study and its result. Printing, writing and drawing them is in other files."""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Range:
-    """A published figure that is a range: "80 to 100 %", or with `high=None` "over 80 %"."""
+    """A published figure that is a range: "80 to 100 %", or "over 80 %" with `high=None`."""
 
     low: float
     high: float | None = None
 
 
 Printed = Literal["figure", "text", "ours"]
-"""How a source gives a figure: as a number in a table or picture, as a number in its text, or in words or a picture
-without a number, so that the number next to them is our reading."""
+"""How a source gives a figure: as a number in a table or picture ("figure"), as a number in its text ("text"), or in
+words or a picture without a number ("ours": the number is our reading)."""
 
 
 class BoundsJson(TypedDict):
@@ -56,60 +56,60 @@ class RowJson(TypedDict):
 
 
 class Verdict(StrEnum):
-    """What a row with a published figure counts as. Every such row counts as one of these."""
+    """The verdict on a row with a published figure. Each of these rows has one."""
 
     MET = "met"
     MISSED = "missed"
     INPUT = "input"
-    """Arithmetic on what was given: no model could have missed it."""
+    """The figure follows by arithmetic from the inputs, so that no model can miss it."""
     SATURATED = "saturated"
-    """As many parameters as published points: the agreement says nothing about the model."""
+    """There are as many parameters as published points, so that agreement is no evidence for the model."""
     NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was chosen with the published figures in view, and how many of them it was chosen by."""
+    """Parameters chosen with the published figures in view, and the number of figures they were fitted to."""
 
     parameters: tuple[str, ...]
-    """Numbers and choices alike, each by its name: a choice counts where the figure depends on it."""
+    """Names of numbers and of choices. A choice counts if the figure depends on it."""
     points: int
 
     @property
     def is_saturated(self) -> bool:
-        """Whether no degree of freedom is left."""
+        """Whether there are at least as many parameters as points, so that no degree of freedom is left."""
         return len(self.parameters) >= self.points
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure, published and simulated. `in_points`: the deviation is a difference in `unit`, not a share."""
+    """One figure, published and simulated. With `in_points` the deviation is a difference in `unit`, not a share."""
 
     what: str
     published: float | Range | None
-    """None: nothing was published; the row is there for what it explains."""
+    """None if nothing was published; the row then only explains other rows."""
     simulated: float | None
-    """None: not measured; `note` says why."""
+    """None if not measured; `note` gives the reason."""
     unit: str
     tolerance: float | None = None
-    """How near the figure has to come: 0.05 for 5 %, or a number of points. Set in the study's `figures.csv`, by one
-    rule for all of its rows, before anything is fitted."""
+    """The allowed deviation: 0.05 for 5 %, or a number of points. Set in the study's `figures.csv` by one rule for all
+    of its rows, before anything is fitted."""
     in_points: bool = False
     printed: Printed = "figure"
     is_input: bool = False
-    """Whether the figure follows from what was given by arithmetic alone."""
+    """Whether the figure follows from the inputs by arithmetic alone."""
     fitted: Fitted | None = None
-    """What of the drive file or the workload was fitted to published points and moves this figure; None: predicted."""
+    """Parameters fitted to published points that affect this figure; None for a prediction."""
     is_left_out: bool = False
-    """Whether this figure is none of the points that `fitted` was fitted to: a prediction."""
+    """Whether `fitted` was fitted without this figure, which makes it a prediction."""
     unfitted: float | None = None
-    """What the same drive gives with the fitted keys taken back and nothing else changed; None where nothing was."""
+    """The figure of the same drive with only the fitted keys reset; None if nothing was fitted."""
     is_unexplained: bool = False
-    """Whether the figure comes of something that the model does not have; then it is missed, however near it is."""
+    """Whether the cause of the figure is missing in the model; the figure then counts as missed at any deviation."""
     spread: tuple[float, float] | None = None
-    """Least and greatest over the seeds, where several were run."""
+    """Minimum and maximum over the seeds, if several were run."""
     group: str = ""
-    """The heading under which the row stands; rows of a group follow each other."""
+    """The heading of the row's group; rows of a group are consecutive."""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -118,11 +118,14 @@ class Row:
 
     @property
     def deviation(self) -> float | None:
-        """Of the simulated figure from the published one; from the nearer end of a range, 0 inside it."""
+        """The deviation of the simulated figure from the published one, or from the nearer end of a range; 0 within it.
+
+        None if either is missing, or for a share of a published 0.
+        """
         return self.deviation_of(self.simulated)
 
     def deviation_of(self, value: float | None) -> float | None:
-        """The same for another value, such as `unfitted`."""
+        """The deviation of another value, such as `unfitted`."""
         if self.published is None or value is None:
             return None
         nearest = self.published
@@ -135,15 +138,15 @@ class Row:
 
     @property
     def is_within_tolerance(self) -> bool | None:
-        """None without a published figure, a simulated one or a tolerance."""
+        """None if the published figure, the simulated one or the tolerance is missing."""
         if self.tolerance is None or self.deviation is None:
             return None
-        # A deviation of exactly the tolerance is within it, whatever the last bit of a division is.
+        # The margin makes a deviation equal to the tolerance count as within it, despite rounding.
         return abs(self.deviation) <= self.tolerance * (1 + 1e-9) + 1e-12
 
     @property
     def verdict(self) -> Verdict | None:
-        """None where nothing was published. A figure outside its tolerance is missed, however it came about."""
+        """None if nothing was published. A figure outside its tolerance is missed, even if it was fitted."""
         if self.published is None:
             return None
         if self.simulated is None:
@@ -157,7 +160,7 @@ class Row:
         return Verdict.MET
 
     def to_dict(self) -> RowJson:
-        """As `result.json` has it. A range is {"min", "max"}; `deviation` is a share, or in the unit with points."""
+        """The row for `result.json`. A range is {"min", "max"}; `deviation` is a share, or in `unit` if `in_points`."""
         published = self.published
         figure: float | BoundsJson | None
         match published:
@@ -189,7 +192,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the source leaves open, what the study takes instead, and why."""
+    """A detail that the source leaves open: what the study assumes, and why."""
 
     what: str
     why: str
@@ -197,7 +200,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Table:
-    """A further table of a study's page: cells are text, or numbers that are shown with three significant digits."""
+    """An additional table of a study's page. Cells are text, or numbers shown with three significant digits."""
 
     heading: str
     columns: Sequence[str]
@@ -207,42 +210,42 @@ class Table:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What a study found."""
+    """The result of a study."""
 
     finding: str
-    """The answer in one or two sentences; it opens the page."""
+    """The answer in one or two sentences, shown at the top of the page."""
     rows: Sequence[Row]
     figures: "Sequence[Figure]" = ()
     series: "Mapping[str, polars.DataFrame]" = field(default_factory=dict)
-    """Frames by name, each written as `data/series-NAME.parquet`; a column's name carries its unit."""
+    """Frames by name, each written as `data/series-NAME.parquet`; column names include the unit."""
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
-    """What a reader should know in addition to the assumptions, a sentence each."""
+    """Further information for the reader, one sentence each."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A published experiment and how it is repeated."""
+    """A published experiment and the function that repeats it."""
 
     name: str
-    """As in `ssdlab study NAME`; its folder is the same with underscores."""
+    """The name in `ssdlab study NAME`; the folder has underscores instead of hyphens."""
     title: str
-    """What it asks, in a line."""
+    """The question of the study, in one line."""
     source: str
     assumptions: Sequence[Assumption]
     jobs: Sequence[str]
-    """The job files of its folder, in the order in which one drive meets them: the steps, for any target."""
+    """The job files of its folder, in the order in which they run on a drive."""
     run: "Callable[[Context], StudyResult]"
 
 
 def published(path: Path) -> list[dict[str, str]]:
-    """The rows of a study's `figures.csv`: comma-separated, a header, comments behind `#` at the start of a line."""
+    """The rows of a study's `figures.csv`: comma-separated with a header; lines that start with `#` are comments."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader(line for line in lines if line.strip() and not line.startswith("#")))
 
 
 def joined(parts: Sequence[StudyResult]) -> StudyResult:
-    """The result of a study that has several parts, in their order."""
+    """Joins the results of a study's parts, in order."""
     return StudyResult(
         finding=" ".join(part.finding for part in parts),
         rows=[row for part in parts for row in part.rows],

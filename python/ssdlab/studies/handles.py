@@ -1,5 +1,5 @@
-"""What the studies of placement handles share: the curve over one quantity, with handles and without, and what was
-published of it."""
+"""Code that the studies of placement handles share: a figure of write amplification with and without handles, with the
+published points."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ Points = Sequence[tuple[float, float]]
 def waf_figure(
     name: str, curves: Mapping[str, Points], published: Mapping[str, Points], *, title: str, caption: str, x_title: str
 ) -> "Figure":
-    """Write amplification over `x_title`: simulated curves as lines, published points as marks, each by its label."""
+    """A figure of write amplification over `x_title`, with simulated curves as lines and published points as marks."""
     from ssdlab.report.charts.published import Line, Marks, published_lines
 
     return published_lines(
@@ -30,7 +30,7 @@ def waf_figure(
 
 
 def reclaim_unit_bytes(drive: str) -> int:
-    """A superblock of a drive of the catalogue: one block of each plane."""
+    """The size in bytes of a superblock of a catalogue drive: one block of each plane."""
     nand = load(drive).nand
     planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
     return nand.pages_per_block * nand.page_bytes * planes

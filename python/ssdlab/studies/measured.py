@@ -1,4 +1,4 @@
-"""What a study adds to the files of its steps on a real drive: the published figures next to those measured."""
+"""Output that a study adds to the files of its steps on a real drive: published next to measured figures."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
@@ -22,7 +22,7 @@ class _RowJson(TypedDict):
 
 
 def extra(study: Study, rows: Sequence[Row]) -> Extra:
-    """For `result.json` the rows as data, for the page their table and a picture."""
+    """The rows as data for `result.json`, and their table, pictures and notes for the page."""
     from ssdlab.report import parts
     from ssdlab.report.page import Section
     from ssdlab.studies.page import notes_html, rows_html
@@ -49,14 +49,14 @@ def _plain(row: Row) -> _RowJson:
 
 
 def _pictures(rows: Sequence[Row]) -> "list[Figure]":
-    """One picture a unit, of the rows that were measured."""
+    """One picture per unit, of the measured rows."""
     from ssdlab.report.charts.published import Bar, published_bars
 
     drawn = []
     for number, unit in enumerate(dict.fromkeys(row.unit for row in rows)):
         shown = [row for row in rows if row.unit == unit]
         bars = [Bar(row.what, "measured", row.simulated, _marks(row)) for row in shown if row.simulated is not None]
-        # Below zero there is no bar; such a figure stands in the table.
+        # Bars cannot show negative values; these are only in the table.
         if bars and min(bar.value for bar in bars) >= 0 and max(bar.value for bar in bars) > 0:
             drawn.append(
                 published_bars(
@@ -73,7 +73,7 @@ def _pictures(rows: Sequence[Row]) -> "list[Figure]":
 
 
 def finding(rows: Sequence[Row]) -> str | None:
-    """How this drive compares with those of the publication; None where nothing was measured."""
+    """A sentence that compares this drive with the published ones; None if nothing was measured."""
     measured = [row for row in rows if row.simulated is not None]
     ranges = [row for row in measured if isinstance(row.published, Range) and row.deviation is not None]
     if ranges:

@@ -1,4 +1,4 @@
-"""The files of a study, all or none: report.html, its pictures as SVG and PNG, result.json, series in data/."""
+"""Writes the files of a study, all or none: report.html, pictures as SVG and PNG, result.json, series in data/."""
 
 import json
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class AssumptionJson(TypedDict):
 
 
 class StudyJson(TypedDict):
-    """`result.json` of a study."""
+    """The content of a study's `result.json`."""
 
     study: str
     title: str
@@ -62,7 +62,8 @@ def write(study: Study, result: StudyResult, context: Context, directory: Path, 
 
 
 def write_all(results: Sequence[tuple[Study, StudyResult, Context]], directory: Path, command_line: str) -> list[str]:
-    """The page of all studies and their rows in one file; each study's own files are in the folder of its name."""
+    """Writes the page of all studies, and their rows in one `result.json`. Each study's own files are in the folder of
+    its name, written by `write`."""
     specifications: list[Specification] = [
         each for _, _, context in results for each in context.specifications.values()
     ]
@@ -75,7 +76,7 @@ def write_all(results: Sequence[tuple[Study, StudyResult, Context]], directory: 
 
 
 def study_dict(study: Study, result: StudyResult, context: Context) -> StudyJson:
-    """The JSON object of a study: rows as data, what was assumed, and the specification of every run."""
+    """The JSON object of a study: rows, tables, assumptions, and the specification of every run."""
     return {
         "study": study.name,
         "title": study.title,

@@ -1,4 +1,4 @@
-"""A run's speed over time as the full drive would show it: what several studies draw."""
+"""A run's speed over time, converted to the full drive, for the pictures of several studies."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def last_stage(result: Result) -> "polars.DataFrame":
     """The series of the run's last stage, with `seconds`, full-drive time from its start to the end of each interval.
 
-    A drive that was made smaller does in a part of the time what the full one does: its seconds are divided by the
-    scale. Rates need no such thing.
+    Times of a scaled drive are divided by the scale; rates are those of the full drive already. Raises ValueError for a
+    run without a clock.
     """
     import polars as pl
 
@@ -23,7 +23,7 @@ def last_stage(result: Result) -> "polars.DataFrame":
     stage = frame["stage"][-1]
     rows = frame.filter(pl.col("stage") == stage)
     start = rows["simulated_seconds"][0] - rows["interval_seconds"][0]
-    # The interval in which one stage ends and the next begins holds requests of both; the last one may be a sliver.
+    # The first interval after a change of stage has requests of both stages, and the last one can be short.
     rows = rows.slice(1 if stage > 0 else 0)
     rows = rows.filter(pl.col("interval_seconds") > 0.5 * pl.col("interval_seconds").max())
     scale = float(Fraction(result.specification.scale))
@@ -33,7 +33,7 @@ def last_stage(result: Result) -> "polars.DataFrame":
 
 
 def rate(rows: "polars.DataFrame", direction: str, start_seconds: float, end_seconds: float) -> float:
-    """Requests a second over the intervals that lie between two times."""
+    """Requests per second over the intervals between two times."""
     import polars as pl
 
     inside = rows.filter(
@@ -45,7 +45,7 @@ def rate(rows: "polars.DataFrame", direction: str, start_seconds: float, end_sec
 
 
 def settled_after(rows: "polars.DataFrame", direction: str, settled_iops: float, tolerance: float) -> float:
-    """The time in seconds after which every interval's rate stays within `tolerance` of `settled_iops`."""
+    """The time in seconds after which the rate of every interval is within `tolerance` (a share) of `settled_iops`."""
     import polars as pl
 
     apart = rows.filter((pl.col(f"{direction}_iops") / settled_iops - 1).abs() > tolerance)

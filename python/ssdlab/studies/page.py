@@ -1,4 +1,4 @@
-"""The page of a study, and the one of all studies: finding, rows, pictures, assumptions."""
+"""The pages of one study and of all studies: finding, rows, pictures, assumptions."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,13 +14,13 @@ from ssdlab.studies.contract import Row, Study, StudyResult, Table
 
 PAGE_NAME = "report.html"
 NAMED_MAX = 3
-"""Fitted parameters that a row names."""
+"""The maximum number of fitted parameters that a row lists by name."""
 
 
 def study_page(
     study: Study, result: StudyResult, specifications: Mapping[str, Specification], command_line: str
 ) -> page.Page:
-    """One study: its pictures first, since they are what people look at."""
+    """The page of one study, with the pictures first, because readers look at these first."""
     after = [page.Section("Published and simulated", rows_html(result.rows))]
     after += [_table_section(table) for table in result.tables]
     after.append(page.Section("What is assumed", parts.definitions([(a.what, a.why) for a in study.assumptions])))
@@ -41,7 +41,7 @@ def study_page(
 
 
 def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str], command_line: str) -> page.Page:
-    """All studies on one page: findings, rows and pictures; a study's own page has the rest."""
+    """The page of all studies: findings, rows and pictures, with links to the studies' own pages."""
     before = []
     for study, result in results:
         heading, rest = wording.headline(result.finding)
@@ -49,7 +49,7 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
         link = parts.link(f"{study.name}/{PAGE_NAME}", "Its own page")
         before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link))
     figures = [
-        # Names are file names and the pictures' identities on the page, so they carry their study's.
+        # Names are file names and identifiers on the page, so the study's name makes them unique.
         replace(figure, name=f"{study.name}-{figure.name}")
         for study, result in results
         for figure in result.figures
@@ -67,7 +67,7 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
 
 
 def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
-    """Notes, and those of the rows, of which one note may hold for several; empty without any."""
+    """Notes, and the notes of the rows, each once with the rows it applies to. Empty if there are none."""
     by_note: dict[str, list[str]] = {}
     for row in rows:
         if row.note:
@@ -77,7 +77,7 @@ def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
 
 
 def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
-    """The rows as a table that scrolls sideways where the screen is narrow; `had` is how the figures came about."""
+    """The rows as a table that scrolls horizontally on a narrow screen. `had` is "simulated" or "measured"."""
     fitted = any(row.fitted or row.unfitted is not None for row in rows)
     units = any(row.unit for row in rows)
     headings = ["published", had, *(["unit"] if units else []), "deviation", "tolerance", "verdict"]
@@ -104,7 +104,7 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
 
 
 def _explained(rows: Sequence[Row]) -> str:
-    """What the verdicts and the asterisk mean, as far as they occur."""
+    """An explanation of the verdicts, and of the asterisk if it occurs."""
     said = [f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters as points."]
     if any(row.printed == "ours" for row in rows):
         said.append(f"{wording.OURS}.")
@@ -112,17 +112,17 @@ def _explained(rows: Sequence[Row]) -> str:
 
 
 def _fitted(row: Row) -> str:
-    """The parameters by name, and the number of points that they were fitted to."""
+    """The names or the number of the fitted parameters, and the number of points."""
     if row.fitted is None:
         return wording.MISSING
     parameters = row.fitted.parameters
-    # Longer lists take the width of all that is to be read.
+    # A longer list would make the column too wide.
     named = ", ".join(parameters) if len(parameters) <= NAMED_MAX else f"{len(parameters)} parameters"
     return f"{named}, to {row.fitted.points} points"
 
 
 def scale_notice(specifications: Iterable[Specification]) -> list[str]:
-    """What a reader must know where drives were made smaller."""
+    """A notice about the scale of the simulated drives; empty if none is scaled."""
     scales = sorted({each.scale for each in specifications} - {"1"})
     if not scales:
         return []

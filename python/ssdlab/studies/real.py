@@ -1,7 +1,7 @@
-"""A study's experiment on a real drive or file: its steps as a protocol, scaled to the place.
+"""A study's experiment on a real drive or file: its steps as a protocol, scaled to the size of the place.
 
-Absolute speeds of another drive say nothing, so the published figures are compared with ratios: after over
-before, full over empty. A study's `real.py` has one object `REAL`.
+Absolute speeds of another drive are not comparable, so the published figures are compared with ratios, such as after
+over before or full over empty. A study's `real.py` has one object `REAL`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,15 +23,15 @@ from ssdlab.workloads.jobs.values import Amount
 
 @dataclass(frozen=True)
 class Real:
-    """The steps, and what is made of their figures."""
+    """The steps, and the function that computes rows from their figures."""
 
     protocol: Protocol
     rows: Callable[[Sequence[Figures]], Sequence[Row]]
-    """`simulated` of a row is what was measured; None with a note where it could not be."""
+    """`simulated` of a row is the measured value; None, with a note, if it could not be measured."""
 
 
 def real(study: Study) -> Real:
-    """How the study is carried out on a real drive. InputError for a study that has no steps for one."""
+    """The steps of the study on a real drive. Raises InputError if the study has none."""
     module = f"ssdlab.studies.{study.name.replace('-', '_')}.real"
     if find_spec(module) is None:
         raise InputError(
@@ -42,7 +42,7 @@ def real(study: Study) -> Real:
 
 
 def steps(path: Path, scale: Fraction, variables: Mapping[str, str] | None = None) -> list[Step]:
-    """The jobs of a study's job file as steps; its absolute sizes and counts are scaled, in blocks of 4 KiB."""
+    """The jobs of a study's job file as steps. Absolute sizes, in multiples of 4 KiB, and counts are scaled."""
     job_file: JobFile = jobs.load(path, environment=variables or {})
     found = []
     for section in job_file.sections:
@@ -63,7 +63,7 @@ def steps(path: Path, scale: Fraction, variables: Mapping[str, str] | None = Non
 
 
 def step(figures: Sequence[Figures], name: str, point: str | None = None) -> Figures:
-    """The figures of the step so called."""
+    """The figures of the step of this name. Raises InputError if there are none."""
     for each in figures:
         if each.step == name and (point is None or each.point == point):
             return each
@@ -71,5 +71,5 @@ def step(figures: Sequence[Figures], name: str, point: str | None = None) -> Fig
 
 
 def ratio(one: float | None, other: float | None) -> float | None:
-    """None where either was not measured."""
+    """The ratio, or None if either was not measured or `other` is 0."""
     return one / other if one is not None and other else None

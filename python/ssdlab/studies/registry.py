@@ -1,4 +1,4 @@
-"""The list of studies, in the order in which `ssdlab study` shows them. A new study is its folder and its line here."""
+"""The list of studies, in the order in which `ssdlab study` lists them. A new study needs a folder and a line here."""
 
 from pathlib import Path
 
@@ -20,16 +20,16 @@ NAMES = (
 
 
 def study(name: str) -> Study:
-    """The study of that name. Raises InputError with the names there are."""
+    """The study of that name. Raises InputError, with the known names, if there is none."""
     found: Study = by_name("study", name, NAMES, "ssdlab.studies.{}.study")
     return found
 
 
 def studies() -> list[Study]:
-    """All of them."""
+    """All studies, in order."""
     return [study(name) for name in NAMES]
 
 
 def folder(study: Study) -> Path:
-    """Where the study's job files, figures and page are."""
+    """The folder of the study's job files, figures and page."""
     return Path(__file__).parent / study.name.replace("-", "_")

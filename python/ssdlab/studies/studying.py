@@ -1,4 +1,4 @@
-"""`ssdlab.study`: a published experiment repeated, and its rows."""
+"""`ssdlab.study`: repeats a published experiment and returns its rows."""
 
 import shlex
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from ssdlab.studies.contract import Range, Row, Study, StudyResult
 
 @dataclass(frozen=True, repr=False)
 class Studied(Shown):
-    """A study that was run: its rows, published and simulated, and its pictures."""
+    """A finished study: its rows, published and simulated, and its pictures."""
 
     study: Study
     result: StudyResult
@@ -32,8 +32,11 @@ class Studied(Shown):
         return self.result.finding
 
     def frame(self) -> pl.DataFrame:
-        """One row a figure: group, what, unit, published_min and published_max (the same for a single number; null: no
-        upper end, or nothing published), simulated, deviation (a share, or in `unit` where `in_points`), verdict."""
+        """A frame with one row per figure.
+
+        Columns: group, what, unit, published_min and published_max (equal for a single number; null for no upper end,
+        or if nothing was published), simulated, deviation (a share, or in `unit` for rows with `in_points`), verdict.
+        """
         return pl.DataFrame([_row(row) for row in self.result.rows], schema=_SCHEMA)
 
     def figures(self) -> Sequence[Figure]:
@@ -41,7 +44,7 @@ class Studied(Shown):
         return self.result.figures
 
     def write(self, directory: str | Path) -> list[str]:
-        """Writes report.html, its pictures, result.json and the series as Parquet, all or none. Gives their names."""
+        """Writes report.html, pictures, result.json and the series as Parquet, all or none. Returns their names."""
         line = command_line(self.study.name, full=self.context.full, seed=self.context.seed)
         return output.write(self.study, self.result, self.context, Path(directory), line)
 
@@ -56,9 +59,9 @@ def study(
 ) -> Studied:
     """Repeats a published experiment on simulated drives, as `ssdlab study NAME`.
 
-    `full`: at full capacity, where the study is scaled otherwise. `workers`: processes side by side, by default as many
-    as processors and memory allow. Raises InputError for an unknown name, with those that there are; RunFailed when a
-    run broke.
+    `full` simulates the full capacity for studies that are scaled by default. `workers` is the number of processes, by
+    default as many as processors and memory allow. Raises InputError, with the known names, for an unknown name;
+    RunFailed if a run failed.
 
         ssdlab.study("pny-over-provisioning").frame().select("what", "published_min", "simulated", "verdict")
     """
@@ -68,7 +71,7 @@ def study(
 
 
 def command_line(what: str, *, full: bool, seed: int) -> str:
-    """What runs it again; `what` is the name of a study, or --all."""
+    """The command line that repeats a study. `what` is its name, or --all."""
     return shlex.join(["ssdlab", "study", what, *(["--full"] if full else []), "--seed", str(seed)])
 
 

@@ -20,7 +20,7 @@ _FITTED_COLUMNS = ("fitted", "unfitted")
 
 
 def print_rows(rows: Sequence[Row], console: "Console") -> None:
-    """Prints the rows, a table a group under its heading, and what the columns mean."""
+    """Prints the rows, one table per group under its heading, and a legend of the columns."""
     for index, (group, members) in enumerate(groupby(rows, key=lambda row: row.group)):
         if index:
             console.print()

@@ -1,4 +1,4 @@
-"""How the figures of a study's rows are said, in the terminal and on a page."""
+"""Texts for the figures of a study's rows, in the terminal and on a page."""
 
 import re
 from collections import Counter
@@ -13,14 +13,14 @@ _MARKS = {Verdict.MISSED: " !", Verdict.INPUT: " =", Verdict.SATURATED: " ~"}
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, whole above that: 933.6 -> "934", 0.0561 -> "0.0561"."""
+    """The number with three significant digits, or four from 1000 on: 933.6 -> "934"; a dash for None."""
     if value is None:
         return MISSING
     return wording.significant(value, 3 if abs(value) < 1000 else 4)
 
 
 def published(row: Row) -> str:
-    """As it was printed, as far as digits go; an asterisk where the number is our reading of words or a picture."""
+    """The published figure with its printed digits; with an asterisk if it is our reading of words or a picture."""
     figure = row.published
     if figure is None:
         return MISSING
@@ -36,7 +36,7 @@ def simulated(row: Row) -> str:
 
 
 def as_precise(row: Row, value: float | None) -> str:
-    """A number next to the published one, with at least as many decimals: 1.0159 next to 1.01587 -> "1.01590"."""
+    """The number with at least as many decimals as the published figure: 1.0159 next to 1.01587 -> "1.01590"."""
     said = number(value)
     decimals = max((_decimals(figure) for figure in re.findall(r"[\d.,]+", published(row))), default=0)
     return said if value is None or _decimals(said) >= decimals else f"{value:,.{decimals}f}"
@@ -47,7 +47,7 @@ def _decimals(said: str) -> int:
 
 
 def headline(finding: str) -> tuple[str, str]:
-    """What came out, as a title, and the rest of the finding: its first sentence, or the first clause of a long one."""
+    """Splits a finding into a title (its first sentence, or the first clause of a long one) and the rest."""
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", finding, maxsplit=1)
     rest = "".join(others)
     if len(first) > HEADLINE_CHARACTERS_MAX and (clause := re.search(r"[:;] ", first)):
@@ -57,7 +57,7 @@ def headline(finding: str) -> tuple[str, str]:
 
 
 def deviation(row: Row) -> str:
-    """ "+2.3 %", "-0.4 pt", and a mark where the row does not simply meet its figure: see `MARKS`."""
+    """The deviation, such as "+2.3 %" or "-0.4 pt", with a mark (`MARKS`) for the verdict, or "?" if unexplained."""
     mark = _MARKS.get(row.verdict, "") if row.verdict else ""
     return _deviation(row, row.deviation) + (" ?" if row.is_unexplained else mark)
 
@@ -70,26 +70,26 @@ OURS = "* our reading of words or of a picture"
 
 
 def verdict_of(row: Row) -> str:
-    """As in `Verdict`, and whether a missed figure is explained; a dash where nothing was published."""
+    """The verdict, with "not explained" if its cause is missing in the model; a dash if nothing was published."""
     if row.is_unexplained and row.verdict:
         return f"{row.verdict}, not explained"
     return row.verdict or MISSING
 
 
 def fitted(row: Row) -> str:
-    """ "1/3": one parameter, fitted to three points; a dash where nothing was fitted."""
+    """The numbers of parameters and points, such as "1/3"; a dash if nothing was fitted."""
     return f"{len(row.fitted.parameters)}/{row.fitted.points}" if row.fitted else MISSING
 
 
 def tolerance(row: Row) -> str:
-    """ "5 %", "0.5 pt", or a dash where nothing is demanded."""
+    """The tolerance, such as "5 %" or "0.5 pt"; a dash if there is none."""
     if row.tolerance is None:
         return MISSING
     return f"{row.tolerance:g} pt" if row.in_points else f"{row.tolerance * 100:g} %"
 
 
 def unfitted(row: Row) -> str:
-    """What the model says with nothing fitted, and its deviation."""
+    """The figure with nothing fitted, and its deviation; a dash if nothing was fitted."""
     if row.unfitted is None:
         return MISSING
     apart = row.deviation_of(row.unfitted)
@@ -99,12 +99,12 @@ def unfitted(row: Row) -> str:
 def _deviation(row: Row, value: float | None) -> str:
     if value is None:
         return MISSING
-    # The "z" keeps what rounds to nothing from being called "-0".
+    # "z" prevents "-0" for small negative numbers.
     return f"{value:+z.2f} pt" if row.in_points else f"{value * 100:+z.1f} %"
 
 
 def overall(rows: Sequence[Row]) -> str:
-    """The same as a title: "36 of 59 published figures are met"."""
+    """The verdict on all rows as a title: "36 of 59 published figures are met"."""
     verdicts = [row.verdict for row in rows if row.verdict is not None]
     if not verdicts:
         return "No row has a published figure"
@@ -112,7 +112,7 @@ def overall(rows: Sequence[Row]) -> str:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """How many of the published figures are met, missed, input and saturated: every one of them counts."""
+    """The number of published figures with each verdict."""
     counts = Counter(row.verdict for row in rows if row.verdict is not None)
     if not counts:
         return "no row has a published figure"

@@ -1,5 +1,5 @@
-"""Many runs over a space of drives, spare areas, policies, workloads and seeds; every result kept under its hash.
+"""Many runs over a space of drives, spare areas, policies, workloads and seeds; each result is stored by its hash.
 
-`file` reads the sweep file, `points` lays out its space, `plan` turns points into specifications, `dataset` keeps
-results, `execution` runs what is missing, here or on a cluster (`cluster`), `pictures` draws.
+`file` reads the sweep file, `points` makes the points of its space, `plan` turns points into specifications, `dataset`
+stores results, `execution` executes missing runs, locally or on a cluster (`cluster`), `pictures` draws.
 """

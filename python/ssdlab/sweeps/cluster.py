@@ -1,8 +1,8 @@
-"""The runs of a sweep on a Dask cluster. The specification travels, with all of drive and job in it; the worker runs it
-and keeps the result itself, so that the scheduler carries keys and no results.
+"""Executes the runs of a sweep on a Dask cluster.
 
-Dask sends a task again when its worker dies. A result is kept whole or not at all, and the same task writes the same
-bytes, so that nothing is lost and nothing is there twice.
+Each task contains complete specifications. The worker executes them and stores the results itself, so that the
+scheduler transfers keys but no results. Dask repeats a task if its worker dies. Results are stored completely or not at
+all, and the same task writes the same bytes, so that no result is lost or duplicated.
 """
 
 import time
@@ -19,20 +19,21 @@ from ssdlab.sweeps.plan import Planned
 from ssdlab.sweeps.rows import parquet, row
 from ssdlab.targets import simulated
 
-# A task should take a few seconds: shorter ones make the scheduler's work felt, longer ones are lost with a worker.
+# A task should take a few seconds: for shorter ones the scheduler's overhead is noticeable, longer ones are lost with a
+# worker.
 _TASK_SECONDS = 3.0
-# What client and scheduler need for a task, measured on two busy cores (docs/sweeps.md): with very many threads tasks
-# are so much longer that these keep up.
+# The time of client and scheduler for a task, measured on two busy cores (docs/sweeps.md). With very many threads,
+# tasks become longer, so that client and scheduler can keep up.
 _DISPATCH_SECONDS = 0.02
 _RUNS_IN_TASK_MAX = 256
-# Tasks waiting for each thread: enough that no thread waits, few enough that the tasks' size can still be learnt.
+# Tasks waiting for each thread: enough that no thread is idle, few enough that the size of later tasks can be adjusted.
 _TASKS_A_THREAD = 3
 _CONNECT_SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a worker says of a task."""
+    """A worker's report on a task."""
 
     keys: Sequence[str]
     seconds: float
@@ -43,8 +44,8 @@ class Finished:
 def on_cluster(address: str) -> Executor:
     """An executor on the Dask scheduler at `address`, such as tcp://scheduler:8786.
 
-    Raises InputError when Dask is not installed, no scheduler answers, a worker has another version of ssdlab, or a
-    worker does not see the place of the results.
+    Raises InputError if no scheduler answers, if it has no workers, or if a worker has no ssdlab, another version of
+    it, or no access to the place of the results.
     """
 
     def execute(planned: Sequence[Planned], dataset: Dataset) -> Iterator[str]:
@@ -64,7 +65,7 @@ def on_cluster(address: str) -> Executor:
 
 
 def _check_workers(client: Any, address: str, dataset: Dataset) -> None:
-    """All workers must be of one mind on the version, and see the data set at the same place."""
+    """Raises InputError unless all workers have this version of ssdlab and see the data set at the same place."""
     here = native().version()
     marker = f"marker-{uuid.uuid4().hex}"
     dataset.write(marker, b"")
@@ -87,7 +88,7 @@ def _check_workers(client: Any, address: str, dataset: Dataset) -> None:
 
 
 def _introduce(place: str, marker: str) -> tuple[str | None, bool]:
-    """Runs on a worker: its version, and whether it sees what the client wrote."""
+    """Runs on a worker. Returns its version, or None without ssdlab, and whether it sees the client's file."""
     try:
         from ssdlab.engine import native
 
@@ -97,7 +98,7 @@ def _introduce(place: str, marker: str) -> tuple[str | None, bool]:
 
 
 def _spread(client: Any, planned: Sequence[Planned], place: str) -> Iterator[str]:
-    """Keeps so many tasks at the scheduler that no thread waits, and makes tasks as large as they should be."""
+    """Keeps enough tasks at the scheduler that no thread is idle, and adjusts their size. Yields finished keys."""
     import distributed
 
     threads = max(1, sum(client.nthreads().values()))
@@ -110,14 +111,14 @@ def _spread(client: Any, planned: Sequence[Planned], place: str) -> Iterator[str
         while left or waiting:
             while left and waiting < threads * _TASKS_A_THREAD:
                 batch = [left.pop() for _ in range(min(runs_in_task, len(left)))]
-                # A pure task would be taken for one that ran before; these are to run, no matter who else asked.
+                # Dask would not repeat a pure task that it has run before; these must run in any case.
                 futures.add(client.submit(_run_batch, batch, place, pure=False, retries=2))
                 waiting += 1
             finished: Finished = _result(next(futures))
             waiting -= 1
             if finished.failure is not None:
                 raise (InputError if finished.is_input else RunFailed)(finished.failure)
-            # Large enough for the time wanted, and never so large that a thread is left without a share.
+            # Large enough for the intended duration, but not so large that a thread gets no task.
             each_seconds = max(finished.seconds / max(len(finished.keys), 1), 1e-3)
             fair = max(1, len(left) // (threads * _TASKS_A_THREAD))
             runs_in_task = min(max(1, int(task_seconds / each_seconds)), _RUNS_IN_TASK_MAX, fair)
@@ -137,7 +138,7 @@ def _result(future: Any) -> Finished:
 
 
 def _run_batch(batch: Sequence[Planned], place: str) -> Finished:
-    """Runs on a worker: simulates, keeps, returns the keys. The engine releases the GIL, so threads share a process."""
+    """Runs on a worker: simulates, stores, returns the keys. The engine releases the GIL, so threads can be used."""
     dataset = Dataset(place)
     started = time.perf_counter()
     keys: list[str] = []

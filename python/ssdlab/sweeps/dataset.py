@@ -1,7 +1,7 @@
-"""Where the results of a sweep are kept: a Parquet file a run, named by its key, in one folder or bucket.
+"""The stored results of a sweep: one Parquet file for each run, named by its key, in one folder or bucket.
 
-A file is there whole or not at all, so that a sweep that was cut off goes on where it stopped, and several writers need
-no lock: two that write one key write the same bytes. Places are those of fsspec: a path, or `s3://bucket/...` where its
+A file is complete or does not exist, so that an interrupted sweep continues where it stopped. Several writers need no
+lock: two writers of the same key write the same bytes. Places are those of fsspec: a path, or `s3://bucket/...` if its
 driver is installed.
 """
 
@@ -22,7 +22,7 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 
 
 class Dataset:
-    """The results under `place`. Raises InputError where the place cannot be used."""
+    """The results under `place`. Raises InputError if fsspec cannot use the place."""
 
     def __init__(self, place: str) -> None:
         import fsspec
@@ -35,7 +35,7 @@ class Dataset:
         self._runs = f"{self._root}/runs"
 
     def make(self) -> None:
-        """Makes the folder; InputError when that cannot be."""
+        """Makes the folder and checks that it is writable. Raises InputError if not."""
         try:
             self._files.makedirs(self._runs, exist_ok=True)
             probe = f"{self._runs}/.probe-{uuid.uuid4().hex}"
@@ -45,7 +45,7 @@ class Dataset:
             raise InputError(f"--output {self.place}: cannot be written: {error}") from None
 
     def keys(self) -> set[str]:
-        """The keys of all results that are whole."""
+        """The keys of all complete results."""
         if not self._files.exists(self._runs):
             return set()
         names: Iterable[str] = (str(path).rsplit("/", 1)[-1] for path in self._files.ls(self._runs, detail=False))
@@ -53,11 +53,11 @@ class Dataset:
         return {stem for stem in stems if _KEY.fullmatch(stem)}
 
     def holds(self, name: str) -> bool:
-        """Whether something was written under `name`, a key or not."""
+        """Whether a file exists under `name`, which can be a key or not."""
         return bool(self._files.exists(f"{self._runs}/{name}{_SUFFIX}"))
 
     def write(self, key: str, content: bytes) -> None:
-        """Keeps a result: under another name first, then renamed, which is one step."""
+        """Stores a result: writes it under another name, then renames it, which is atomic. Raises RunFailed."""
         target = f"{self._runs}/{key}{_SUFFIX}"
         temporary = f"{self._runs}/.writing-{key}-{uuid.uuid4().hex}"
         try:
@@ -67,19 +67,19 @@ class Dataset:
             raise RunFailed(f"{self.place}: a result could not be written: {error}") from None
 
     def remove(self, key: str) -> None:
-        """Forgets a result."""
+        """Deletes a result."""
         self._files.rm_file(f"{self._runs}/{key}{_SUFFIX}")
 
     def tidy(self) -> None:
-        """Removes what writers that were killed left half-written."""
+        """Removes the incomplete files of writers that were killed."""
         for path in self._files.ls(self._runs, detail=False):
             if str(path).rsplit("/", 1)[-1].startswith(".writing-"):
                 self._files.rm_file(path)
 
     def frame(self, keys: Sequence[str] | None = None) -> "polars.DataFrame":
-        """The rows of the given keys in that order, or all sorted by key. What a row lacks is null.
+        """The rows of these keys in that order, or all sorted by key. Missing columns are null.
 
-        Raises InputError for a file that is not whole: none is, unless something else wrote it.
+        Raises InputError for a damaged file, which only another program can cause.
         """
         import polars as pl
 
@@ -97,10 +97,10 @@ class Dataset:
 
 
 def query(rows: "polars.DataFrame", every: "polars.DataFrame", sql: str) -> "polars.DataFrame":
-    """One SELECT (DuckDB's SQL) over the tables `runs`, the rows of the sweep as it is now, and `all_runs`, all that
-    were kept. It reads copies of these, and nothing else: no file, no network, no extension.
+    """Executes one SELECT (DuckDB's SQL) over the tables `runs` (rows of the sweep) and `all_runs` (all rows).
 
-    Raises InputError for anything but one SELECT, with DuckDB's own words where the question cannot be read.
+    It reads copies of these tables and has no access to files, network or extensions. Raises InputError for anything
+    but one SELECT, with DuckDB's message if the query is invalid.
     """
     import duckdb
     import polars as pl
@@ -126,7 +126,7 @@ def query(rows: "polars.DataFrame", every: "polars.DataFrame", sql: str) -> "pol
 
 
 def _copy(tables: "Mapping[str, polars.DataFrame]", database: Path) -> None:
-    """Makes a database of the tables."""
+    """Makes a database with these tables."""
     import duckdb
 
     connection = duckdb.connect(database)

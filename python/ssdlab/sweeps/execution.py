@@ -1,4 +1,4 @@
-"""Runs what a sweep lacks and keeps it. Where the runs go is the executor's business: this machine, or a cluster."""
+"""Executes the missing runs of a sweep and stores their results. An executor decides where: locally or on a cluster."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -10,31 +10,31 @@ from ssdlab.sweeps.plan import Planned
 from ssdlab.sweeps.rows import parquet, row
 
 Progress = Callable[[int, float], None]
-"""Called with how many runs are done and, of the running ones, the sum of the shares that are done."""
+"""Called with the number of finished runs, and the sum of the finished shares of the running ones."""
 
 Executor = Callable[[Sequence[Planned], Dataset], Iterator[str]]
-"""Runs all, keeps each result in the data set, and yields the key of each when it is kept."""
+"""Executes all runs, stores each result in the data set, and yields its key when it is stored."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The runs of a sweep and where their results are."""
+    """The runs of a sweep and the place of their results."""
 
     planned: Sequence[Planned]
     dataset: Dataset
 
     def missing(self) -> list[Planned]:
-        """What is not kept yet, in order; a point that comes twice is run once."""
+        """The runs without a stored result, in order; duplicate points are run once."""
         kept = self.dataset.keys()
         return list({each.key: each for each in self.planned if each.key not in kept}.values())
 
     def all_keys(self) -> list[str]:
-        """The keys of the sweep's runs in order, kept or not."""
+        """The keys of the sweep's runs in order, stored or not."""
         return list(dict.fromkeys(each.key for each in self.planned))
 
 
 def carry_out(sweep: Sweep, executor: Executor, on_done: Callable[[int], None] | None = None) -> int:
-    """Runs what is missing; returns how many that was. Ctrl-C and errors leave all that was done."""
+    """Executes the missing runs and returns their number. After Ctrl-C or an error, finished results remain stored."""
     missing = sweep.missing()
     done = 0
     for _ in executor(missing, sweep.dataset) if missing else ():
@@ -45,7 +45,7 @@ def carry_out(sweep: Sweep, executor: Executor, on_done: Callable[[int], None] |
 
 
 def on_this_machine(workers: int | None, on_progress: Progress | None = None) -> Executor:
-    """An executor with worker processes; without `workers` as many as processors and memory allow."""
+    """An executor with worker processes; by default as many as processors and memory allow."""
 
     def execute(planned: Sequence[Planned], dataset: Dataset) -> Iterator[str]:
         shares: dict[int, float] = {}

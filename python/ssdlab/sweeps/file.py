@@ -1,4 +1,4 @@
-"""The sweep file: which axes there are, how their space is sampled, how each run goes."""
+"""The sweep file: the axes, the sampling of their space, and the options of all runs."""
 
 import tomllib
 from pathlib import Path
@@ -17,7 +17,7 @@ class _Table(BaseModel):
 
 
 class Sample(_Table):
-    """How points are taken from the axes: all combinations, or so many of them."""
+    """How points are taken from the axes: all combinations, or `count` samples."""
 
     method: Literal["grid", "random", "latin-hypercube"] = "grid"
     count: Annotated[int, Field(ge=1, le=_RUNS_MAX)] | None = None
@@ -25,7 +25,7 @@ class Sample(_Table):
 
 
 class RunTable(_Table):
-    """What all runs have in common; the words of `ssdlab compare`."""
+    """The options of all runs, named as in `ssdlab compare`."""
 
     until: Literal["steady", "job"] = "steady"
     precondition: Literal["fill", "none"] = "fill"
@@ -34,7 +34,7 @@ class RunTable(_Table):
 
 
 class Range(_Table):
-    """An axis between two ends. `count` is for a grid; `spacing` also shapes random samples."""
+    """An axis between two ends. `count` is for a grid; `spacing` also applies to random samples."""
 
     start: float | int | str = Field(alias="from")
     end: float | int | str = Field(alias="to")
@@ -45,7 +45,7 @@ class Range(_Table):
 Scalar = str | int | float | bool
 Axis = list[Scalar] | Range
 _RANGE, _LIST = "<range>", "<list>"
-# Distinguished before they are checked, so that a fault in a range is not reported as a missing list.
+# Distinguished before validation, so that an error in a range is not reported as a missing list.
 _TaggedAxis = Annotated[
     Annotated[list[Scalar], Tag(_LIST)] | Annotated[Range, Tag(_RANGE)],
     Discriminator(lambda value: _RANGE if isinstance(value, dict | Range) else _LIST),
@@ -81,7 +81,7 @@ def load(path: Path) -> SweepFile:
 
 
 def _first(error: ValidationError, content: JsonObject) -> str:
-    """The first fault in one sentence: key, value, what is allowed."""
+    """The first error as one sentence: key, value, what is allowed."""
     fault = error.errors()[0]
     place = [str(part) for part in fault["loc"] if part not in (_RANGE, _LIST)]
     key = ".".join(place)
@@ -101,7 +101,7 @@ def _known(place: list[str]) -> list[str]:
 
 
 def _check(path: Path, sweep: SweepFile) -> None:
-    """What the keys mean together."""
+    """Checks keys that depend on each other. Raises InputError."""
     for required in ("drive", "job"):
         if not isinstance(sweep.axes.get(required), list):
             raise InputError(f'{path}: axes.{required} is missing; it must be a list of one or more, as in ["..."]')

@@ -1,7 +1,7 @@
 """The page of a sweep and its pictures.
 
-A picture is a figure against the axis that varies most like a number, a line for each value of another axis, a panel
-for each of a third; what else varies (seeds, mostly) is the band between least and most.
+A picture shows a figure against the numeric axis with the most values, with a line for each value of a second axis and
+a panel for each of a third. The band shows minimum and maximum over all other axes, mostly seeds.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _PANEL_HEIGHT_PX = 220
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column of the rows is drawn as what; None where nothing varies."""
+    """The columns of the rows that are drawn as horizontal axis, lines and panels; None if not used."""
 
     x: str
     colour: str | None
@@ -44,7 +44,7 @@ class Roles:
 
 
 def roles(rows: pl.DataFrame, axes: Sequence[str]) -> Roles | None:
-    """None where no axis varies. Over-provisioning comes first as the horizontal axis; seeds are never drawn."""
+    """The roles of the axes; None if no axis varies. `op` is preferred as horizontal axis; seeds are never drawn."""
     varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
     if not varying:
         return None
@@ -56,7 +56,7 @@ def roles(rows: pl.DataFrame, axes: Sequence[str]) -> Roles | None:
 
 
 def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
-    """One picture for each figure that was measured."""
+    """One picture for each measured figure; empty if no axis varies."""
     found = roles(rows, axes)
     if found is None:
         return []
@@ -69,7 +69,7 @@ def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
 
 
 def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, subtitle: str, line: str | None) -> None:
-    """`report.html`, each picture as SVG and PNG, light and dark, and all rows in `data/runs.parquet`."""
+    """Writes `report.html`, each picture as SVG and PNG, light and dark, and all rows in `data/runs.parquet`."""
     drawn = figures(rows, axes)
     failures = rows["failure"].drop_nulls().len()
     whole = page.Page(
@@ -92,7 +92,7 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
 
 
 def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
-    """What came out, of the first figure that was measured; runs that failed are left out."""
+    """The result for the first measured figure; failed runs are left out."""
     varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
     whole = rows.filter(pl.col("failure").is_null())
     for column, said in (("waf", "WAF"), ("write_iops", "writes per second"), ("read_iops", "reads per second")):
@@ -140,7 +140,7 @@ def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str
 
 
 def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
-    """The direction in a sentence, where there is one for all lines."""
+    """The direction of the effect as a sentence, if it is the same for all lines."""
     first, last = summed[found.x][0], summed[found.x][-1]
     if not summed[found.x].dtype.is_numeric():
         ranked = summed.sort("value")
@@ -225,6 +225,6 @@ def _panel(
 
 
 def _shown(value: object) -> str:
-    """A job or drive file by its name alone."""
+    """The text of a value; job and drive files are shown without folder and suffix."""
     text = str(value)
     return Path(text).stem if text.endswith((".fio", ".toml")) else text

@@ -1,4 +1,4 @@
-"""From points to specifications: what will be run, each under the key by which its result is kept."""
+"""Turns points into specifications, each with the key under which its result is stored."""
 
 import hashlib
 from dataclasses import dataclass
@@ -34,20 +34,20 @@ class Planned:
 
     @property
     def key(self) -> str:
-        """Where the result is kept: the same for the same specification on the same version of ssdlab."""
+        """The key of the result: equal for equal specifications with the same version of ssdlab."""
         return run_key(self.specification.hash(), native().version())
 
 
 def run_key(specification_sha256: str, version: str) -> str:
-    """32 hexadecimal digits."""
+    """A key of 32 hexadecimal digits."""
     return hashlib.sha256(f"{specification_sha256} {version}".encode()).hexdigest()[:32]
 
 
 def plan(sweep: SweepFile, path: Path) -> list[Planned]:
-    """All runs of a sweep file at `path`, whose folder is where relative paths begin.
+    """All runs of a sweep file at `path`; relative paths begin at its folder.
 
-    Raises InputError when a drive or job cannot be read, or when a point makes a drive that cannot work: then the
-    point is named, and nothing is run.
+    Raises InputError if a drive or job cannot be read, or if a point makes an invalid drive; the message names the
+    point, and nothing is run.
     """
     folder = path.parent
 

@@ -1,4 +1,4 @@
-"""The points of a sweep: every combination of its axes, or a random or Latin-hypercube sample of them."""
+"""The points of a sweep: every combination of its axes, or a random or Latin-hypercube sample."""
 
 import itertools
 import math
@@ -10,14 +10,14 @@ from ssdlab.quantities import parse_spare_area
 from ssdlab.sweeps.file import Axis, Range, Scalar, SweepFile
 
 Point = dict[str, Scalar]
-"""Axis name to value. `op` is a share, a range's value a number of the kind of its ends."""
+"""Maps axis names to values. `op` is a share; values of a range have the type of its ends."""
 
-# The value of an axis at a place from 0 to below 1 along it.
+# Returns the value of an axis at a position from 0 to 1.
 _ValueAt = Callable[[float], Scalar]
 
 
 def points(sweep: SweepFile, path: Path) -> list[Point]:
-    """In a fixed order: the last axis runs fastest in a grid. Raises InputError for ends that make no range."""
+    """The points in a fixed order: in a grid, the last axis varies fastest. Raises InputError for an invalid range."""
     axes = {name: _read(name, axis, path) for name, axis in sweep.axes.items()}
     if sweep.sample.method == "grid":
         listed = [axis if isinstance(axis, list) else _spaced(axis, f"{path}: axes.{n}") for n, axis in axes.items()]
@@ -27,12 +27,12 @@ def points(sweep: SweepFile, path: Path) -> list[Point]:
     places = _places(sweep.sample.method, len(axes), count, seed)
     value_at = [_value_at(axis, f"{path}: axes.{name}") for name, axis in axes.items()]
     sampled = [{name: value(place) for name, value, place in zip(axes, value_at, row, strict=True)} for row in places]
-    # Lists have few values, so that a sample may meet a point again; it would be the same run.
+    # Lists have few values, so a sample can contain a point twice, which would be the same run.
     return list({tuple(point.items()): point for point in sampled}.values())
 
 
 def _read(name: str, axis: Axis, path: Path) -> Axis:
-    """Shares are written as text, as on the command line."""
+    """Converts the texts of `op` to shares, as on the command line."""
     if name != "op":
         return axis
     where = f"{path}: axes.op"
@@ -73,7 +73,7 @@ def _between(axis: Range, where: str) -> _ValueAt:
 
     def value(place: float) -> Scalar:
         exact = start * (end / start) ** place if axis.spacing == "log" else start + (end - start) * place
-        # Twelve digits: the same text, and so the same hash, wherever the last bit falls.
+        # Twelve digits give the same text, and so the same hash, regardless of rounding in the last bit.
         return round(exact) if whole else float(f"{exact:.12g}")
 
     return value

@@ -1,4 +1,4 @@
-"""What is kept of a run: one row of plain columns to query, and the whole result as JSON."""
+"""The stored data of a run: one row of plain columns for queries, and the whole result as JSON."""
 
 import io
 import json
@@ -13,12 +13,12 @@ from ssdlab.theory import endurance
 
 
 def column(axis: str) -> str:
-    """The column of an axis: `ftl.victim` is `ftl_victim`, which SQL takes without quotes."""
+    """The column of an axis: `ftl.victim` becomes `ftl_victim`, which SQL accepts without quotes."""
     return axis.replace(".", "_").replace("-", "_")
 
 
 def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
-    """Columns in a fixed order: the axes, then figures. Not measured is None; nothing is of this machine."""
+    """Columns in a fixed order: axes, then figures. Figures not measured are None; none depends on this machine."""
     found = speed(result)
     capacity, ledger, as_sold = result.capacity, result.ledger, result.specification.as_sold
     waf = result.settled_waf
@@ -61,7 +61,7 @@ def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
 
 
 def parquet(content: TableRow) -> bytes:
-    """One row as a Parquet file: the same bytes for the same row."""
+    """One row as a Parquet file; equal rows give equal bytes."""
     buffer = io.BytesIO()
     frame = pl.DataFrame({name: [value] for name, value in content.items()}, schema_overrides=_types(content))
     frame.write_parquet(buffer, compression="zstd")
@@ -69,7 +69,7 @@ def parquet(content: TableRow) -> bytes:
 
 
 def _types(content: TableRow) -> dict[str, type[pl.DataType]]:
-    """Types that do not hang on whether a figure happens to be missing or whole."""
+    """Types of columns that do not depend on missing values."""
     kept_as_text: dict[str, type[pl.DataType]] = {"failure": pl.String, "steady_reached": pl.Boolean}
     figures: dict[str, type[pl.DataType]] = {
         name: pl.Float64 for name, value in content.items() if value is None and name not in kept_as_text

@@ -1,4 +1,4 @@
-"""`ssdlab.sweep`: the runs of a sweep file, kept, and their rows."""
+"""`ssdlab.sweep`: executes the runs of a sweep file, stores the results, and returns their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ssdlab.sweeps.rows import column
 
 @dataclass(frozen=True, repr=False)
 class Swept(Shown):
-    """A sweep and the results of it that are stored."""
+    """A sweep and its stored results."""
 
     content: SweepFile
     runs: Sweep
@@ -34,24 +34,26 @@ class Swept(Shown):
         return [column(axis) for axis in self.content.axes]
 
     def rows(self) -> pl.DataFrame:
-        """One row a stored run, with all columns of `ssdlab.sweeps.rows.row`."""
+        """A frame with one row for each stored run and all columns of `ssdlab.sweeps.rows.row`."""
         kept = self.runs.dataset.keys()
         return self.runs.dataset.frame([key for key in self.runs.all_keys() if key in kept])
 
     def frame(self) -> pl.DataFrame:
-        """One row a run: the axes that vary, then figures; `ssdlab.sweeps.rows.row` describes them. The whole result of
-        each is in the data set under `runs.dataset`, as is what does not vary."""
+        """A frame with one row for each run: the axes that vary, then figures; `ssdlab.sweeps.rows.row` describes them.
+
+        The data set under `runs.dataset` has the complete results and the columns that do not vary.
+        """
         rows = self.rows()
         return rows.drop("result_json", *(name for name in self.axes if rows[name].n_unique() == 1))
 
     def figures(self) -> list[Figure]:
-        """WAF, rates and latency against the axis that varies most like a number."""
+        """WAF, rates and latency against the numeric axis with the most values."""
         return pictures.figures(self.rows(), self.axes)
 
     def query(self, sql: str) -> pl.DataFrame:
-        """One SELECT in DuckDB's SQL over `runs`, the stored runs of this sweep, and `all_runs`, all that are stored.
+        """Executes one SELECT in DuckDB's SQL over `runs` (stored runs of this sweep) and `all_runs` (all stored runs).
 
-        Raises InputError for anything else, with DuckDB's own words, and where no run of the sweep is stored.
+        Raises InputError for other statements, with DuckDB's message, or if no run of the sweep is stored.
         """
         rows = self.rows()
         if rows.is_empty():
@@ -60,7 +62,7 @@ class Swept(Shown):
         return query(rows, self.runs.dataset.frame(), sql)
 
     def write_report(self, directory: str | Path, *, command_line: str | None = None) -> None:
-        """Writes report.html and its pictures; `command_line` is what runs the sweep again, for the page."""
+        """Writes report.html and its pictures; the page shows `command_line` as the command that repeats the sweep."""
         about = f"{len(self.runs.all_keys())} runs over {', '.join(self.content.axes)}"
         pictures.write_report(
             self.rows(),
@@ -72,7 +74,7 @@ class Swept(Shown):
 
 
 def swept(file: str | Path, output: str | Path | None = None) -> Swept:
-    """The sweep of a file with the results that are stored; nothing is run. Raises InputError."""
+    """The sweep of a file with its stored results; nothing is run. Raises InputError."""
     path = Path(file)
     content = load(path)
     place = str(output) if output is not None else str(Path("out") / f"sweep-{content.name}")
@@ -87,15 +89,15 @@ def sweep(
     cluster: str | None = None,
     on_progress: Progress | None = None,
 ) -> Swept:
-    """Runs what a sweep file asks for and is not stored yet, as `ssdlab sweep`.
+    """Executes the runs of a sweep file without a stored result, as `ssdlab sweep`.
 
-    `output` is a folder or an fsspec URL ("s3://..."), by default out/sweep-NAME: results lie there under the hash of
-    their specification, so that the next call resumes after an interruption. `workers`: processes side by side, by
-    default as many as processors and memory allow. `cluster`: a Dask scheduler ("tcp://scheduler:8786") in place of
-    processes of this machine. `on_progress` gets how many runs are done, and of the running ones the sum of the shares
-    that are done.
+    `output` is a folder or an fsspec URL ("s3://..."), by default out/sweep-NAME. Results are stored there under the
+    hash of their specification, so that the next call continues after an interruption. `workers` is the number of
+    parallel processes, by default as many as processors and memory allow. `cluster` is a Dask scheduler
+    ("tcp://scheduler:8786") to use instead of local processes. `on_progress` is called with the number of finished
+    runs, and the sum of the finished shares of the running ones.
 
-    Raises InputError for the file, a point of it or the place, before anything is run; RunFailed when a run broke.
+    Raises InputError for an invalid file, point or place before anything is run; RunFailed if a run fails.
 
         swept = ssdlab.sweep("sweeps/spare-area.toml")
         swept.frame(), swept.query("select op, avg(waf) from runs group by op")

@@ -1,4 +1,4 @@
-"""The table of a sweep's page: a row for each point of the axes, its seeds together."""
+"""The table of a sweep's page: one row for each point of the axes, with all of its seeds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,12 +29,12 @@ _AXES = {
 
 
 def axis(name: str) -> str:
-    """The name of an axis, a column of the rows, in words."""
+    """The display name of an axis, which is a column of the rows."""
     return _AXES.get(name) or name.replace("_", " ")
 
 
 def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> Markup:
-    """HTML: the axes that vary, how many runs, the mean of each measured figure, and minimum to maximum over seeds."""
+    """HTML: the axes that vary, the number of runs, and the mean of each figure with its range over seeds."""
     varying = [name for name in axes if name != "seed" and rows[name].n_unique() > 1]
     figures = [each for each in _FIGURES if rows[each[0]].null_count() < rows.height]
     groups = rows.group_by(varying, maintain_order=True) if varying else [((), rows)]
@@ -49,7 +49,7 @@ def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> Markup:
 
 
 def said(name: str, value: object) -> str:
-    """The value of an axis in words: a job or drive file by its name alone, a share in per cent."""
+    """The display text of an axis value: job and drive files without folder and suffix, shares in percent."""
     text = str(value)
     if isinstance(value, float):
         text = wording.share(value) if name == "op" else f"{value:.6g}"

@@ -1,1 +1,1 @@
-"""What a job runs on. A target takes a job and gives back a result."""
+"""The targets on which a job runs: simulated and real drives. A target takes a job and returns a result."""

@@ -1,10 +1,10 @@
-"""What each namespace of a drive would have alone: its jobs on a drive of its share, run after one another.
+"""Runs the jobs of each namespace alone, one namespace after another, each on a drive of the namespace's share.
 
-A drive of its share has as much less flash as the namespace is smaller than all namespaces together, block by block in
-every plane, and so the same spare area in proportion; the SLC cache and what is reserved shrink alike. Dies, channels,
-controller, write buffer and host link are those of the whole drive: what a tenant loses to its neighbours is all that
-differs. Blocks, the free reserve and open erase units are whole, so that a small share has a little less spare area
-than its part of the drive.
+A drive of a namespace's share has fewer blocks per plane, in proportion to the namespace's part of all namespaces
+together, so that the relative spare area is the same. The SLC cache and the reserved capacity shrink in the same
+proportion. Dies, channels, controller, write buffer and host link are those of the whole drive, so that the difference
+between the runs is the effect of the other tenants. Blocks, the free reserve and open erase units are whole numbers, so
+that a small share has slightly less spare area than its part of the drive.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,10 @@ def run_alone(
     timed: bool = True,
     on_progress: Progress | None = None,
 ) -> list[Alone | None]:
-    """Runs the jobs of each namespace on a drive of its share: what that gave, in the drive's order.
+    """Runs the jobs of each namespace on a drive of its share. Returns the results in the drive's order of namespaces.
 
-    None for a namespace without jobs, and, with a note that says so, for one whose share is too small for a drive.
+    The entry is None for a namespace without jobs, and for one whose share is too small for a drive, which is also
+    reported as a note.
     """
     assert isinstance(job_file, JobFile), "only those choose namespaces"
     found: list[Alone | None] = []
@@ -61,7 +62,7 @@ def run_alone(
 
 
 def check_alone(drive: ResolvedDrive, precondition: str, from_state: object) -> None:
-    """InputError when there is nothing to run alone, or not from the state that the run begins with."""
+    """Raises InputError if the drive has no namespaces, or for a start from a saved or steady state."""
     if not drive.file.namespaces:
         raise InputError(f"--alone needs a drive with [[namespace]], and drive {drive.name!r} has none")
     if precondition == "steady" or from_state is not None:
@@ -69,9 +70,9 @@ def check_alone(drive: ResolvedDrive, precondition: str, from_state: object) -> 
 
 
 def share_of(drive: ResolvedDrive, namespace: Namespace) -> tuple[Fraction, ResolvedDrive]:
-    """A drive of the namespace's share, and which part of the blocks it has.
+    """The namespace's share of the blocks, and the drive of that share.
 
-    Raises InputError when the share is too small for a drive.
+    Raises InputError if the share is too small for a drive.
     """
     file = drive.file
     wanted = Fraction(namespace.size_bytes, allocated_bytes(file.namespaces, drive.capacity.user_bytes))
@@ -110,7 +111,7 @@ def _alone(share: Fraction, result: Result) -> Alone:
 
 
 def _jobs_of(job_file: JobFile, namespace: Namespace, namespaces: Sequence[Namespace]) -> JobFile:
-    """The jobs of a namespace, for a drive that is all theirs."""
+    """The jobs of a namespace, without their `filename`, for a drive of their own."""
     own = [
         replace(section, settings={name: value for name, value in section.settings.items() if name != FILENAME.name})
         for section in job_file.sections

@@ -1,11 +1,13 @@
-"""A drive put into its steady state in seconds: what a smaller drive settles into, magnified.
+"""Brings a drive into its steady state in seconds, by magnifying the steady state of a smaller drive.
 
-The smaller drive has as many erase units, each so many times smaller, and the same spare area and policies; it runs the
-same workload until its write amplification is steady by SNIA's rule, without a clock. Each of its addresses and places
-then stands for so many neighbours of the large drive's. So the distribution of live units over erase units, their ages,
-and where hot and cold data lie are those of the steady state, whatever the victim policy and the workload; which
-neighbours lie together is all that is made up, and writing on mixes that. A test simulates on and finds no drift.
-A drive with an SLC cache, a map cache or data reduction, and a stripe, runs the workload itself, in its own size.
+The smaller drive has the same number of erase units, each smaller by a factor, and the same spare area and policies. It
+runs the same workload without a clock until its write amplification is steady by SNIA's rule. Each of its addresses and
+slots then stands for that number of adjacent ones of the large drive. The distribution of live units over erase units,
+their ages, and the places of hot and cold data are those of the steady state, for any victim policy and workload. Only
+the grouping of adjacent addresses is artificial, and further writes mix it. A test continues the simulation and finds
+no drift.
+
+A drive with an SLC cache, a map cache, data reduction or striping runs the workload at full size instead.
 """
 
 import hashlib
@@ -25,14 +27,14 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
     from ssdlab.workloads import Workload
 
-# Smaller erase units vary more in their live units, which makes write amplification a little lower.
+# In smaller erase units the number of live units varies more, which lowers write amplification slightly.
 UNITS_PER_ERASE_UNIT_MIN = 128
 
 
 def steady_state(workload: "Workload", drive: "ResolvedDrive", folder: Path, *, seed: int = 1) -> InitialState:
-    """Runs the workload on a smaller drive until it is steady and leaves the state in a file in the folder.
+    """Runs the workload on a smaller drive until it is steady and writes the state to a file in the folder.
 
-    Raises InputError where the workload writes nothing, does not settle, or the drive has what a state cannot hold.
+    Raises InputError if the workload writes nothing, does not become steady, or the drive has no saveable state.
     """
     small, times = (drive, 1) if _keeps_more_than_a_map(drive) else _smaller(drive)
     specification = specifying.specify(workload, small, seed=seed, until="steady", precondition="fill", timed=False)
@@ -54,7 +56,7 @@ def specify_beginning(
     timed: bool,
     interval_ns: int | None = None,
 ) -> Specification:
-    """As `specifying.specify`, for any beginning; the state of "steady" is found first and kept in `folder`."""
+    """As `specifying.specify`, for any beginning. For "steady", the state is simulated first and stored in `folder`."""
     return specifying.specify(
         workload,
         drive,
@@ -68,7 +70,7 @@ def specify_beginning(
 
 
 def saved_state(path: str | Path, times: int = 1) -> InitialState:
-    """A state in a file, by its content. Raises InputError when it cannot be read."""
+    """The state in a file, identified by the hash of its content. Raises InputError if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -78,16 +80,16 @@ def saved_state(path: str | Path, times: int = 1) -> InitialState:
 
 
 def _keeps_more_than_a_map(drive: "ResolvedDrive") -> bool:
-    """What a cache or reduced data make of a drive does not grow with its erase units, nor do the chunks of a stripe:
-    such a drive settles itself."""
+    """Whether the state has parts that do not scale with the size of erase units: an SLC cache, a map cache, reduced
+    data or a stripe."""
     file = drive.file
     return file.has_slc_cache or file.map_cache.bytes > 0 or file.has_data_reduction or file.is_striped
 
 
 def _smaller(drive: "ResolvedDrive") -> tuple["ResolvedDrive", int]:
-    """The drive with erase units as many times smaller as there are enough units left; and how many times."""
+    """The drive with erase units as small as UNITS_PER_ERASE_UNIT_MIN allows, and the factor; 1 if none fits."""
     pages, units = drive.file.nand.pages_per_block, drive.capacity.units_per_erase_unit
-    # A stripe of parity is as long on the smaller drive, and must not be cut short there.
+    # Parity stripes have the same length on the smaller drive and must fit its erase units.
     stripe = max(drive.file.parity.units_per_stripe, 1)
     for times in range(units // UNITS_PER_ERASE_UNIT_MIN, 1, -1):
         if pages % times or units // times % stripe:

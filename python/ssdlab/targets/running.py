@@ -1,4 +1,4 @@
-"""`ssdlab.run`: one workload on one simulated drive, in this process."""
+"""`ssdlab.run`: runs one workload on one simulated drive, in this process."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -33,17 +33,17 @@ def run(
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
 
-    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
-    the last stage until SNIA's steady state, "job" does the job once. `precondition`: "fill" writes the whole drive in
-    sequence first, "none" starts it fresh, "steady" in the steady state that a smaller drive reaches. `from_state` is a
-    drive's state that `save_state` left in a file. `timed=False`: no clock, write amplification only. `interval_ns`, in
-    the time of the full drive, asks for `Result.intervals`. `alone` also runs the jobs of each namespace on a drive of
-    its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` gets the share that is done and the host
-    bytes written so far.
+    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
+    the last stage until SNIA's steady state; "job" runs the job once. `precondition`: "fill" writes the whole drive
+    sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a smaller drive reaches.
+    `from_state` is a file with a drive's state that `save_state` wrote. `timed=False` simulates without a clock, for
+    write amplification only. `interval_ns`, in the time of the full drive, adds `Result.intervals`. `alone` also runs
+    the jobs of each namespace on a drive of its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` is
+    called with the share done and the host bytes written so far.
 
-    What of the job file has no meaning on a simulated drive is a warning of the category `ssdlab.errors.Note`. Raises
-    InputError when the job or the drive is wrong, RunFailed when the run broke; a drive that turned read-only, or a job
-    that failed by its limits, is a result, with `failure` set.
+    Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
+    Raises InputError if the job or the drive is not valid, RunFailed if the run failed. If the drive became read-only
+    or a job exceeded its limits, the result has `failure` set.
 
         result = ssdlab.run("jobs/randwrite.fio", ssdlab.drive("generic-tlc-480", op="7%", scale="1/64"))
         result.waf, result.jobs[0].write.iops

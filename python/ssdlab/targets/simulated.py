@@ -1,4 +1,4 @@
-"""The simulated drive as a target: a specification, made by `ssdlab.workloads.specifying`, becomes a result."""
+"""The simulated drive as a target: runs a specification, made by `ssdlab.workloads.specifying`."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from ssdlab.specification import Specification
 def run(
     specification: Specification, on_progress: Progress | None = None, *, save_state: str | Path | None = None
 ) -> Result:
-    """Runs a specification in this process, and leaves the drive's state in a file, if one is named.
+    """Runs a specification in this process. Writes the drive's final state to `save_state`, if given.
 
     Raises InputError and RunFailed as `ssdlab.engine.simulate`.
     """
@@ -21,7 +21,7 @@ def run(
 
 
 def work_of(specification: Specification, save_state: str | Path | None = None) -> engine.Work:
-    """What the native module is given. Raises InputError when the state that the run begins with is not at hand."""
+    """The input for the native module. Raises InputError if the path of the initial state is not known."""
     state = specification.initial_state
     if state is not None and state.path is None:
         raise InputError(f"the run begins from a saved state (sha256 {state.sha256}), which is missing")
@@ -36,5 +36,5 @@ def work_of(specification: Specification, save_state: str | Path | None = None) 
 
 
 def result_of(specification: Specification, outcome: str, wall_seconds: float) -> Result:
-    """The result of a run whose outcome came from another process."""
+    """The result of a run from the native module's JSON outcome, which can come from another process."""
     return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)

@@ -1,1 +1,1 @@
-"""What theory and arithmetic say without a run: write amplification in closed form, life, price."""
+"""Theory and arithmetic without a simulation: write amplification in closed form, life, price."""

@@ -1,12 +1,12 @@
-"""Write amplification in closed form: what a textbook drive does in the steady state, without running one.
+"""Write amplification in closed form, for an idealized drive in the steady state.
 
-Pure functions of numbers; which of them fits a given run is decided in `expectation`.
+Pure functions of numbers; `expectation` selects the one that applies to a run.
 
 All of them assume single-unit writes at independent random addresses, many erase units, no trim unless said, and a
 drive in its steady state. `over_provisioning` is OP = (T - U) / U as a share (0.07 for 7 %), alpha = T / U = 1 + OP,
-and `units_per_erase_unit` (Np) counts mapping units in what is erased at once. T is what garbage collection really has:
-without reserve, parity, bad blocks and the unwritten part of open erase units (docs/theory.md says how to count). Every
-function raises ValueError when an argument is outside the range that its docstring gives.
+and `units_per_erase_unit` (Np) is the number of mapping units in an erase unit. T is the flash that garbage collection
+can use: without reserve, parity, bad blocks and the unwritten part of open erase units (see docs/theory.md). Every
+function raises ValueError if an argument is outside the range in its docstring.
 """
 
 import math
@@ -17,9 +17,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import digamma, hyp2f1
 
-# Above so many units per erase unit the d-choices recursion is extrapolated to from here, with its own limit as anchor.
+# Above this number of units per erase unit, the d-choices recursion is interpolated between this number and the limit.
 D_CHOICES_EXACT_UNITS_MAX = 2048
-# The extrapolation is linear in 1 / Np, which needs a spare area of many units in each erase unit.
+# The interpolation is linear in 1 / Np, which requires a spare area of many units in each erase unit.
 _SPARE_UNITS_PER_ERASE_UNIT_MIN = 100.0
 _SHARE_SUM_TOLERANCE = 1e-6
 
@@ -32,10 +32,10 @@ def spare_factor(over_provisioning: float) -> float:
 
 
 def fifo(over_provisioning: float) -> float:
-    """Write amplification when erase units are collected in the order in which they were written (FIFO, LRU).
+    """Write amplification if erase units are collected in the order in which they were written (FIFO, LRU).
 
-    A = alpha / (alpha + W0(-alpha e^-alpha)), whatever Np is. It is the root of A = 1 / (1 - exp(-alpha / A)), which is
-    solved here instead, as W0 loses half of its digits near its branch point, that is, at small OP.
+    A = alpha / (alpha + W0(-alpha e^-alpha)), for any Np. The equivalent equation A = 1 / (1 - exp(-alpha / A)) is
+    solved numerically, because W0 loses half of its digits near its branch point, that is, at small OP.
 
     Source: Desnoyers 2012; Xiang and Kurkoski 2012. Range: OP > 0.
     """
@@ -43,10 +43,10 @@ def fifo(over_provisioning: float) -> float:
 
 
 def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_shares: Sequence[float]) -> float:
-    """Write amplification of FIFO when class k gets the share r_k of the writes and fills the share f_k of U.
+    """Write amplification of FIFO if class k gets the share r_k of the writes and fills the share f_k of U.
 
-    All classes go through one frontier; writes are uniform within a class.
-    A = sum of r_k / (1 - exp(-(r_k / f_k) alpha / A)). A class that is never written (r_k = 0) is copied once a turn.
+    All classes are written to one open erase unit; writes are uniform within a class.
+    A = sum of r_k / (1 - exp(-(r_k / f_k) alpha / A)). A class without writes (r_k = 0) is copied once per cycle.
 
     Source: Desnoyers 2012, 2014. Range: OP > 0; r_k >= 0; f_k > 0; each list adds up to 1.
     """
@@ -54,8 +54,8 @@ def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_
     _check_classes(write_shares, space_shares)
     rates = [r / f for r, f in zip(write_shares, space_shares, strict=True)]
 
-    # With x = alpha / A the equation reads: sum of f_k y_k / (1 - e^-y_k) = alpha, y_k = x r_k / f_k. The left side
-    # grows with x and lies between 1 + x / 2 and 1 + x, and above x; that gives the bracket.
+    # With x = alpha / A the equation is: sum of f_k y_k / (1 - e^-y_k) = alpha, y_k = x r_k / f_k. The left side
+    # increases with x, is between 1 + x / 2 and 1 + x, and above x, which gives the bracket.
     def excess(x: float) -> float:
         grown = sum(f * _growth(rate * x) for f, rate in zip(space_shares, rates, strict=True))
         return grown - over_provisioning
@@ -66,7 +66,7 @@ def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_
 
 
 def greedy(over_provisioning: float, units_per_erase_unit: int) -> float:
-    """Write amplification when the erase unit with the fewest live units is always collected.
+    """Write amplification if the erase unit with the fewest live units is always collected.
 
     Find the integer m and 0 < theta <= 1 with alpha = Np (H_Np - H_m + theta / m) / (Np - m + theta); then
     A = Np / (Np - m + theta): victims hold m - theta live units on average. From alpha = H_Np on, victims are empty and
@@ -79,7 +79,7 @@ def greedy(over_provisioning: float, units_per_erase_unit: int) -> float:
     alpha = 1 + over_provisioning
     if alpha >= _harmonic_difference(units, 0):
         return 1.0
-    # alpha falls as m grows: the largest m whose alpha at theta = 1 still reaches the one asked for.
+    # alpha decreases with m: this finds the largest m whose alpha at theta = 1 is at least the given one.
     low, high = 1, units
     while high - low > 1:
         middle = (low + high) // 2
@@ -93,9 +93,9 @@ def greedy(over_provisioning: float, units_per_erase_unit: int) -> float:
 
 
 def random_victim(over_provisioning: float) -> float:
-    """Write amplification when the victim is drawn at random: A = alpha / (alpha - 1), whatever Np is.
+    """Write amplification if the victim is drawn at random: A = alpha / (alpha - 1), for any Np.
 
-    Source: the d-choices recursion with d = 1, which adds up exactly. Range: OP > 0.
+    Source: the d-choices recursion with d = 1, which has an exact sum. Range: OP > 0.
     """
     _check_over_provisioning(over_provisioning)
     return (1 + over_provisioning) / over_provisioning
@@ -103,14 +103,14 @@ def random_victim(over_provisioning: float) -> float:
 
 @lru_cache(maxsize=1024)
 def d_choices(over_provisioning: float, units_per_erase_unit: int, d: int) -> float:
-    """Write amplification when the emptiest of d erase units, drawn at random with replacement, is collected.
+    """Write amplification if the emptiest of d erase units, drawn at random with replacement, is collected.
 
     With S_j the share of erase units with at least j live units: j (S_j - S_{j+1}) = K (1 - S_j^d), K such that the sum
     of S_j over j = 1..Np is Np / alpha; A = Np / (Np - sum of S_j^d), which by the sum of the balances is K alpha.
-    The recursion is solved exactly up to Np = 2048. Above, A(Np) is taken as linear in 1 / Np between that and the
-    limit of an endless Np, where x = j / Np obeys x dS/dx = -K (1 - S^d); at very small OP it is exact there too.
+    The recursion is solved exactly up to Np = 2048, and at very small OP for any Np. Otherwise A(Np) is taken as linear
+    in 1 / Np between Np = 2048 and infinite Np, where x = j / Np satisfies x dS/dx = -K (1 - S^d).
 
-    Source: Van Houdt 2013. Range: OP > 0, Np >= 1, d >= 1 (d = 1: `random_victim`; d without end: `greedy`).
+    Source: Van Houdt 2013. Range: OP > 0, Np >= 1, d >= 1 (d = 1: `random_victim`; infinite d: `greedy`).
     """
     _check_over_provisioning(over_provisioning)
     units = _checked_units(units_per_erase_unit)
@@ -126,7 +126,7 @@ def d_choices(over_provisioning: float, units_per_erase_unit: int, d: int) -> fl
 
 
 def square_root_split(write_shares: Sequence[float], space_shares: Sequence[float]) -> tuple[float, ...]:
-    """The split of the spare area that serves separated pools best: pool k gets it in proportion to sqrt(r_k f_k).
+    """The optimal split of the spare area between separated pools: that of pool k is proportional to sqrt(r_k f_k).
 
     Exact for random victims and in the limit of small spare areas, within about 1 % in A otherwise.
     Source: Desnoyers 2014; Stoica and Ailamaki 2013. Range as `fifo_classes`. Returns shares that add up to 1.
@@ -143,7 +143,7 @@ def separated_pools(
     spare_shares: Sequence[float] | None = None,
     pool: Callable[[float], float] = fifo,
 ) -> float:
-    """Write amplification when every class has its own erase units, collected within the class.
+    """Write amplification if every class has its own erase units, collected within the class.
 
     Pool k serves the share r_k of the writes on the share f_k of U with the share s_k of the spare area T - U, so its
     own OP is s_k OP / f_k. A = sum of r_k A_pool(OP_k). Without `spare_shares` the split is `square_root_split`.
@@ -169,7 +169,7 @@ def separated_pools(
 
 
 def live_share(trim_share: float) -> float:
-    """The share x of U that is live when a request is, with probability q, the trim of a live unit, else a write.
+    """The share x of U that is live if each request is, with probability q, the trim of a live unit, and else a write.
 
     x = (1 - 2q) / (1 - q); trims fall on live units only, writes on all of U, both uniformly.
     Source: Frankie et al. 2012. Range: 0 <= q < 1/2 (at 1/2 nothing stays live).
@@ -180,7 +180,7 @@ def live_share(trim_share: float) -> float:
 
 
 def live_share_of_blind_trims(trim_share: float) -> float:
-    """As `live_share` when trims fall on all of U, live or not, as a job of random trims does: x = 1 - q.
+    """As `live_share`, but trims fall on all of U, live or not, as in a job of random trims: x = 1 - q.
 
     A unit's last request decides whether it is live, and that was a trim with probability q. Range: 0 <= q < 1.
     """
@@ -190,9 +190,9 @@ def live_share_of_blind_trims(trim_share: float) -> float:
 
 
 def with_live_share(over_provisioning: float, live: float) -> float:
-    """The OP over what is live: alpha / x - 1. Put it in place of OP in any formula for uniform writes.
+    """The OP relative to the live data: alpha / x - 1. Use it as OP in any formula for uniform writes.
 
-    Exact for memoryless trims: a live unit then dies at the rate 1 / (x U) a write. Source: Frankie et al. 2012.
+    Exact for memoryless trims: a live unit then dies at the rate 1 / (x U) per write. Source: Frankie et al. 2012.
     Range: OP >= 0 and 0 < x <= 1.
     """
     if not 0 < live <= 1:
@@ -241,14 +241,14 @@ def _growth(y: float) -> float:
 
 
 def _harmonic_difference(n: int, m: int) -> float:
-    """H_n - H_m for n >= m >= 0. A short sum is added up, as the difference of two long ones would lose its digits."""
+    """H_n - H_m for n >= m >= 0. Few terms are summed, because the difference of two large sums would lose digits."""
     if n - m <= 64:
         return math.fsum(1 / j for j in range(m + 1, n + 1))
     return float(digamma(n + 1) - digamma(m + 1))
 
 
 def _solve_d_choices(over_provisioning: float, share_live: Callable[[float], float]) -> float:
-    """A = K alpha for the K at which the live share of all units is 1 / alpha; A lies from 1 to a random victim's."""
+    """A = K alpha for the K at which the live share of all units is 1 / alpha. A is between 1 and a random victim's."""
     alpha = 1 + over_provisioning
     low, high = 0.999 / alpha, 1.001 / over_provisioning
     root = brentq(lambda log_k: share_live(math.exp(log_k)) - 1 / alpha, math.log(low), math.log(high), xtol=1e-13)
@@ -256,12 +256,12 @@ def _solve_d_choices(over_provisioning: float, share_live: Callable[[float], flo
 
 
 def _share_live(k: float, units: int, d: int) -> float:
-    """Sum of S_j / Np. From j = Np down, S_j is the one root of j s + K s^d = K + j S_{j+1} between S_{j+1} and 1."""
+    """Sum of S_j / Np. From j = Np down, S_j is the only root of j s + K s^d = K + j S_{j+1} between S_{j+1} and 1."""
     s = 0.0
     total = 0.0
     for j in range(units, 0, -1):
         target = k + j * s
-        # The left side is convex and this start is above the root, so that Newton's steps fall onto it.
+        # The left side is convex and the start is above the root, so Newton's method converges from above.
         s = min(1.0, s + k / j * (1 - s**d))
         while True:
             power = s ** (d - 1)
@@ -274,7 +274,7 @@ def _share_live(k: float, units: int, d: int) -> float:
 
 
 def _share_live_limit(k: float, d: int) -> float:
-    """The same for Np without end: the integral over s of exp(-G(s) / K), G(s) = integral of dt / (1 - t^d) up to s."""
+    """The same for infinite Np: the integral over s of exp(-G(s) / K), G(s) = integral of dt / (1 - t^d) up to s."""
 
     def reach(s: float) -> float:
         return math.exp(-s * float(hyp2f1(1, 1 / d, 1 + 1 / d, s**d)) / k)

@@ -1,7 +1,7 @@
 """Life and price from write amplification: TBW, years, drive writes per day, cost per usable gigabyte.
 
-Pure arithmetic, in bytes and days. Not for how wear spreads over blocks: it takes every block to reach its rated cycles
-together, which perfect wear levelling would give.
+Pure arithmetic, in bytes and days. It assumes perfect wear levelling: all blocks reach their rated cycles at the same
+time.
 """
 
 import math
@@ -21,7 +21,7 @@ def measured_write_amplification(nand_written_bytes: float, host_written_bytes: 
 def lifetime_bytes(endurance_cycles: float, physical_bytes: float, write_amplification: float) -> float:
     """Bytes that the host can write until all of the flash has its rated cycles: cycles x physical bytes / WAF.
 
-    Divided by 10^12 this is TBW in the sense of JEDEC JESD218, as far as the flash's cycles are what bounds it.
+    Divided by 10^12 this is TBW in the sense of JEDEC JESD218, if the flash's cycles are the limit.
     """
     _check_positive("endurance_cycles", endurance_cycles)
     _check_positive("physical_bytes", physical_bytes)
@@ -30,7 +30,7 @@ def lifetime_bytes(endurance_cycles: float, physical_bytes: float, write_amplifi
 
 
 def years(tbw_bytes: float, dwpd: float, user_bytes: float) -> float:
-    """Years until `tbw_bytes` are written at `dwpd` drive writes (of `user_bytes`) per day. 0 a day: endless."""
+    """Years until `tbw_bytes` are written at `dwpd` drive writes (of `user_bytes`) per day; infinity for `dwpd` 0."""
     _check_positive("tbw_bytes", tbw_bytes)
     _check_at_least_zero("dwpd", dwpd)
     _check_positive("user_bytes", user_bytes)
@@ -48,7 +48,7 @@ def rated_dwpd(tbw_bytes: float, user_bytes: float, warranty_years: float) -> fl
 
 
 def rated_tbw_bytes(dwpd: float, user_bytes: float, warranty_years: float) -> float:
-    """The other way round: the bytes of host writes that a rating in DWPD promises over the warranty."""
+    """The inverse of `rated_dwpd`: rated bytes of host writes over the warranty, from a rating in DWPD."""
     _check_at_least_zero("dwpd", dwpd)
     _check_positive("user_bytes", user_bytes)
     _check_positive("warranty_years", warranty_years)
@@ -56,7 +56,7 @@ def rated_tbw_bytes(dwpd: float, user_bytes: float, warranty_years: float) -> fl
 
 
 def nand_bytes_above(host_written_bytes: float, write_amplification: float, lower_write_amplification: float) -> float:
-    """The NAND writes that a lower WAF would save for the same host writes: host bytes x (WAF - lower WAF)."""
+    """NAND writes that a lower WAF saves for the same host writes: host bytes x (WAF - lower WAF)."""
     _check_at_least_zero("host_written_bytes", host_written_bytes)
     _check_positive("lower_write_amplification", lower_write_amplification)
     return host_written_bytes * (write_amplification - lower_write_amplification)

@@ -1,7 +1,6 @@
-"""Which closed form fits a run, decided from its resolved jobs and drive alone: what is shown with a result.
+"""Selects the closed form that applies to a run, from its resolved jobs and drive only, to show it with the result.
 
-Not for the formulas themselves, which are in `closed_forms`. Where none fits, the answer is no value and the reason:
-a theory that does not apply is not shown.
+The formulas themselves are in `closed_forms`. If none applies, the result has no value but a reason.
 """
 
 import math
@@ -12,25 +11,25 @@ from typing import Any
 
 from ssdlab.theory import closed_forms
 
-# The engine's own default (`ssdlab policies d-choices`), for a drive that names the policy alone.
+# The engine's default (`ssdlab policies d-choices`), for a drive that gives the policy without parameters.
 D_DEFAULT = 10
-# Write densities that differ by less belong to one class.
+# Write densities with a smaller relative difference belong to one class.
 _DENSITY_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What theory expects of a run. Without a value, `reason` says why no closed form fits."""
+    """The theoretical write amplification of a run. If no closed form applies, `value` is None and `reason` is set."""
 
     value: float | None
-    """Write amplification in the steady state, parity included."""
+    """Write amplification in the steady state, including parity."""
     formula: str | None
-    """Such as "greedy" or "FIFO with 3 classes"."""
+    """The name of the formula, such as "greedy" or "FIFO with 3 classes"."""
     reason: str | None = None
 
 
 class _NoFormula(Exception):
-    """No closed form fits; the message is the reason."""
+    """Raised if no closed form applies; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +47,20 @@ class _Span:
 
 @dataclass(frozen=True)
 class _OpenEraseUnits:
-    """What open erase units cost, for one frontier or for one each for host and garbage collection.
+    """The spare area lost to open erase units, for one in common or one each for the host and garbage collection.
 
-    The engine's effective OP takes half of each off, a round figure from outside. Garbage collection sees less: Np / (2
-    A) for one frontier, as it starts with the victim's live units already written, and Np / 2 + Np / (2 A) for two, as
-    garbage collection comes in bursts, when the host's is full. Both are Np (1 - 1 / A) / 2 less than the round figure.
-    Derived for FIFO from the mean wait of a unit for its garbage collection; a direct simulation agrees, for greedy
-    too.
+    The engine's effective OP subtracts half of each open erase unit, which is an approximation. The actual loss is
+    Np / (2 A) with one open erase unit, because it starts with the victim's live units, and Np / 2 + Np / (2 A) with
+    two, because garbage collection runs in bursts, when the host's is full. Both are Np (1 - 1 / A) / 2 less than the
+    approximation. Derived for FIFO from the mean time until a unit is collected; a simulation agrees, also for greedy.
     """
 
     over_provisioning: float
     erase_unit_over_live: float
 
     def solve(self, formula: Callable[[float], float]) -> float:
-        """Write amplification that agrees with the spare area it leaves; each step shrinks the error by T / Np."""
+        """Write amplification that is consistent with the spare area it leaves, by iteration. Each step divides the
+        error by T / Np."""
         value = formula(self.over_provisioning)
         for _ in range(3):
             given_back = 0.5 * (1 - 1 / value) * self.erase_unit_over_live
@@ -72,7 +71,7 @@ class _OpenEraseUnits:
 def uniform(over_provisioning: float, victim: Mapping[str, Any], units_per_erase_unit: int) -> Expectation:
     """Uniform single-unit writes under a victim policy, given as in a drive specification ({"name": ..., ...}).
 
-    ValueError when a number is out of the formula's range.
+    Raises ValueError if a number is outside the formula's range.
     """
     try:
         value, formula = _uniform(over_provisioning, victim, units_per_erase_unit)
@@ -82,7 +81,7 @@ def uniform(over_provisioning: float, victim: Mapping[str, Any], units_per_erase
 
 
 def write_amplification(over_provisioning: float, victim: Mapping[str, Any], units_per_erase_unit: int) -> float | None:
-    """The value of `uniform`, for curves: None where the victim policy has no closed form."""
+    """The value of `uniform`, for curves; None if the victim policy has no closed form."""
     return uniform(over_provisioning, victim, units_per_erase_unit).value
 
 
@@ -91,17 +90,18 @@ def expected(
     drive_specification: Mapping[str, Any],
     effective_over_provisioning: float | None,
 ) -> Expectation:
-    """The write amplification that theory expects in the steady state of the last stage.
+    """The theoretical write amplification in the steady state of the last stage.
 
-    `jobs` are the engine's jobs and `drive_specification` its drive, as their JSON. `effective_over_provisioning` is
-    the engine's own: what garbage collection really has over what is live, so that trimmed and never-written space is
-    in it, with half of each open erase unit taken off. What garbage collection really has of those halves is put back
-    here.
+    `jobs` are the engine's jobs and `drive_specification` its drive, as JSON. `effective_over_provisioning` is the
+    engine's: the space that garbage collection can use relative to the live data, which includes trimmed and unwritten
+    space, minus half of each open erase unit. This function adds back the part of these halves that garbage collection
+    can use.
 
-    A formula is given for single-unit writes, aligned and independent, without a random map:
-    uniform over all that is live, under greedy, FIFO, random and d-choices; of unequal density (zones, several jobs, a
-    part of a full drive) under FIFO through one frontier, and with the placement `class-spare` when its borders are the
-    workload's. Random trims over the same addresses are allowed between uniform writes. All else gives None.
+    There are formulas for aligned, independent single-unit writes without a random map:
+    uniform over all live data, under greedy, FIFO, random and d-choices; of unequal density (zones, several jobs, a
+    part of a full drive) under FIFO with one open erase unit, and with the placement `class-spare` if its borders are
+    those of the workload. Random trims of the same addresses are allowed between uniform writes. For other workloads
+    the value is None.
     """
     try:
         return _expected(jobs, drive_specification, effective_over_provisioning)
@@ -110,10 +110,10 @@ def expected(
 
 
 def shape(drive: Mapping[str, Any]) -> tuple[int, float, int]:
-    """What a drive's specification means for the formulas: units of data in an erase unit, programs for each unit of
-    data with parity, and the erase units that are open in a stream."""
+    """The numbers of a drive's specification that the formulas need: data units per erase unit, programs per data unit
+    (including parity), and open erase units per stream."""
     stripe = int(drive["parity"]["units_per_stripe"])
-    # One unit in `stripe` is parity: it takes room in the erase unit and is one more program for each stripe of data.
+    # One unit in `stripe` is parity: it takes space in the erase unit and adds one program to each stripe of data.
     units = _units_per_erase_unit(drive)
     data_units = units - math.ceil(units / stripe) if stripe > 1 else units
     parity_factor = stripe / (stripe - 1) if stripe > 1 else 1.0
@@ -181,7 +181,7 @@ def _own_spare_area(
             raise _NoFormula("the borders of the placement are not those of the workload")
         pools.append(_Span(start, end, sum(span.write_share for span in inside)))
     write_shares, space_shares = _shares(pools)
-    # The placement splits the spare area before open erase units are taken off, half a one from each pool.
+    # The placement splits the spare area before half an open erase unit is subtracted from each pool.
     half = 0.5 * units / live_units
     split = closed_forms.square_root_split(write_shares, space_shares)
     spare = [(share * (over_provisioning + len(pools) * half) - half) / over_provisioning for share in split]
@@ -199,7 +199,7 @@ def _own_spare_area(
 
 
 def _spans_written(jobs: Sequence[Mapping[str, Any]], unit_bytes: int, user_bytes: int) -> list[_Span]:
-    """What is live in the last stage, in spans of equal write density, in order of address."""
+    """The live data in the last stage, as spans of equal write density in order of address."""
     last_stage = max((int(job["stage"]) for job in jobs), default=0)
     last = [job for job in jobs if job["stage"] == last_stage]
     writers = [job for job in last if _write_turns(job) > 0]
@@ -233,7 +233,7 @@ def _spans_written(jobs: Sequence[Mapping[str, Any]], unit_bytes: int, user_byte
 
 
 def _write_turns(job: Mapping[str, Any]) -> float:
-    """The weight of a job's writes among those of its stage: its turns go by iodepth."""
+    """The weight of a job's writes in its stage, which is proportional to iodepth."""
     share = {"write": 1.0, "trim-write": 1.0, "read-write": 1 - job["read_percent"] / 100}
     return float(share.get(job["direction"], 0.0) * job["iodepth"])
 
@@ -276,7 +276,7 @@ def _pieces(job: Mapping[str, Any], weight: float) -> list[_Span]:
 
 
 def _filled_before(jobs: Sequence[Mapping[str, Any]], last_stage: int) -> list[_Span]:
-    """What earlier stages have written as a whole: live, with no writes of its own in the last stage."""
+    """Spans that earlier stages wrote completely: live, and without writes in the last stage."""
     filled = []
     for job in jobs:
         whole = job["size_bytes"] <= job["io_bytes"] and job["number_ios"] is None
@@ -287,7 +287,7 @@ def _filled_before(jobs: Sequence[Mapping[str, Any]], last_stage: int) -> list[_
 
 
 def _leaves_an_unknown_part_live(job: Mapping[str, Any], spans: Sequence[_Span]) -> bool:
-    """Whether an earlier job writes or trims addresses of which it is unknown what stays live in the last stage."""
+    """Whether an earlier job writes or trims addresses so that the live data in the last stage is unknown."""
     if job["direction"] == "read":
         return False
     start, end = float(job["offset_bytes"]), float(job["offset_bytes"] + job["size_bytes"])
@@ -297,7 +297,7 @@ def _leaves_an_unknown_part_live(job: Mapping[str, Any], spans: Sequence[_Span])
 
 
 def _merged(pieces: Sequence[_Span]) -> list[_Span]:
-    """Overlapping pieces as spans that do not overlap, their writes added up, gaps left out."""
+    """Overlapping pieces as spans that do not overlap, with their writes added up; gaps are left out."""
     edges = sorted({edge for piece in pieces for edge in (piece.start, piece.end)})
     spans = []
     for start, end in pairwise(edges):
@@ -308,7 +308,7 @@ def _merged(pieces: Sequence[_Span]) -> list[_Span]:
 
 
 def _extents(spans: Sequence[_Span]) -> list[tuple[float, float]]:
-    """Start and end of what the spans cover without a gap."""
+    """Start and end of each range that the spans cover without a gap."""
     extents: list[tuple[float, float]] = []
     for span in spans:
         if extents and extents[-1][1] == span.start:
@@ -319,7 +319,7 @@ def _extents(spans: Sequence[_Span]) -> list[tuple[float, float]]:
 
 
 def _cut(spans: Sequence[_Span], start: float, end: float) -> list[_Span]:
-    """The spans' parts between two addresses; slivers from rounding of zone borders (below 1e-6 of it) are dropped."""
+    """The spans' parts between two addresses. Parts below 1e-6 of the range, from rounded zone borders, are dropped."""
     parts = []
     for span in spans:
         low, high = max(span.start, start), min(span.end, end)
@@ -334,7 +334,7 @@ def _equally_dense(spans: Sequence[_Span]) -> bool:
 
 
 def _classes(spans: Sequence[_Span]) -> list[_Span]:
-    """Spans of one density joined, wherever they lie: position means nothing to a frontier."""
+    """The spans with those of one density joined at any position, because the position has no effect."""
     classes: list[_Span] = []
     for span in sorted(spans, key=lambda span: span.density):
         if classes and span.density - classes[-1].density <= _DENSITY_TOLERANCE * span.density:
@@ -347,7 +347,7 @@ def _classes(spans: Sequence[_Span]) -> list[_Span]:
 
 
 def _shares(spans: Sequence[_Span]) -> tuple[list[float], list[float]]:
-    """Write shares and space shares."""
+    """The write shares and the space shares of the spans, each with a sum of 1."""
     space = math.fsum(span.end - span.start for span in spans)
     writes = math.fsum(span.write_share for span in spans)
     return [span.write_share / writes for span in spans], [(span.end - span.start) / space for span in spans]
@@ -362,7 +362,7 @@ def _units_per_erase_unit(drive: Mapping[str, Any]) -> int:
 
 
 def _open_blocks_per_stream(drive: Mapping[str, Any]) -> int:
-    """A single block on every die, unless one is filled at a time."""
+    """The number of open blocks per stream: one per die, or 1 if one is filled at a time."""
     nand, ftl = drive["nand"], drive["ftl"]
     die_choice = ftl.get("die_choice", {"name": "round-robin"})["name"]
     is_one = ftl["erase_unit"] == "superblock" or die_choice == "one-block"

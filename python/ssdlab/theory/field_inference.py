@@ -1,13 +1,13 @@
-"""From a drive's write amplification in the field to what more spare area would have made of it: an inference.
+"""Infers the effect of more spare area from a drive's write amplification in the field.
 
-A counter says how much was programmed, not why. Three explanations bound what could be, each with today's figure:
+Counters show how much was programmed, but not why. Three explanations of the measured figure bound the effect:
 
-- evenly spread writes, and the effective spare area (free and trimmed space included) that gives it;
-- the spare area of the drive's flash, all of it in use, and writes that are skewed so far that they give it;
-- the same spare area, and a share of evenly spread writes among others in sequence, which are not amplified.
+- uniform writes, and the effective spare area (including free and trimmed space) that results in the figure;
+- the spare area of the drive's flash, with all space in use, and writes with the skew that results in the figure;
+- the same spare area, and a share of uniform writes among sequential ones, which are not amplified.
 
-The simulation has been run beforehand over spare area and skew (`tools/skew_table.py`). None of the three is known to
-hold, so that a range is given, and no single figure without it.
+A table of simulations over spare area and skew is computed in advance (`tools/skew_table.py`). It is not known which
+explanation applies, so the result is always a range.
 """
 
 import csv
@@ -21,21 +21,21 @@ import numpy as np
 
 _TABLE = "skew.csv"
 WAF_MIN = 1.05
-"""Below there is nothing to save."""
+"""Below this write amplification, more spare area has no effect."""
 
 
 @dataclass(frozen=True)
 class Inference:
-    """What would have been, between the explanations; the middle of the range is the geometric one."""
+    """The inferred write amplification as a range over the explanations, with its geometric mean as the middle."""
 
     waf: float
-    """As it is."""
+    """The measured write amplification."""
     over_provisioning: float
-    """The one that it is inferred for."""
+    """The over-provisioning that the inference is for."""
     waf_low: float
     waf_high: float
     zipf_theta: float | None
-    """The skew that explains the figure with all space in use; None where no skew does."""
+    """The skew that explains the figure with all space in use; None if no skew does."""
 
     @property
     def waf_middle(self) -> float:
@@ -43,7 +43,7 @@ class Inference:
 
     @property
     def life_factor_low(self) -> float:
-        """Life as a multiple of today's: wear goes with what is programmed."""
+        """The minimum life as a multiple of the present one; wear is proportional to the bytes programmed."""
         return self.waf / self.waf_high
 
     @property
@@ -52,7 +52,7 @@ class Inference:
 
 
 class SkewTable:
-    """Simulated write amplification over spare area and skew; between the points by interpolation of logarithms."""
+    """Simulated write amplification over spare area and skew, with interpolation of logarithms between the points."""
 
     def __init__(self, rows: list[tuple[float, float, float]]) -> None:
         self.over_provisionings = np.array(sorted({op for op, _, _ in rows}))
@@ -61,23 +61,23 @@ class SkewTable:
         self._log_waf = np.log([[known[op, theta] for theta in self.thetas] for op in self.over_provisionings])
 
     def waf(self, over_provisioning: float, theta: float) -> float:
-        """At the table's edge outside of it."""
+        """The write amplification; outside of the table, that of its edge."""
         by_op = [np.interp(theta, self.thetas, row) for row in self._log_waf]
         return float(np.exp(np.interp(math.log(over_provisioning), np.log(self.over_provisionings), by_op)))
 
     def theta_that_gives(self, waf: float, over_provisioning: float) -> float | None:
-        """The least skew with which so much spare area gives such a figure; None where none does."""
+        """The minimum skew that results in `waf` with this spare area; None if none does."""
         return _root(lambda theta: self.waf(over_provisioning, theta) - waf, 0.0, float(self.thetas[-1]))
 
     def over_provisioning_that_gives(self, waf: float) -> float | None:
-        """Under evenly spread writes."""
+        """The spare area that results in `waf` under uniform writes; None if none in the table does."""
         low, high = float(self.over_provisionings[0]), float(self.over_provisionings[-1])
         return _root(lambda op: self.waf(op, 0.0) - waf, low, high)
 
 
 @cache
 def table() -> SkewTable:
-    """The one that was simulated."""
+    """The included table."""
     with files("ssdlab.theory").joinpath(_TABLE).open(encoding="utf-8") as file:
         lines = csv.DictReader(file)
         rows = [(float(row["over_provisioning"]), float(row["zipf_theta"]), float(row["waf"])) for row in lines]
@@ -85,12 +85,12 @@ def table() -> SkewTable:
 
 
 def with_more(waf: float, over_provisioning: float, left_empty: float) -> Inference | None:
-    """With so large a share of the capacity left empty as well; None where no explanation fits the figure."""
+    """The inference for a share of the capacity left empty; None if `waf` is below WAF_MIN or not explained."""
     return at(waf, over_provisioning, more(over_provisioning, left_empty))
 
 
 def at(waf: float, over_provisioning: float, other: float) -> Inference | None:
-    """With another over-provisioning than the drive has; None where there is nothing to save or to explain."""
+    """The inference for over-provisioning of `other`; None if `waf` is below WAF_MIN or not explained."""
     if waf < WAF_MIN:
         return None
     known = table()
@@ -110,12 +110,12 @@ def at(waf: float, over_provisioning: float, other: float) -> Inference | None:
 
 
 def more(over_provisioning: float, left_empty: float) -> float:
-    """The over-provisioning when a share of the capacity is left empty as well: (T - U) / U with a smaller U."""
+    """The over-provisioning if a share of the capacity is left empty: (T - U) / U with a smaller U."""
     return (1 + over_provisioning) / (1 - left_empty) - 1
 
 
 def _root(figure: Callable[[float], float], low: float, high: float) -> float | None:
-    """Of a falling figure, by halving; None where it has no root between the ends."""
+    """The root of a decreasing function, by bisection; None if it has no root between the ends."""
     if figure(low) < 0 or figure(high) > 0:
         return None
     for _ in range(50):

@@ -1,11 +1,11 @@
-"""How long drives last whose blocks differ: a fast model of wear-out, from the first lost block to the last spare one.
+"""A fast model of the life of drives with blocks of different endurance, from the first lost block to the last spare.
 
-Every erase unit wears alike (which wear levelling is for), so that only the number of erases an erase unit has seen
-matters. Between the loss of one erase unit and of the next nothing changes: write amplification and speed are those of
-the spare area that is left, so the model steps from loss to loss. What they are at a spare area comes from runs of the
-engine (`Calibration`); how well the whole agrees with a full simulation is tested.
+All erase units wear equally (perfect wear levelling), so only the number of erases per erase unit matters. Between the
+losses of two erase units, write amplification and speed are constant and those of the remaining spare area, so the
+model steps from loss to loss. Their values at a spare area come from runs of the engine (`Calibration`). A test
+compares the model with full simulations.
 
-Not for retention, read disturb or firmware faults: a drive dies here when it has no room left for its host's data.
+Not for retention, read disturb or firmware faults: a drive ends here when it has no space left for its host's data.
 """
 
 import math
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Points of the steady state over (T - U) / U, ascending, from the engine; speeds in requests a second."""
+    """Points of the steady state from the engine, by ascending (T - U) / U; speeds in requests per second."""
 
     over_provisioning: Sequence[float]
     waf: Sequence[float]
     iops: Sequence[float] | None = None
 
     def waf_at(self, over_provisioning: "Floats") -> "Floats":
-        """WAF between the points, along straight lines of log(WAF - 1) over log OP; along the last one beyond them."""
+        """The WAF, by linear interpolation and extrapolation of log(WAF - 1) over log OP."""
         import numpy as np
 
         excess: Floats = np.maximum(np.asarray(self.waf, dtype=np.float64) - 1, 1e-6)
         return 1 + _along(over_provisioning, self.over_provisioning, excess)
 
     def iops_at(self, over_provisioning: "Floats") -> "Floats":
-        """Speed in the same way; ValueError without speeds."""
+        """The speed, by linear interpolation of logarithms. Raises ValueError if the calibration has no speeds."""
         import numpy as np
 
         if self.iops is None:
@@ -48,7 +48,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Wear:
-    """How blocks differ, as shares of the rated cycles: within a drive, and the means of drives among each other."""
+    """The variation of endurance, as shares of the rated cycles: of blocks within a drive, and of the drives' means."""
 
     block_spread: float
     drive_spread: float = 0.0
@@ -56,15 +56,15 @@ class Wear:
 
 @dataclass(frozen=True)
 class Lives:
-    """Of each drive: bytes from the host until it turns read-only, and until it is slower than was asked."""
+    """Host bytes of each drive until it becomes read-only, and until it is slower than the minimum speed."""
 
     host_bytes: "Floats"
     fast_host_bytes: "Floats"
     lost_erase_units: int
-    """How many erase units a drive may lose."""
+    """The number of erase units that a drive can lose."""
 
     def share_reaching(self, host_bytes: float, *, fast: bool = False) -> float:
-        """The share of drives, 0 to 1, that take so much; with `fast` and are still fast then."""
+        """The share of drives, 0 to 1, that reach `host_bytes`; with `fast`, of those that are then still fast."""
         lives = self.fast_host_bytes if fast else self.host_bytes
         return float((lives >= host_bytes).mean())
 
@@ -78,9 +78,9 @@ def lives(
     seed: int,
     iops_min: float | None = None,
 ) -> Lives:
-    """The lives of so many drives of a kind, each with blocks of its own.
+    """Draws the lives of a number of drives of one model, each with its own blocks.
 
-    `iops_min` needs a calibration with speeds. Memory: 8 bytes a block of one drive.
+    `iops_min` requires a calibration with speeds. Memory: 8 bytes per block of one drive.
     """
     import numpy as np
 
@@ -107,16 +107,16 @@ def lives(
             losses = _losses(np.maximum(cycles, 1.0), spare + 1)
             written = np.diff(losses, prepend=0.0) * host_units_a_cycle * capacity.mapping_unit_bytes
             of_devices.append((written.sum(), written[:fast_steps].sum()))
-        # Each device of a stripe writes as much as the others, so that the first to end or to slow down does for all.
+        # All devices of a stripe write equally much, so the first that ends or slows down limits the drive.
         host_bytes[index], fast_host_bytes[index] = devices * np.min(of_devices, axis=0)
     return Lives(host_bytes, fast_host_bytes, spare)
 
 
 def _losses(cycles: "Floats", count: int) -> "Floats":
-    """At how many erases an erase unit is lost for the first, second, ... time; `cycles` is (planes, blocks).
+    """The numbers of erases at which the first, second, ... erase unit is lost. `cycles` has shape (planes, blocks).
 
-    A superblock whose block fails takes a spare block of that plane, which there is as soon as another plane has lost
-    one before. So the k-th is lost when the first plane has lost k blocks.
+    A superblock with a failed block gets a spare block of that plane, which is available after another plane has lost a
+    block. So the k-th superblock is lost when the first plane has lost k blocks.
     """
     import numpy as np
 
@@ -127,7 +127,7 @@ def _losses(cycles: "Floats", count: int) -> "Floats":
 
 
 def _spare_erase_units(drive: "ResolvedDrive") -> int:
-    """How many erase units a device may lose before the engine's drive turns read-only."""
+    """The number of erase units that a device can lose before the engine's drive becomes read-only."""
     capacity = drive.capacity
     devices = capacity.devices
     held_back = (capacity.reserve_erase_units + capacity.open_erase_units) // devices + 1
@@ -136,7 +136,7 @@ def _spare_erase_units(drive: "ResolvedDrive") -> int:
 
 
 def _along(x: "Floats", known_x: Sequence[float], known_y: "Floats") -> "Floats":
-    """Interpolated and extrapolated along straight lines in double logarithmic axes."""
+    """Linear interpolation and extrapolation in log-log axes."""
     import numpy as np
 
     log_x, log_known, log_y = np.log(np.maximum(x, 1e-4)), np.log(np.asarray(known_x)), np.log(known_y)

@@ -1,7 +1,7 @@
-"""What a drive costs: a gigabyte of flash, a usable gigabyte, a terabyte written over its life.
+"""The cost of a drive per gigabyte of flash, per usable gigabyte, and per terabyte written over its life.
 
-Sizes go in as bytes and prices in the currency that they have. Rounding is of decimal numbers, half up, as a
-printed table rounds; nothing else is rounded.
+Sizes are in bytes, prices in any currency. Figures are rounded half up as decimal numbers, as in a printed table, and
+only for printing, except for the size in `per_formatted_gib`.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from fractions import Fraction
 from ssdlab.theory.endurance import BYTES_PER_GB, BYTES_PER_TB, DAYS_PER_YEAR, lifetime_bytes
 
 BYTES_PER_GIB = 2**30
-# A size in a printed table has one decimal, and prices a gigabyte are computed from the size as it is printed.
+# Printed sizes have one decimal, and the price per usable gigabyte is computed from the printed size.
 _SIZE_DIGITS = 1
 
 DEFINITIONS = {
@@ -27,17 +27,17 @@ DEFINITIONS = {
     "lifetime_tb": "TB (10^12 B) that the host can write: P/E cycles x T / WAF",
     "per_tb_written": "price / TB written over life",
 }
-"""What each figure of an `Offer` is."""
+"""Definitions of the figures of an `Offer`."""
 DEFINITIONS_OF_LIFE = {
     "life_years": "years until the life TB are written, at what the host writes a day",
     "per_usable_gb_year": "price / (GB (10^9 B) for the host x years)",
 }
-"""What follows where it is known how much the host writes."""
+"""Definitions of the figures that need the host's writes per day."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A drive for sale. `user_bytes` is what the host may use, `flash_bytes` all of the flash."""
+    """A drive for sale. `user_bytes` is the capacity for the host, `flash_bytes` all of the flash."""
 
     name: str
     flash_bytes: int
@@ -87,7 +87,7 @@ class Offer:
 
     @property
     def lifetime_tb(self) -> float | None:
-        """None when cycles or write amplification are not known."""
+        """Lifetime host writes in TB; None if cycles or write amplification are not known."""
         if self.endurance_cycles is None or self.write_amplification is None:
             return None
         return lifetime_bytes(self.endurance_cycles, self.flash_bytes, self.write_amplification) / BYTES_PER_TB
@@ -99,7 +99,7 @@ class Offer:
 
     @property
     def life_years(self) -> float | None:
-        """None when life or the writes of a day are not known."""
+        """Life in years; None if lifetime writes or the writes per day are not known."""
         life = self.lifetime_tb
         if life is None or self.written_bytes_per_day is None:
             return None
@@ -111,14 +111,14 @@ class Offer:
         return None if self.price is None or not years else self.price / (self.user_bytes / BYTES_PER_GB) / years
 
     def to_dict(self) -> dict[str, float | str | None]:
-        """Every figure of both definitions, unrounded; None where something is not known."""
+        """All defined figures, unrounded; None if not known."""
         keys = (*DEFINITIONS, *DEFINITIONS_OF_LIFE)
         figures: dict[str, float | str | None] = {key: getattr(self, key) for key in keys}
         return {"name": self.name, "price": self.price, "write_amplification": self.write_amplification, **figures}
 
 
 def rounded(value: float | Fraction, digits: int) -> Decimal:
-    """The value as a table prints it: so many decimals, halves away from zero, without the error of a binary number."""
+    """The value rounded to `digits` decimals, halves away from zero, computed with the decimal text of a float."""
     exact = Fraction(str(value)) if isinstance(value, float) else value
     scaled = exact * 10**digits
     whole = Decimal(scaled.numerator) / Decimal(scaled.denominator)

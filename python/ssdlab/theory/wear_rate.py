@@ -1,4 +1,4 @@
-"""How long a real drive lasts at the rate seen between two readings, and what more spare area would change."""
+"""The remaining life of a real drive at the rate between two readings, and the effect of more spare area."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _MORE = (0.07, 0.14, 0.28)
 
 @dataclass(frozen=True)
 class Outlook:
-    """One way of saying when a drive is worn out. Years from the second reading on; what cannot be said is None."""
+    """An estimate of when a drive is worn out, in years from the second reading; None, with a reason, if not known."""
 
     by: str
     years: Interval | None
@@ -22,7 +22,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class MoreSpareArea:
-    """Write amplification, and years as a multiple of today's, with so much more over-provisioning."""
+    """Write amplification, and life as a multiple of the present one, with additional over-provisioning."""
 
     over_provisioning_added: float
     waf: float
@@ -32,7 +32,8 @@ class MoreSpareArea:
 def outlooks(
     after: Reading, change: Change, *, endurance_bytes: float | None, rated_tbw_bytes: float | None
 ) -> list[Outlook]:
-    """By the flash's cycles (`endurance_bytes` is cycles times flash), by the rated TBW, by NVMe's Percentage Used."""
+    """Estimates by the flash's cycles (`endurance_bytes` is cycles times flash), by the rated TBW, and by NVMe's
+    Percentage Used, as far as given."""
     found = []
     if endurance_bytes is not None:
         found.append(_by_cycles(after, change, endurance_bytes))
@@ -44,9 +45,9 @@ def outlooks(
 
 
 def more_spare_area(waf: float) -> list[MoreSpareArea]:
-    """By the closed form of first-in-first-out: the spare area that would give `waf` under uniform writes, and more.
+    """The effect of additional spare area, by the closed form of FIFO, from the spare area that results in `waf`.
 
-    An estimate: under skewed writes more spare area brings other gains. Empty where there is nothing to amplify.
+    An estimate for uniform writes; under skewed writes the effect differs. Empty if `waf` is close to 1.
     """
     if waf <= 1.02:
         return []
@@ -88,7 +89,7 @@ def _by_percentage(after: Reading, change: Change) -> Outlook:
 
 
 def _years(left: float, spent: float, step: float, days: float) -> Interval:
-    """At `spent` in `days`, a figure that is right to one step of its counter."""
+    """The years until `left` is used at `spent` per `days`, as an interval for a counter error of one step."""
 
     def years(rate: float) -> float:
         return max(left, 0.0) / rate * days / DAYS_PER_YEAR if rate > 0 else math.inf

@@ -1,7 +1,8 @@
-"""What a run may be asked to do: fio's job files, scripts of a file system's life, databases, and named workloads.
+"""The workloads of a run: fio job files, file-system scripts, databases, and named workloads.
 
-`jobs`, `filesystem`, `stores` and `traces` are the languages in which workloads are given; `controls` and `described`
-write job files from the controls of the live page and from a few numbers; `specifying` puts a workload on a drive.
+`jobs`, `filesystem`, `stores` and `traces` are the languages in which workloads are written. `controls` and `described`
+write job files from the controls of the live page and from a few numbers. `specifying` combines a workload with a
+drive.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,32 +18,33 @@ from ssdlab.workloads.filesystem.sysbench import prepared
 
 
 class Workload(Protocol):
-    """Jobs for a drive of any size, and what the result repeats of them."""
+    """Jobs for a drive of any size, and the parts of them that the result repeats."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know, a sentence each."""
+        """Notes for the user, one sentence each."""
         ...
 
     @property
     def global_options(self) -> Mapping[str, str]:
-        """What fio would report of all jobs."""
+        """The options that fio would report as global."""
         ...
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
-        """The engine's jobs, ordered by stage. InputError when they cannot be done on such a drive."""
+        """The engine's jobs, ordered by stage. Raises InputError if they cannot run on a drive of this size."""
         ...
 
     def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
-        """How each of the jobs that `resolve` gave is reported."""
+        """How each of the jobs returned by `resolve` is reported."""
         ...
 
 
 def load(job: str | Path) -> Workload:
-    """A fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, with its files prepared;
-    a database (`lsm-tree ...`, `b-plus-tree ...`), or the file of one, if its name ends with `.store`.
+    """Loads a workload.
 
-    Raises InputError, which names the file, the line and what is allowed.
+    `job` is a fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, which includes the
+    preparation of its files; a database (`lsm-tree ...`, `b-plus-tree ...`), or a file with a database, if its name
+    ends with `.store`. Raises InputError, which names the file, the line and what is allowed.
     """
     text = str(job)
     if stores.is_store(text):
@@ -55,9 +57,9 @@ def load(job: str | Path) -> Workload:
 
 
 def load_for_device(job: str | Path) -> jobs.JobFile:
-    """A fio job file, which fio can run on a real drive.
+    """Loads a fio job file for a real drive.
 
-    Raises InputError as `load`, and for a workload whose files only a simulated drive has.
+    Raises InputError as `load` does, and for a database, which runs on simulated drives only.
     """
     if stores.is_store(str(job)):
         raise InputError(f"{job}: runs on simulated drives only; allowed on a real one is a fio job file")
@@ -65,7 +67,7 @@ def load_for_device(job: str | Path) -> jobs.JobFile:
 
 
 def title(job: str | Path) -> str:
-    """What the workload is called: a file's name without its suffix; fit for a file name."""
+    """The title of the workload, usable as a file name: the name of its file without the suffix."""
     text = str(job)
     if stores.is_store(text) and Path(text).suffix != stores.SUFFIX:
         return text.split(maxsplit=1)[0]

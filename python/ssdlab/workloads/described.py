@@ -6,7 +6,10 @@ _DISTRIBUTIONS = ("uniform", "zipf:THETA", "pareto:H", "hot:SPACE/WRITES")
 
 
 def job_text(space_bytes: int | None, block_bytes: int, skew: str, read_percent: float) -> str:
-    """Random writes of one size over so much space (None: all there is), skewed as said. Raises InputError."""
+    """Random writes of one size over `space_bytes` (None: the whole drive) with the given skew and share of reads.
+
+    Raises InputError if `read_percent` or `skew` is out of range.
+    """
     if not 0 <= read_percent < 100:
         raise InputError(f"--reads is {read_percent:g} %; allowed: 0 to below 100, because only writes wear a drive")
     lines = ["[described]", "norandommap", "randrepeat=0", f"bs={block_bytes}", "iodepth=32"]

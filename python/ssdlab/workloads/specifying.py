@@ -1,4 +1,4 @@
-"""A workload and a drive become a specification. Running it is the part of `ssdlab.targets.simulated`."""
+"""Combines a workload and a drive into a specification. Not for executing it: `ssdlab.targets.simulated` does that."""
 
 import math
 from dataclasses import replace
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Until = Literal["job", "steady"]
 Precondition = Literal["none", "fill"]
 Beginning = Literal["none", "fill", "steady"]
-"""How a comparison begins: `steady` is a state that is found first and then given to the run."""
+"""The initial state of drives in a comparison: `steady` is reached in a run of its own and then given to the drive."""
 
 PRECONDITION_NAME = "precondition"
 PRECONDITION_BLOCK_BYTES = 128 * 1024
-# SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer need not
-# pad half-filled programs of several planes.
+# SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer does not
+# have to pad half-filled multi-plane programs.
 PRECONDITION_DEPTH = 32
 
 # SNIA's specification leaves the length of a round to the test. In shorter rounds the approach to the steady state is
-# so slow that five of them pass the rule on the way.
+# so slow that five of them meet the rule too early.
 DRIVE_WRITES_PER_ROUND = 1
 DRIVE_WRITES_MAX = 40
 
@@ -51,16 +51,17 @@ def specify(
     initial_state: InitialState | None = None,
     interval_ns: int | None = None,
 ) -> Specification:
-    """Resolves a run: every choice made, as plain values, for `ssdlab.run_many`.
+    """Resolves a run completely, into plain values, for `ssdlab.run_many`.
 
-    `job` is a fio job file, a file system's script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
-    the last stage until its write amplification is steady by SNIA's rule, in rounds of U host bytes, or 40 x U have
-    been written in it. `precondition="fill"` writes the whole drive once in sequence before the first stage;
-    `initial_state` begins from a saved one. `interval_ns`, in the time of the full drive, asks for the counters of each
-    interval (`Result.intervals`).
+    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
+    the last stage until its write amplification is steady by SNIA's rule, in rounds of U host bytes, or until it has
+    written 40 x U. `precondition="fill"` writes the whole drive once sequentially before the first stage;
+    `initial_state` starts from a saved state. `interval_ns`, in the time of the full-size drive, adds the counters of
+    each interval (`Result.intervals`).
 
-    Without `timed` there is no clock: write amplification only. `series_points_max` bounds the points of the time
-    series. Raises InputError when the job does not fit the drive, or when what is to settle never writes.
+    Without `timed` there is no clock: the run measures write amplification only. `series_points_max` limits the points
+    of the time series. Raises InputError if the job does not fit on the drive, or if the last stage never writes and
+    `until="steady"`.
 
         ssdlab.specify("jobs/randwrite.fio", ssdlab.drive("generic-tlc-480", scale="1/64"), until="steady").hash()
     """
@@ -102,7 +103,7 @@ def specify(
 
 
 def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Job]:
-    """The engine's jobs; only those of a job file can choose a namespace."""
+    """The engine's jobs. Only those of a fio job file can select a namespace."""
     user_bytes = drive.capacity.user_bytes
     if isinstance(jobs, JobFile):
         return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
@@ -111,7 +112,7 @@ def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Jo
 
 
 def check_without_namespaces(drive: "ResolvedDrive") -> None:
-    """InputError for a drive that only the jobs of a fio job file can use."""
+    """Raises InputError for a drive with namespaces, which only the jobs of a fio job file can use."""
     if count := len(drive.file.namespaces):
         raise InputError(
             f"drive {drive.name!r} has {count} [[namespace]], which only jobs of a fio job file choose, by filename; "
@@ -120,7 +121,7 @@ def check_without_namespaces(drive: "ResolvedDrive") -> None:
 
 
 def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> plain.Until:
-    """When a run ends, as given to the engine; `round_share` is what a round of the steady state writes of U."""
+    """The engine's end condition. A round writes `round_share` of U; None: DRIVE_WRITES_PER_ROUND."""
     if until == "job":
         return {"kind": "job"}
     round_bytes = DRIVE_WRITES_PER_ROUND * drive.capacity.user_bytes
@@ -136,7 +137,7 @@ def _writes(job: plain.Job) -> bool:
 
 
 def fill_job(user_bytes: int, seed: int) -> plain.Job:
-    """The whole drive once in sequence, in blocks of 128 KiB, or smaller ones where these would leave a rest."""
+    """A job that writes the whole drive once sequentially, in the largest blocks up to 128 KiB that divide it."""
     block_bytes = math.gcd(user_bytes, PRECONDITION_BLOCK_BYTES)
     sizes: list[plain.BlockSize] = [{"bytes": block_bytes, "percent": 100.0}]
     return {

@@ -1,1 +1,1 @@
-"""What a box is made of: a simulated drive, or a real device or file. The experiments know only `box.Box`."""
+"""Implementations of a box: a simulated drive, or a real device or file. The experiments use only `box.Box`."""

@@ -1,4 +1,5 @@
-"""A real device, or a file on a file system, as a box: jobs run through fio, behind the claim of `ssdlab.safety`."""
+"""A real device, or a file on a file system, as a box: runs jobs through fio, protected by the claim of
+`ssdlab.safety`."""
 
 import tempfile
 from collections.abc import Sequence
@@ -20,10 +21,10 @@ _FILE_SECTOR_BYTES = 4096
 
 
 class DeviceBox:
-    """Jobs run on a claimed place. A file is made with the first job and removed by the place's own end."""
+    """Runs jobs on a claimed place. A file is created by the first job and removed when the place is closed."""
 
     def __init__(self, place: Place, source: Health, scratch: Path, *, seed: int = 1) -> None:
-        """`scratch` is where the logs of a job lie while they are read."""
+        """`scratch` is the folder for the logs of a job while they are read."""
         self._scratch = scratch
         self._place = place
         self._source = source
@@ -33,7 +34,7 @@ class DeviceBox:
 
     @property
     def capacity_bytes(self) -> int:
-        # Whole blocks of any experiment.
+        # Rounded down to MiB, so that all experiments' block sizes fit.
         return self._place.size_bytes // (1 << 20) * (1 << 20)
 
     @property
@@ -72,8 +73,10 @@ class DeviceBox:
 
 
 def _completed(job: MeasuredJob, log: Path) -> Completed:
-    """fio logs times of completions in milliseconds and latencies in nanoseconds. At depth 1 the latencies themselves
-    tell the times more exactly."""
+    """Converts fio's log, which has completion times in milliseconds and latencies in nanoseconds.
+
+    At depth 1 and without a rate limit the sum of the latencies is a more exact completion time.
+    """
     import numpy as np
 
     rows = np.loadtxt(log, delimiter=",", ndmin=2, usecols=(0, 1, 3, 4))

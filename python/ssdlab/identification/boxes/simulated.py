@@ -1,4 +1,4 @@
-"""A simulated drive as a box. Its drive file stays inside: only capacity, completed requests and counters leave."""
+"""A simulated drive as a box. It exposes only capacity, completed requests and counters, not the drive file."""
 
 import shutil
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ _LOG = "write_lat_log=identify\nlog_avg_msec=0\nlog_offset=1\n"
 
 
 class SimulatedBox:
-    """Jobs run one after another on one drive, whose state lies in a file of `folder` between them."""
+    """Runs jobs one after another on one drive. Between jobs the drive's state is in a file of `folder`."""
 
     def __init__(self, drive: "ResolvedDrive", folder: Path, *, seed: int = 1, state: Path | None = None) -> None:
-        """`state` is where an earlier box left off (`keep`)."""
-        # A job's sizes are those of the drive as it is here, whatever it was scaled from.
+        """`state` is a file saved by `keep`, from which to continue."""
+        # Sizes in jobs refer to the drive as it is here, even if it was scaled from a larger one.
         self.__drive = replace(drive, scale=Fraction(1))
         self.__folder = folder
         self.__seed = seed
@@ -70,7 +70,8 @@ class SimulatedBox:
         return self.__counters
 
     def keep(self, name: str) -> Path:
-        """Leaves the drive as it is now in a file, for a box that goes on from there."""
+        """Saves the current state of the drive to a file, from which another box can continue. Returns the file's
+        path."""
         path = self.__folder / f"{name}.state"
         if self.__state is not None:
             now = self.__counters
@@ -83,12 +84,12 @@ class SimulatedBox:
         return path
 
     def remove(self) -> None:
-        """Takes the files of all states away."""
+        """Deletes the files of all states."""
         for path in [*self.__folder.glob("*.state"), *self.__folder.glob("*.counters")]:
             path.unlink()
 
     def __count(self, result: "Result") -> None:
-        # A run that goes on from a state counts from where that began.
+        # The ledger includes the run from which the initial state came.
         self.__counters = Counters(result.ledger.host_written_bytes, result.ledger.programmed_bytes)
 
 

@@ -1,4 +1,4 @@
-"""The experiments, in the order in which they are carried out. Each file has one object `EXPERIMENT`."""
+"""The experiments, in the order of execution. Each file has one object `EXPERIMENT`."""
 
 from ssdlab.identification.bench import Experiment
 from ssdlab.identification.experiments import fill, overwrite, parallelism, random_writes, reads, write_buffer

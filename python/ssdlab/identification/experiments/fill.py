@@ -1,4 +1,4 @@
-"""The drive written once in sequence: its speed, and the cliff where a cache in SLC mode is full."""
+"""Writes the drive once in sequence: measures its speed, and the drop in speed when an SLC cache is full."""
 
 from typing import TYPE_CHECKING
 
@@ -16,19 +16,19 @@ BLOCK_BYTES = 256 << 10
 _DEPTH = 32
 _WINDOWS = 1024
 _SKIPPED = 8
-# Below this ratio two speeds are one with noise.
+# A smaller ratio of two speeds is noise.
 _CLIFF_MIN = 1.25
 _REQUESTS_MIN = 8
-# Less than this is taken into memory, not into flash.
+# Fewer bytes than this are absorbed by memory, not by flash.
 _CACHE_BYTES_MIN = 24 << 20
 
 
 def windows(done: Completed, count: int = _WINDOWS) -> tuple["Floats", "Floats"]:
-    """Bytes written so far and the speed in bytes a second, over windows of equal bytes."""
+    """Cumulative bytes and the speed in bytes per second, over windows with the same number of requests."""
     import numpy as np
 
     sums = np.cumsum(done.size_bytes)
-    # Several requests in each, as they end in groups.
+    # At least this many requests per window, because requests complete in groups.
     count = max(1, min(count, len(sums) // _REQUESTS_MIN))
     edges = np.linspace(0, len(sums) - 1, count + 1).astype(int)
     spans = np.diff(done.end_s[edges])
@@ -80,7 +80,7 @@ def _run(bench: Bench) -> None:
 
 
 def _cliff(rate: "Floats") -> tuple[int | None, float]:
-    """The window at which a second, slower speed begins, and how many times slower; None without."""
+    """The window at which a second, slower speed begins, or None, and the ratio of the two speeds."""
     import numpy as np
 
     if len(rate) < 4 * _SKIPPED:
@@ -101,7 +101,7 @@ def _cliff(rate: "Floats") -> tuple[int | None, float]:
 
 
 def _part(rate: "Floats", split: int) -> float:
-    """How far into the window of the cliff the first speed lasted, by the time that the window took."""
+    """The share of the window `split` that ran at the first speed, from the window's duration."""
     import numpy as np
 
     fast, slow = float(np.median(rate[_SKIPPED : split - 1])), float(np.median(rate[split + 1 :]))

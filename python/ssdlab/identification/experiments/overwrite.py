@@ -1,8 +1,8 @@
-"""The full drive overwritten in sequence until erases show: the size of an erase unit, and how much flash there is.
+"""Overwrites the full drive in sequence until erases are visible: measures the erase unit and the amount of flash.
 
-Until all flash has been written once, nothing has to be erased. From then on each erase unit that is filled takes one
-erase, in which the dies stand still: a saw tooth with the period of an erase unit. Its first tooth tells the raw
-capacity.
+Until all flash has been written once, nothing has to be erased. From then on the drive erases one erase unit for each
+that it fills, and the dies stall meanwhile: delays recur with the period of an erase unit. The position of the first
+delay gives the raw capacity.
 """
 
 import math
@@ -25,13 +25,13 @@ WRITE_SHARE = 0.45
 _BLOCK_BYTES = 128 << 10
 _DEPTH = 8
 _TEETH_MIN = 5
-# Erase units that a drive keeps free or open when it begins to erase: usually two or three, and those that are open.
-# Above this some of what was written so far was written twice.
+# A write amplification above this means that data was written twice.
 _DOUBLE_MIN = 1.02
-# Of the autocorrelation: rows of the shortest period, multiples looked at, how like each other they must be, and what a
-# long delay counts for at most.
+# Parameters of the autocorrelation: the shortest period in rows, the number of multiples compared, the least
+# correlation, and the limit on a single delay (a logarithm).
 _LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.12
 _DELAY_LOG_MAX = math.log(4)
+# Erase units that a drive has free or open when it begins to erase: lower bound, usual number, upper bound.
 _KEPT_UNITS = (2.2, 4.0, 5.7)
 
 
@@ -40,7 +40,7 @@ def _run(bench: Bench) -> None:
 
     row = _row_bytes(bench)
     begun = _waf(bench)
-    # In one go: after a pause the drive would take the first writes into its buffer.
+    # As one job: after a pause the drive would take the first writes into its buffer.
     size = bench.write_bytes // _BLOCK_BYTES * _BLOCK_BYTES
     done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}"))
     at, spent = _rows(np.cumsum(done.size_bytes).astype(np.float64), done.end_s, row)
@@ -61,7 +61,7 @@ def _run(bench: Bench) -> None:
 
 
 def _waf(bench: Bench) -> float | None:
-    """Of the writes so far without those with a flush each, which may fill up a program; None without counters."""
+    """Write amplification so far, or None without counters. Excludes the padding of programs that flushes cause."""
     found = bench.box.counters()
     if found is None or not found.host_written_bytes:
         return None
@@ -70,19 +70,19 @@ def _waf(bench: Bench) -> float | None:
 
 
 def _row_bytes(bench: Bench) -> int:
-    """What the speed is looked at over: what all dies program at once, or several of these."""
+    """Bytes per row over which the speed is computed: a whole number of stripes, at least four requests."""
     row = _stripe_bytes(bench)
     return row * -(-4 * _BLOCK_BYTES // row) if row else 4 * _BLOCK_BYTES
 
 
 def _stripe_bytes(bench: Bench) -> int:
-    """A page of every plane of every die; 0 where that is not known."""
+    """Bytes of one page on every plane of every die, or 0 if the geometry is not known."""
     parts = [bench.value(key) for key in ("parallel_units", "nand.page_bytes", "nand.planes_per_die")]
     return math.prod(0 if part is None else int(part) for part in parts)
 
 
 def _rows(sums: "Floats", ends: "Floats", row: int) -> tuple["Floats", "Floats"]:
-    """Where rows end, in bytes, and the seconds that each took."""
+    """The end of each row in bytes, and the seconds that each row took."""
     import numpy as np
 
     edges = np.arange(row, sums[-1], row)
@@ -90,11 +90,12 @@ def _rows(sums: "Floats", ends: "Floats", row: int) -> tuple["Floats", "Floats"]
 
 
 def _teeth(at: "Floats", spent: "Floats", row: int) -> tuple["Floats", Estimate | None]:
-    """The rows that take longest and are equally far apart, and how far. Lower ones have other causes."""
+    """The rows that take longest at a regular distance, and this distance, or None. Shorter delays have other
+    causes."""
     import numpy as np
 
     excess = spent - np.median(spent)
-    # A tooth may be parted by the edge of a row.
+    # A delay can be split between two rows.
     excess = excess + np.append(np.maximum(excess[1:], 0), 0)
     tall = float(np.median(np.sort(excess)[-12:]))
     if tall < 0.2 * np.median(spent):
@@ -109,7 +110,7 @@ def _teeth(at: "Floats", spent: "Floats", row: int) -> tuple["Floats", Estimate 
 
 
 def _period(teeth: "Floats", row: int) -> Estimate | None:
-    """The distance of teeth, where most of them are equally far apart."""
+    """The distance between teeth, or None if fewer than three in four gaps are regular."""
     import numpy as np
 
     if len(teeth) < _TEETH_MIN:
@@ -129,8 +130,11 @@ def _period(teeth: "Floats", row: int) -> Estimate | None:
 
 
 def _repeated(spent: "Floats", row: int) -> Estimate | None:
-    """The distance after which the delays of rows repeat, by their autocorrelation: other work of garbage collection
-    differs from unit to unit, and adds delays of its own. Of the second half, where the spare area is used up."""
+    """The distance after which the delays of rows repeat, from their autocorrelation, or None.
+
+    Other work of garbage collection differs between erase units and adds delays of its own. Only the second half is
+    used, where the spare area is used up.
+    """
     import numpy as np
 
     later = spent[len(spent) // 2 :]
@@ -148,7 +152,7 @@ def _repeated(spent: "Floats", row: int) -> Estimate | None:
         return first + int(np.argmax(correlation[first : round(lag) + 2]))
 
     def stands_out(lag: int) -> float:
-        # Against half way between, where a multiple of the period repeats as well.
+        # Compared with the correlation half a period away, because multiples of the period correlate as well.
         return float(
             np.mean(
                 [
@@ -162,7 +166,7 @@ def _repeated(spent: "Floats", row: int) -> Estimate | None:
     best = max(scores.values())
     if best < _CORRELATED_MIN:
         return None
-    # Odd multiples of a period stand out as well as it does.
+    # Odd multiples of a period stand out as much as the period itself.
     lag = min(each for each, score in scores.items() if score >= 0.65 * best)
     lag = max((each for each in (lag, lag + 1) if each in scores), key=scores.__getitem__)
     period = near(lag * _REPEATS) / _REPEATS
@@ -182,13 +186,13 @@ def _longest(regular: "NDArray[np.bool_]") -> slice:
 
 
 def _with_parity(bench: Bench) -> float:
-    """Flash that a byte of the host takes."""
+    """Bytes of flash per byte of host data, including parity."""
     parity = bench.value("parity.units_per_stripe")
     return parity / (parity - 1) if parity else 1.0
 
 
 def _unit(bench: Bench, period: Estimate) -> int:
-    """Notes the erase unit, in whole pages of all dies where these are known."""
+    """Records the erase unit, as whole pages of all dies if these are known. Returns its size in bytes."""
     share = _with_parity(bench)
     stripe = _stripe_bytes(bench)
     pages = round(period.value * share / stripe) if stripe else 0
@@ -196,7 +200,7 @@ def _unit(bench: Bench, period: Estimate) -> int:
     unit = pages * stripe if near else round(period.value * share)
     low, high = min(unit, round(period.low * share)), max(unit, round(period.high * share))
     if bench.value("slc_cache_bytes") is not None:
-        # Erase units in SLC mode hold a third, or less with more bits, and show as well.
+        # Erase units in SLC mode hold a third, or less with more bits per cell, and are visible as well.
         low, high = round(low / 2), 3 * high
     bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
     if pages:
@@ -225,7 +229,7 @@ def _infer(
     if bench.value("slc_cache_bytes") is not None or (begun is not None and begun > _DOUBLE_MIN * with_parity):
         bench.cannot_tell("over_provisioning", "the drive writes data twice, through an SLC cache: erases begin early")
         return
-    # What the host wrote takes its share of parity besides.
+    # Host data occupies additional flash for parity.
     used = (sum(each.written_bytes for each in bench.before) + float(teeth[0])) * with_parity
     size = bench.capacity_bytes
     spare = [(used + kept * unit) / size - 1 for kept in (_KEPT_UNITS[1], _KEPT_UNITS[0], _KEPT_UNITS[2])]

@@ -1,7 +1,7 @@
-"""Reads of growing size alone, and many small reads at once: dies and channels that work in parallel.
+"""Single reads of growing size, and many small reads at once: infers the dies and channels that work in parallel.
 
-A read that spans one die more than there are has to wait for a die twice; one that spans more dies than channels waits
-for a channel. Many small reads at once show how many dies read at a time.
+A read that spans one die more than the drive has must wait for one die twice; a read that spans more dies than channels
+waits for a channel. Many small reads at once show how many dies read simultaneously.
 """
 
 from itertools import product
@@ -39,7 +39,7 @@ def _run(bench: Bench) -> None:
     group = _group_bytes(bench)
     dies_asked = max(8, min(_DIES_MAX, int(1.6 * about) + 2))
     if bench.value("nand.page_bytes") is None:
-        # Spans are counted in units then, of which a page may hold several.
+        # Spans are then counted in mapping units; a page can hold several.
         dies_asked *= _PAGES[-1] // group
     counts = _counts(dies_asked, region.size_bytes // 2 // group)
     done = bench.run(*(region.reads(count * group, _READS, aligned_bytes=group) for count in counts))
@@ -78,7 +78,8 @@ def _reads(depth: int) -> int:
 
 
 def _group_bytes(bench: Bench) -> int:
-    """What one die holds of a stripe; where the page is not known, the least page."""
+    """Bytes of a stripe on one die: a page of each plane, or the mapping unit (at least 4096) if pages are not
+    known."""
     page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
     return int(page * planes) if page is not None and planes is not None else max(unit, 4096)
@@ -100,14 +101,14 @@ def _best(
     transfer: float,
     link: float,
 ) -> list[tuple[Striping, float]]:
-    """Arrangements by how far they are off, the nearest first; the error is the mean absolute deviation, as a share."""
+    """Arrangements with their errors (mean absolute relative deviation), the best first."""
     page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
     pages = [(int(page), int(planes))] if page is not None and planes is not None else [(each, 1) for each in _PAGES]
     parity = bench.value("parity.units_per_stripe")
-    # Flash that data of a group takes, with its share of parity.
+    # Flash that the data of a group occupies, including its share of parity.
     held = round(group * parity / (parity - 1)) if parity else group
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
-    # Where a page is one unit, single reads do not tell the transfer's part of their time.
+    # If a page is one unit, single reads do not separate the transfer from the read time.
     parts = [0.0] if transfer else [0.01 * 1.3**step for step in range(16)]
     found = []
     for page_bytes, of_planes in pages:
@@ -118,13 +119,13 @@ def _best(
                 errors = [abs(each.latency_us(count * held) / measured - 1) for count, measured in spans]
                 found.append((each, sum(errors) / len(errors)))
     found.sort(key=lambda entry: entry[1])
-    # Of arrangements that are as good as each other the one of fewer channels is the usual one.
+    # Among arrangements of nearly equal error, the one with fewest channels is the most common in practice.
     equal = [entry for entry in found if entry[1] <= found[0][1] + (_EQUAL if transfer else 0.0)]
     return sorted(equal, key=lambda entry: (entry[0].channels, entry[1])) + found[len(equal) :]
 
 
 def _plausible(about: float) -> list[int]:
-    """Numbers of dies that small reads at once allow for."""
+    """Numbers of dies that are consistent with `about`, the estimate from small parallel reads."""
     steps = sorted({base << shift for base in (1, 3, 5) for shift in range(9)})
     return [each for each in steps if 0.6 * about <= each <= max(2.5 * about, 1)] or [max(1, round(about))]
 

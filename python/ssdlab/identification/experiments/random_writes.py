@@ -1,8 +1,8 @@
-"""Random writes over the whole full drive, in steps: how write amplification and speed approach what garbage
-collection costs.
+"""Random writes over the whole full drive, in steps: measures write amplification and speed as garbage collection sets
+in.
 
-The first half of the steps is uniform; in the second, nine of ten writes go to a tenth of the drive, which costs less
-the better a drive separates what is written often, and selects victims.
+The first half of the steps is uniform. In the second half nine of ten writes go to a tenth of the drive; its cost shows
+how well the drive separates frequently written data and selects victims.
 """
 
 from ssdlab.identification.bench import Bench, Experiment

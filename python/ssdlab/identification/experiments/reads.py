@@ -1,7 +1,8 @@
-"""Single reads of many sizes and places: the mapping unit, the page, the planes, the time of a read and of transfers.
+"""Single reads of many sizes and places: infers the mapping unit, the page, the planes, and read and transfer times.
 
-A read of part of a mapping unit takes as long as one of all of it but for the link. Two neighbouring units in one page
-take one read and two transfers; in two pages of one die two reads, one after the other; on two dies one read.
+A read of part of a mapping unit takes as long as a read of the whole unit, apart from the link. Two neighbouring units
+take one read and two transfers if they are in one page, two consecutive reads if they are in two pages of one die, and
+one read time if they are on two dies.
 """
 
 import math
@@ -24,18 +25,18 @@ _SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 _READS = 400
 _PAIRS = 24_000
 _PAIR_BYTES = 4 << 20
-# Faster than any link; the noise is larger than what it takes.
+# Faster than any link. At this speed a transfer takes less time than the noise.
 _LINK_MB_S_MAX = 16_000
 
 
 @dataclass(frozen=True)
 class _Ladder:
-    """Latency in us by size, without what the host adds."""
+    """Latency in microseconds by request size, without the time that the host adds."""
 
     latency: dict[int, Estimate]
 
     def slope(self, small: int, large: int) -> Estimate:
-        """Microseconds a byte between two sizes."""
+        """Microseconds per byte between two sizes."""
         return derived(lambda a, b: (b - a) / (large - small), self.latency[small], self.latency[large])
 
 
@@ -67,7 +68,8 @@ def _run(bench: Bench) -> None:
 
 
 def _mapping_unit(ladder: _Ladder) -> int:
-    """The size from which on reads take longer, other than by the link's share of more bytes."""
+    """The largest size whose reads take no longer than smaller ones, apart from the link's time per byte; 4096 if no
+    step is found."""
     sizes = list(ladder.latency)
     base = ladder.latency[sizes[0]].value
     for size, larger in pairwise(sizes):
@@ -90,7 +92,10 @@ def _link(bench: Bench, us_a_byte: Estimate) -> None:
 def _pages(
     bench: Bench, region: Region, unit: int, ladder: _Ladder, link: Estimate
 ) -> tuple[int | None, int | None, Estimate]:
-    """Bytes of a page, planes that are read in turn, and microseconds a byte on the channel."""
+    """The page in bytes, the planes that are read in turn, and the microseconds per byte on the channel.
+
+    Page and planes are None if they cannot be determined.
+    """
     import numpy as np
 
     few = Region(region.offset_bytes, _PAIR_BYTES)
@@ -104,12 +109,12 @@ def _pages(
     page, planes = _geometry(gaps, unit, ladder)
     once = by_place[~twice]
     if not len(once):
-        # Each unit is a page of its own, and all of them are on one die.
+        # Each unit is a separate page, and all of them are on one die.
         bench.infer("nand.page_bytes", exactly(unit), whole=True)
         return unit, planes, Estimate(0.0, 0.0, 0.0)
     level = _level(once)
     if page is None:
-        # One plane: pages end where a pair lies on two dies, whose channels work at the same time.
+        # One plane: a page ends where a pair lies on two dies, whose channels work at the same time.
         gaps, parity = _without_parity(np.diff(np.flatnonzero(by_place < level)))
         page, planes = _one_plane(gaps, unit)
     bench.show(_pairs_picture(by_place, unit, page, planes))
@@ -129,9 +134,9 @@ def _pages(
 
 
 def _without_parity(gaps: "NDArray[np.int64]") -> tuple["NDArray[np.int64]", Estimate | None]:
-    """The distances with the units of parity that the host does not see, and one in how many units these are.
+    """The distances with the hidden units of parity added, and the number of units per unit of parity, or None.
 
-    Pages hold an even number of units, so that of an odd distance one unit is parity.
+    Pages hold an even number of units, so a unit of parity is missing from each odd distance.
     """
     import numpy as np
 
@@ -149,7 +154,7 @@ def _without_parity(gaps: "NDArray[np.int64]") -> tuple["NDArray[np.int64]", Est
 
 
 def _are_pages(gaps: "NDArray[np.int64]") -> bool:
-    """Whether nearly all are powers of two."""
+    """Whether nearly all distances are powers of two."""
     import numpy as np
 
     return bool(np.mean(gaps & (gaps - 1) == 0) > 0.9)
@@ -165,7 +170,8 @@ def _parity(bench: Bench, found: Estimate | None) -> None:
 
 
 def _level(once: "NDArray[np.float64]") -> float:
-    """Between pairs on two dies and those in one page, in microseconds; below all where there is one kind."""
+    """The latency in microseconds that separates pairs on two dies from pairs in one page. If there is only one kind,
+    the lowest latency."""
     import numpy as np
 
     rising = np.sort(once)
@@ -181,8 +187,11 @@ def _level(once: "NDArray[np.float64]") -> float:
 
 
 def _geometry(gaps: "NDArray[np.int64]", unit: int, ladder: _Ladder) -> tuple[int | None, int | None]:
-    """Page and planes, from the distances of pairs that need two reads of one die: those of its planes, and one page
-    more to the next die, whose first page follows on another die."""
+    """Page and planes, from the distances between pairs that need two reads of one die, or (None, None).
+
+    Within a die these pairs are one page apart. From the last of a die to the first of the next they are two pages
+    apart, because the first page of the next die follows on another die.
+    """
     import numpy as np
 
     if len(gaps) < 4:
@@ -201,7 +210,8 @@ def _geometry(gaps: "NDArray[np.int64]", unit: int, ladder: _Ladder) -> tuple[in
 
 
 def _two_planes_or_one_die(period: int, unit: int, ladder: _Ladder) -> tuple[int, int]:
-    """With two planes a read of a whole period takes two pages; on a single die each period is a page."""
+    """Page and planes from a single distance. With two planes a read of a whole period takes two page reads; on a
+    single die each period is a page."""
     half = period // 2
     if half < unit or period not in ladder.latency or half not in ladder.latency:
         return max(unit, period if half < unit else half), 1 if half < unit else 2

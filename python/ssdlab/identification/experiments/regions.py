@@ -1,4 +1,4 @@
-"""Where experiments work, so that they find data as the fill left it."""
+"""The regions of the drive where experiments read, so that they find the data of the fill."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Region:
     size_bytes: int
 
     def reads(self, size_bytes: int, count: int, *, depth: int = 1, aligned_bytes: int | None = None) -> str:
-        """A job of so many random reads of this size in it, any of which may come twice."""
+        """A job of `count` random reads of this size within the region; repeated addresses are allowed."""
         name = f"read {size_bytes} at depth {depth}"
         return section(
             name, "randread", size_bytes, depth, f"blockalign={aligned_bytes or size_bytes}", "norandommap",
@@ -25,7 +25,8 @@ class Region:
 
 
 def read_region(written_bytes: int) -> Region:
-    """The end of what was written in sequence, past any cache; not the last of it, which may be in memory."""
+    """A region near the end of the sequentially written data, past any cache, but not at the very end, which can still
+    be in memory."""
     size = min(_READ_BYTES, written_bytes // 8) // _ALIGNED_BYTES * _ALIGNED_BYTES
     offset = (written_bytes * 15 // 16 - size) // _ALIGNED_BYTES * _ALIGNED_BYTES
     return Region(max(0, offset), size)

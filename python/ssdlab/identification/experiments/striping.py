@@ -1,8 +1,8 @@
-"""How long one read of many pages takes, alone on a drive: a closed model of dies, planes and channels.
+"""The latency of a single read of many pages on an idle drive: an analytical model of dies, planes and channels.
 
-Pages lie on the planes of a die, then on the next die; neighbouring dies are on different channels. A die reads one
-page after the other and keeps each until it has crossed its channel; the link carries the whole read after its last
-page.
+Consecutive pages lie on the planes of a die, then on the next die; neighbouring dies are on different channels. A die
+reads one page at a time and holds it until the transfer over the channel ends. The link transfers the whole read after
+its last page.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Striping:
-    """What takes part in a read; times in microseconds."""
+    """The components that take part in a read; times in microseconds."""
 
     channels: int
     dies: int
@@ -21,13 +21,13 @@ class Striping:
     link_us_per_byte: float
 
     def latency_us(self, size_bytes: int) -> float:
-        """Of a read that begins on the first page of a die."""
+        """The latency of a read that begins on the first page of a die."""
         transfer_us = self.page_bytes * self.transfer_us_per_byte
         pages = -(-size_bytes // self.page_bytes)
         waiting = [0] * self.dies
         for page in range(pages):
             waiting[page // self.planes % self.dies] += 1
-        # When each die has a page ready, and each channel is free.
+        # The times when each die has a page ready, and when each channel is free.
         ready = {die: self.read_us for die in range(self.dies) if waiting[die]}
         free = [0.0] * self.channels
         end = 0.0

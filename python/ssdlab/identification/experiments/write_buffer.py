@@ -1,4 +1,5 @@
-"""Single writes, writes with a flush each, and a burst after a rest: the write buffer and the time of a program."""
+"""Single writes, writes with a flush each, and a burst after idle time: infers the write buffer and the program
+time."""
 
 from typing import TYPE_CHECKING
 
@@ -17,19 +18,19 @@ _FLUSHES = 60
 _BURST_BLOCK_BYTES = 64 << 10
 _BURST_BYTES_MAX = 96 << 20
 _REST_S = 2
-# Writes a second that even one die keeps up with.
+# Writes per second; a single die can keep up with these.
 _SLOWLY = 100
-# A write that waits for flash takes at least this; memory and a command take less.
+# A write that waits for flash takes at least this long; memory and a command take less.
 _FLASH_US_MIN = 60.0
-# Writes looked at after the first that waits.
+# The number of writes examined after the first that waits.
 _AROUND = 24
-# How far off the model of programs may be: calibrated on the blind drives 101 to 140.
+# Relative errors of the model of programs, calibrated on the blind drives 101 to 140.
 _DRAIN_SHARE, _FILL_SHARE = 0.04, 0.015
-# A buffer that does not show holds at most this share of an SLC cache.
+# A buffer that is not visible holds at most this share of an SLC cache.
 _BUFFER_SHARE = 0.02
-# A cache consists of whole erase units: by what share it is larger than its size says (101 to 140).
+# A cache consists of whole erase units: the share by which it exceeds its nominal size (blind drives 101 to 140).
 _ROUNDED_UP = Estimate(0.012, 0.0, 0.045)
-# A speed this near to that of the link or of all channels is limited by these.
+# A speed above this share of the link's or of all channels' speed is limited by these.
 _LIMITED = 0.92
 
 
@@ -59,7 +60,8 @@ def _run(bench: Bench) -> None:
 
 
 def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None:
-    """What a flush takes longer than a command; None where it is nothing, as the buffer outlives a loss of power."""
+    """Records the power loss protection. Returns the latency of a flush, or None if flushes are not reported or are
+    free because the buffer survives a loss of power."""
     if flushed.flush_us is None:
         bench.cannot_tell("write_buffer.power_loss_protection", "the target does not report flushes")
         return None
@@ -67,24 +69,24 @@ def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None
     bench.choose("write_buffer.power_loss_protection", protected)
     page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
     if not protected and page and planes:
-        # What a flush fills up of a program.
+        # Flash that flushes fill with padding to complete a program.
         bench.outcome.facts["padded_bytes"] = _FLUSHES * page * planes
     return None if protected else within(flushed.flush_us, 0.02)
 
 
 def _buffer(bench: Bench, burst: Completed) -> None:
-    """The most that a burst leaves in memory around the moment from which it has to wait."""
+    """Infers the write buffer: the most data of a burst that is in memory when writes start to wait."""
     import numpy as np
 
     sums = np.cumsum(burst.size_bytes)
     first = float(np.median(burst.latency_us[:8]))
-    # The mean, as only one in several writes may wait.
+    # The mean, because possibly only one in several writes waits.
     later = float(np.mean(burst.latency_us[len(sums) // 2 :]))
     slow = np.flatnonzero(burst.latency_us > max(3 * first, first + 20))
     rate = _settled_rate(burst)
     gained = _BURST_BLOCK_BYTES / (first * 1e-6)
     bench.show(_burst_picture(sums.astype(np.float64), burst.latency_us))
-    # An outlier of the host is alone; a full buffer stays full.
+    # A delay by the host affects single writes; a full buffer stays full.
     lasting = [each for each in slow if np.mean(burst.latency_us[each : each + 64]) > 1.5 * first]
     if later < 1.5 * first or not lasting or gained < 1.2 * rate:
         bench.cannot_tell("buffer_bytes", "one host cannot write faster than the flash does, so the buffer never fills")
@@ -94,7 +96,7 @@ def _buffer(bench: Bench, burst: Completed) -> None:
     shown = slice(0, at + _AROUND)
     drained = _drained(bench, sums[shown].astype(np.float64), burst.end_s[shown])
     if drained is None:
-        # Programs that ended meanwhile have made room; how many is not known without dies and pages.
+        # Programs that ended meanwhile have freed memory; the amount is not known without dies and pages.
         gone = rate * float(burst.end_s[at - 1]) if at else 0.0
         found = Estimate(max(accepted - gone / 2, _BURST_BLOCK_BYTES), max(accepted - gone, 0.0), accepted)
     else:
@@ -107,8 +109,11 @@ def _buffer(bench: Bench, burst: Completed) -> None:
 
 
 def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
-    """What programs have taken out of memory at the end of each write: each die takes a page of every plane as soon as
-    they have arrived and its channel and the die itself are free. None where dies or times are not known."""
+    """Bytes that programs have removed from memory at the end of each write, or None if geometry or times are not
+    known.
+
+    Each die takes a page of every plane as soon as the data has arrived and its channel and the die itself are free.
+    """
     import numpy as np
 
     keys = ("nand.page_bytes", "nand.planes_per_die", "parallel_units", "nand.channels")
@@ -131,7 +136,7 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
 
 
 def _burst_program_us(bench: Bench) -> float | None:
-    """Of the flash that a burst after a rest goes to: that of the SLC cache where there is one."""
+    """The program time of the flash that receives a burst after idle time (the SLC cache if there is one), or None."""
     own = bench.value("slc_cache.program_us")
     if own is not None or bench.value("slc_cache_bytes") is None:
         return own or bench.value("nand.program_us")
@@ -145,7 +150,7 @@ def _burst_program_us(bench: Bench) -> float | None:
 
 
 def _cache(bench: Bench) -> None:
-    """The SLC cache without what the write buffer held when it was full, and without what it is rounded up by."""
+    """Corrects the SLC cache size for the data in the write buffer and for the rounding up to whole erase units."""
     cliff = bench.estimate("slc_cache_bytes")
     if cliff is None:
         return
@@ -160,14 +165,14 @@ def _settled_rate(burst: Completed) -> float:
 
 
 def _program(bench: Bench, of_flush: Estimate | None) -> None:
-    """The time of a program, from a write that waits for one, or from the speed of all dies together."""
+    """Infers the program time from a write that waits for one, or from the speed of all dies together."""
     has_cache = bench.value("slc_cache_bytes") is not None
     page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
     reads = bench.facts.get("reads", {})
     transfer = Estimate(*reads.get("transfer_us_per_byte", (0.0, 0.0, 0.0))).clipped()
     group = (page or 0) * (planes or 0)
     if of_flush is not None:
-        # A flush is a command too.
+        # A flush includes the time of a command.
         command = bench.estimate("controller.command_us") or exactly(0.0)
         alone = derived(lambda whole, us, own: whole - group * us - own, of_flush, transfer, command)
         bench.infer("slc_cache.program_us" if has_cache else "nand.program_us", alone.clipped(1.0))
@@ -187,7 +192,7 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
 
 
 def _limits(bench: Bench) -> list[float]:
-    """Bytes a second of the link and of all channels, where they are known."""
+    """Speeds of the link and of all channels together in bytes per second, if known."""
     link, channel, channels = (bench.value(key) for key in ("host_link.mb_s", "nand.channel_mb_s", "nand.channels"))
     found = [] if link is None else [link * 1e6]
     return found + ([] if channel is None or channels is None else [channel * channels * 1e6])

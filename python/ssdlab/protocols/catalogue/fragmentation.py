@@ -1,11 +1,11 @@
-"""Fragmentation test: a file written in sequence is rewritten at random, and read in sequence after each time."""
+"""Fragmentation test: a sequentially written file is rewritten at random, and read sequentially after each pass."""
 
 from collections.abc import Sequence
 
 from ssdlab.protocols.contract import Point, Protocol, Setting, Step, job
 
 SHARES_PERCENT = ((1.25, 10), (5, 20), (20, 30), (97.5, 30))
-"""Of the file: 50, 200, 800 and 4000 MiB of 4 GiB; and how long the study waits before it reads."""
+"""Percentages of the file to rewrite (50, 200, 800 and 4000 MiB of 4 GiB), and the idle time before the reading."""
 FILE_PERCENT = 50
 
 

@@ -1,4 +1,4 @@
-"""Free-space sweep: a file on ext4 takes up a share of the drive, the rest was never written, and it is rewritten."""
+"""Free-space sweep: rewrites a file on ext4 that takes a share of the drive, while the rest was never written."""
 
 from collections.abc import Sequence
 

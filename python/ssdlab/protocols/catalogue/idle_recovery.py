@@ -1,4 +1,4 @@
-"""Idle recovery: bursts of random writes on a saturated drive, after ever longer rests."""
+"""Idle recovery: bursts of random writes on a saturated drive, after increasing idle times."""
 
 from collections.abc import Sequence
 

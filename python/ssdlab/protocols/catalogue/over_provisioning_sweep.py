@@ -1,4 +1,4 @@
-"""Over-provisioning sweep: only a share of the drive is used, the rest stays trimmed, as behind a smaller partition."""
+"""Over-provisioning sweep: uses only a share of the drive, and the rest stays trimmed, as with a smaller partition."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Purge and precondition: the drive is trimmed and written twice in sequence, as SNIA's tests begin."""
+"""Purge and precondition: the drive is trimmed and written twice sequentially, as at the start of SNIA's tests."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Read tails under garbage collection: reads and writes at a rate, on a purged drive and in the steady state."""
+"""Read tails under garbage collection: reads and writes at a fixed rate, on a purged drive and in the steady state."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Size of an SLC cache: sequential writes on a purged drive in slices, until they are slower for good."""
+"""Size of an SLC cache: sequential writes on a purged drive in slices, until they stay slower."""
 
 from collections.abc import Sequence
 

@@ -8,12 +8,12 @@ from ssdlab.report import wording
 
 FILES = 8
 _NOT_TRIMMED, _TRIMMED = "deleted, not trimmed", "deleted and trimmed"
-# What repeated runs of a drive differ by.
+# Ratios within this share of 1 are reported as equal, because repeated runs of a drive differ by as much.
 _EQUAL_WITHIN = 0.02
 
 
 def points(setting: Setting) -> Sequence[Point]:
-    # Together 88 % of the drive: ext4 needs some for itself.
+    # Together 88 % of the drive: ext4 needs some space for its own data.
     write = Step("write", f"write data 11% count={FILES}", shown=False)
     delete = Step("delete", "rm data.1 data.3 data.5 data.7", shown=False)
     line = "overwrite data.* random bs=4KiB depth=32"
@@ -28,7 +28,7 @@ def points(setting: Setting) -> Sequence[Point]:
 
 
 def conclude(figures: Sequence[Figures]) -> str | None:
-    """The last step of both points, which is the same one: what was not trimmed against what was."""
+    """A sentence that compares the last step without and with trim; None if either is missing."""
     last = {each.point: each for each in figures if each.shown}
     if last.keys() != {_NOT_TRIMMED, _TRIMMED} or last[_NOT_TRIMMED].step != last[_TRIMMED].step:
         return None

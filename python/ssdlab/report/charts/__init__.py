@@ -1,4 +1,4 @@
-"""The charts of a comparison, one file a picture, as Altair charts without titles and colours of their own.
+"""The charts of a comparison, one file for each picture, as Altair charts without titles and colours.
 
-Each builder returns None when the data cannot fill its picture, such as when nothing was written.
+Each builder returns None if the data cannot fill its picture, for instance if nothing was written.
 """

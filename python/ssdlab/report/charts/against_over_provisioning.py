@@ -1,4 +1,4 @@
-"""What spare area gains: WAF over OP with the closed form, speed and latency over OP."""
+"""The effect of spare area: WAF over OP with the closed form, speed and latency over OP."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,8 @@ from ssdlab.report.charts.over_time import shown_direction
 from ssdlab.report.charts.placing import HEIGHT_PX, LABEL_ROOM, WAF_MIN, ValueScale, label_layers, label_row, spread
 from ssdlab.report.variant import ComparedVariant
 
-# For labels at their longest: the plot's width in a picture file, the width of a character, the figure after the name.
+# For the maximum length of labels: the plot's width in a picture file, the width of a character, and the characters of
+# the figure behind the name.
 _PLOT_PX = 700
 _CHARACTER_PX = 7
 _FIGURE_CHARACTERS = 8
@@ -27,7 +28,7 @@ _NS_PER_US = 1000
 
 
 def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Points of the simulated WAF, curves of theory; None when there is nothing to see over OP."""
+    """Points of the simulated WAF and curves of theory; None if there is nothing to compare over OP."""
     measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
     curves = {variant.theory_formula or "theory": variant.theory_curve for variant in variants if variant.theory_curve}
     if not _is_worth_drawing(measured, has_curve=bool(curves)):
@@ -40,7 +41,7 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
     ]
     theories = [variant.theory for variant, _ in measured if variant.theory is not None]
     top = max([waf for _, waf in measured] + theories) * 1.2
-    # A curve runs far beyond the points at small OP; there it is cut, so that the points keep the height.
+    # At small OP a curve rises far above the points; it is cut there, so that the points use the full height.
     curve = [
         {"formula": formula, "over_provisioning": op * 100, "value": waf}
         for formula, curve_points in curves.items()
@@ -53,7 +54,7 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
 
 
 def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Points of the simulated requests a second; None when there is nothing to see over OP, or no clock."""
+    """Points of the simulated requests per second; None if there is nothing to compare over OP, or no clock."""
     measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
     if not _is_worth_drawing(measured, has_curve=False):
         return None
@@ -65,9 +66,9 @@ def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictu
 
 
 def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """The mean latency as circles, the 99.9th percentile as triangles; None when nothing is seen over OP, or no clock.
+    """The mean latency as circles, the 99.9th percentile as triangles, of the writes, or of the reads without writes.
 
-    Of the writes, or of the reads where nobody writes.
+    None if there is nothing to compare over OP, or no clock.
     """
     measured = [
         (variant, nanoseconds / _NS_PER_US, shape, said)
@@ -103,7 +104,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pi
 
 
 def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
-    """Points above each other show nothing that bars do not show better; one point needs a curve to compare it with."""
+    """Whether the points have different OP, or there is a single point with a curve to compare it with."""
     distinct = {variant.over_provisioning for variant, _ in measured}
     return len(distinct) > 1 or (len(measured) == 1 and has_curve)
 
@@ -152,7 +153,7 @@ def _picture(
 
 
 def _label_characters(position: float) -> int:
-    """How long a name may be right of a point at this share of the axis."""
+    """The maximum length of a name to the right of a point at this share of the axis."""
     return int((1 - position) * _PLOT_PX / _CHARACTER_PX) - _FIGURE_CHARACTERS
 
 
@@ -164,6 +165,6 @@ def _curve_layer(curve: Sequence[Row], x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def curve_names(variants: Sequence[ComparedVariant]) -> str:
-    """The closed forms drawn, for the caption."""
+    """The names of the drawn closed forms, for the caption; "" if there are none."""
     names = dict.fromkeys(variant.theory_formula or "theory" for variant in variants if variant.theory_curve)
     return wording.listed(list(names)) if names else ""

@@ -1,4 +1,4 @@
-"""What the charts share: variants' colours, keys that switch them off, the axis of drive writes, rows of series."""
+"""Elements that charts share: colours of variants, keys that hide rows, the axis of drive writes, rows of series."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -13,12 +13,12 @@ from ssdlab.report.theme import LIGHT
 from ssdlab.report.variant import PARTS, ComparedVariant
 
 Row = TableRow
-# What a builder may give back; Altair's own methods are typed to return unions of these.
+# The types that a builder can return; Altair's own methods are typed to return unions of these.
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
 class Labelled(Protocol):
-    """What has a colour and an entry in the key: a variant of a comparison, a line of a study."""
+    """An item with a colour and an entry in the key: a variant of a comparison, a line of a study."""
 
     @property
     def label(self) -> str: ...
@@ -26,7 +26,7 @@ class Labelled(Protocol):
 
 HIDDEN_VARIANTS = "hidden_variants"
 HIDDEN_PARTS = "hidden_parts"
-# The columns by which keys switch rows off. Other rows (curves, bands) always stay.
+# The columns by which keys hide rows. Rows without these columns (curves, bands) are always shown.
 _SWITCHES = {"variant": HIDDEN_VARIANTS, "part": HIDDEN_PARTS}
 _COLOURS = len(LIGHT.variants)
 _IN_HOST_WRITES = (
@@ -37,7 +37,7 @@ _IN_HOST_WRITES = (
 
 
 def variants_key(variants: Sequence[Labelled]) -> Key:
-    """The key of variants; from the ninth on, colours come again with dashed lines."""
+    """The key of variants; from the ninth variant on, colours repeat with dashed lines."""
     entries = (
         KeyEntry(variant.label, f"--variant-{index % _COLOURS}", dashed=index >= _COLOURS)
         for index, variant in enumerate(variants)
@@ -46,7 +46,7 @@ def variants_key(variants: Sequence[Labelled]) -> Key:
 
 
 def parts_key(variants: Sequence[ComparedVariant]) -> Key:
-    """The key of those parts of NAND writes that any variant has."""
+    """The key of the parts of NAND writes that at least one variant has."""
     indexes = {part: index for index, part in enumerate(PARTS)}
     entries = (KeyEntry(PARTS[part], f"--part-{indexes[part]}") for part in present_parts(variants))
     return Key(HIDDEN_PARTS, tuple(entries))
@@ -57,11 +57,11 @@ def present_parts(variants: Sequence[ComparedVariant]) -> list[str]:
 
 
 def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
-    """A chart of these rows, without those that a key has switched off.
+    """A chart of these rows, without those that a key hides.
 
-    Each layer filters its own rows: a layer with data of its own does not inherit the transforms of the whole.
+    Each layer filters its own rows: a layer with its own data does not inherit the transforms of the whole picture.
     """
-    # Altair copies charts often, but a frame only by reference: that is why it is one.
+    # A frame, because Altair copies charts often, and copies a frame only by reference.
     frame = pl.DataFrame(list(rows), strict=False, infer_schema_length=None)
     result = alt.Chart(frame)
     for field, parameter in _SWITCHES.items():
@@ -71,14 +71,14 @@ def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 
 def switchable(whole: Picture, *parameters: str) -> Picture:
-    """The picture with the parameters by which its rows are filtered: lists of what is switched off."""
+    """The picture with the parameters that filter its rows: lists of hidden values."""
     result: Picture = whole.add_params(*(alt.param(name=parameter, value=[]) for parameter in parameters))
     return result
 
 
 def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
-    """The colour of lines and bars; the legend shows strokes."""
-    # Solid, although dashed lines of theory share the legend.
+    """The colour of lines and bars; the legend shows lines."""
+    # Solid, although the dashed lines of theory use the same legend.
     solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1)
     strokes = solid if legend and len(variants) > 1 else None
     return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
@@ -96,7 +96,7 @@ def variant_dash(variants: Sequence[Labelled]) -> alt.StrokeDash:
 
 
 def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_writes") -> alt.X:
-    """The axis of host writes in units of the drive's capacity; `room` is the share kept free at its end for labels."""
+    """The axis of host writes in multiples of the drive's capacity; `room` is the share left free for labels."""
     return alt.X(
         f"{field}:Q",
         title="drive writes (bytes from the host / capacity)",
@@ -105,7 +105,7 @@ def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_
     )
 
 
-# Of microseconds, in the unit that suits each figure.
+# For axes in microseconds: each label in a suitable unit.
 DURATION_LABEL = (
     "datum.value >= 1e6 ? format(datum.value / 1e6, '~') + ' s' : "
     "datum.value >= 1e3 ? format(datum.value / 1e3, '~') + ' ms' : format(datum.value, '~') + ' \N{MICRO SIGN}s'"
@@ -119,7 +119,7 @@ def horizontal_grid(ticks: int) -> alt.Axis:
 def rows_of(
     variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame], column: str, factor: float = 1
 ) -> list[Row]:
-    """Rows of all variants for one column of their series, without its nulls."""
+    """Rows of all variants for one column of their series, without nulls."""
     return [
         {
             "variant": variant.label,
@@ -148,10 +148,10 @@ def line_layers(
     where: Sequence[alt.Tooltip] = _IN_HOST_WRITES,
     name: str | None = None,
 ) -> list[alt.Chart]:
-    """Lines of `field`, and the point nearest to the pointer with its tooltip, in which the field is called `said`.
+    """Lines of `field`, and the point nearest to the pointer, with a tooltip that labels the field `said`.
 
-    `along` is the field of the horizontal axis, `where` what the tooltip says. `name` distinguishes two pictures of one
-    field apart.
+    `along` is the field of the horizontal axis, `where` the further lines of the tooltip. `name` distinguishes two
+    pictures of the same field.
     """
     line = chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order=f"{along}:Q")
     if len(variants) > _COLOURS:

@@ -1,4 +1,4 @@
-"""Where latency goes: of the mean and of the slowest requests, what each waited for, as stacked bars."""
+"""The parts of the latency, of the mean and of the slowest requests, as stacked bars."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,14 +16,14 @@ _KINDS = (("mean", "the mean"), ("p99_9", "the slowest 0.1 %"))
 
 
 def latency_parts_key(variants: Sequence[ComparedVariant]) -> Key:
-    """The key of those parts that any variant has."""
+    """The key of the parts that at least one variant has."""
     indexes = {part: index for index, part in enumerate(LATENCY_PARTS)}
     entries = (KeyEntry(LATENCY_PARTS[part], f"--part-{indexes[part]}") for part in _present(variants))
     return Key(HIDDEN_PARTS, tuple(entries))
 
 
 def parts_of_latency(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Bars of the mean, and below them of the requests at and above the 99.9th percentile, each on its own scale."""
+    """Bars of the mean, and below them of the requests from the 99.9th percentile on, each with its own scale."""
     drawn = [variant for variant in variants if variant.latency_parts]
     if not drawn:
         return None
@@ -84,7 +84,7 @@ def _bars(
         chart(totals)
         .mark_text(style="number", align="left", dx=10, yOffset=below)
         .encode(x, y, text=alt.Text("total:N")),
-        # The name stands above its bar, so that a long one takes no width from the bars on a phone.
+        # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
         .encode(y, x=alt.value(0), text="variant:N"),

@@ -1,5 +1,4 @@
-"""What happens while the host writes: WAF from the fill to the steady state, and the spare area that garbage
-collection has."""
+"""WAF from the fill to the steady state, and the spare area of garbage collection, over host writes."""
 
 from collections.abc import Sequence
 
@@ -26,12 +25,12 @@ from ssdlab.report.variant import ComparedVariant
 
 _SMALL_HEIGHT_PX = 110
 _SMALL_POINTS_MAX = 200
-# The width of a character of a stage's name.
+# The width of a character in the name of a stage.
 _CHARACTER_PX = 6.5
 
 
 def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
-    """WAF in the window over drive writes, with steady states and theory. `series`: thinned, one a variant."""
+    """WAF per window over drive writes, with steady states and theory. `series`: thinned, one for each variant."""
     rows = rows_of(variants, series, "waf")
     if not rows:
         return None
@@ -77,7 +76,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
 
 
 def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
-    """Two small pictures: free erase units, and the effective OP that garbage collection works with."""
+    """Two small pictures: free erase units, and the effective OP of garbage collection."""
     series = [merge_windows(frame, _SMALL_POINTS_MAX)[0] for frame in series]
     pictures = [
         ("free_erase_units", "free erase units", 1, ",.1f"),
@@ -88,7 +87,8 @@ def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence
         rows = rows_of(variants, series, field, factor)
         if not rows:
             continue
-        # A fresh drive's spare room is its whole capacity; uncut, the steady state would lie flat on the axis.
+        # The spare space of a fresh drive is its whole capacity; with the full scale, the steady state would lie on the
+        # axis.
         settled = max({row["variant"]: row[field] for row in rows}.values())
         top = min(max(row[field] for row in rows), 4 * settled) * 1.08 or 1.0
         y = alt.Y(f"{field}:Q", title=said, scale=alt.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
@@ -116,21 +116,21 @@ def _settled_layer(variants: Sequence[ComparedVariant], settled: Sequence[Row]) 
 
 
 def _settled_waf(variant: ComparedVariant, rows: Sequence[Row]) -> float:
-    """The WAF of the steady state; where only the series knows it, that of the last window."""
+    """The WAF of the steady state, or that of the last window if the variant has no WAF."""
     if variant.waf is not None:
         return variant.waf
     return float([row["waf"] for row in rows if row["variant"] == variant.label][-1])
 
 
 def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.Chart]:
-    """A band behind every other stage, and names, where all variants change stage at the same drive write."""
+    """A band behind every other stage, and names, if all variants change stage at the same drive writes."""
     starts = [[variant.drive_writes(start) for _, start, _ in variant.stages] for variant in variants]
     names = [name if isinstance(name, str) else f"stage {name}" for name, _, _ in variants[0].stages]
     if len(names) < 2 or any(len(other) != len(names) for other in starts):
         return []
     if any(abs(a - b) > 0.02 * end for other in starts for a, b in zip(starts[0], other, strict=True)):
         return []
-    # The last stage lasts until each variant's own end.
+    # The last stage ends at each variant's own end.
     bounds = [*starts[0], end]
     bands: list[Row] = [
         {
@@ -142,7 +142,7 @@ def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.C
         for index, name in enumerate(names)
     ]
     layers = [chart(bands[::2]).mark_rect(style="band").encode(alt.X("from:Q"), alt.X2("to:Q"))]
-    # A name is written only where it fits into its band, at the width that the picture has.
+    # A name is shown only if it fits into its band at the current width of the picture.
     fits = f"length(datum.name) * {_CHARACTER_PX} < (datum.to - datum.from) / {end * (1 + LABEL_ROOM)} * width"
     names_below = (
         chart(bands)

@@ -1,4 +1,4 @@
-"""What a clock shows: the speed of the last stage from its first moment on, and what latencies do meanwhile."""
+"""Charts over simulated time: the speed of the last stage from its start, and the latencies."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from ssdlab.report.thinning import merge_intervals
 from ssdlab.report.variant import ComparedVariant
 
 _FIRST_SECONDS = 30 * 60
-# A whole that is hardly longer than its beginning needs no picture of its beginning.
+# If the stage is only slightly longer than its beginning, there is no separate picture of the beginning.
 _FIRST_SHARE_MAX = 0.6
 _FIRST_HEIGHT_PX = 190
 _POINTS_MAX = 300
@@ -36,7 +36,7 @@ _NS_PER_US = 1000
 
 @dataclass(frozen=True)
 class _Time:
-    """The horizontal axis: simulated time since the stage began, in the unit that suits its end."""
+    """The horizontal axis: simulated time since the start of the stage, in a suitable unit."""
 
     unit: str
     seconds: float
@@ -67,12 +67,12 @@ def last_stage(variant: ComparedVariant) -> pl.DataFrame | None:
 
 
 def shown_direction(variants: Sequence[ComparedVariant]) -> str:
-    """Writes are shown; reads where nobody writes."""
+    """The direction that charts show: "write", or "read" if no variant writes."""
     return "write" if any(v.speed is not None and v.speed.direction == "write" for v in variants) else "read"
 
 
 def iops_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Requests a second from the start of the last stage; above it its first 30 minutes, where it is much longer."""
+    """Requests per second from the start of the last stage; above it the first 30 minutes, if it is much longer."""
     frames = [(variant, frame) for variant in variants if (frame := last_stage(variant)) is not None]
     direction = shown_direction(variants)
     if not frames:
@@ -134,7 +134,7 @@ def _iops_part(
 def _with_end_labels(
     variants: Sequence[ComparedVariant], rows: Sequence[Row], layers: list[alt.Chart], scale: ValueScale, time: _Time
 ) -> list[alt.Chart]:
-    """With the settled figure of each variant at its line's end."""
+    """The layers with labels of each variant's settled figure at the end of its line."""
     labels = []
     for variant in variants:
         own = [row for row in rows if row["variant"] == variant.label]
@@ -155,7 +155,7 @@ def _with_end_labels(
 
 
 def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """The median, the 99th and the 99.9th percentile of each interval of the last stage, on logarithmic axes."""
+    """The median, 99th and 99.9th percentile of each interval of the last stage, on logarithmic axes."""
     frames = [(variant, frame) for variant in variants if (frame := last_stage(variant)) is not None]
     direction = shown_direction(variants)
     if not frames:
@@ -193,7 +193,7 @@ def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
 
 
 def _duration_axis(low_us: float, high_us: float) -> alt.Axis:
-    """Powers of ten, or 1, 2 and 5 of each where there are few; labels in the unit that suits them."""
+    """Ticks at powers of ten, or at 1, 2 and 5 times each if there are few; each label has a suitable unit."""
     powers = range(math.floor(math.log10(low_us)), math.ceil(math.log10(high_us)) + 1)
     steps = [1] if sum(low_us <= 10.0**power <= high_us for power in powers) > 2 else [1, 2, 5]
     ticks = [step * 10.0**power for power in powers for step in steps]

@@ -1,4 +1,4 @@
-"""Why the flash is written: for each unit from the host, the units programmed into NAND by cause, as stacked bars."""
+"""The causes of flash writes: units programmed into NAND per unit from the host, by cause, as stacked bars."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _BAR_PX = 20
 
 
 def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Stacked bars with their sums, and a tick where theory expects the sum."""
+    """Stacked bars with their sums, and a tick at the sum that theory predicts."""
     drawn = [variant for variant in variants if sum(variant.waf_parts.values()) > 0]
     if not drawn:
         return None
@@ -61,7 +61,7 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
         .transform_aggregate(units="sum(units)", groupby=["variant"])
         .mark_text(style="number", align="left", dx=10, yOffset=below)
         .encode(x, y, text=alt.Text("units:Q", format=".2f")),
-        # The name stands above its bar, so that a long one takes no width from the bars on a phone.
+        # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
         .encode(y, x=alt.value(0), text="variant:N"),

@@ -1,4 +1,4 @@
-"""Where labels stand, so that none covers another: positions are known, because every scale's domain is set here."""
+"""Places labels so that they do not overlap. Positions are known, because all scales' domains are set in Python."""
 
 import math
 from collections.abc import Sequence
@@ -10,23 +10,24 @@ from ssdlab.report.charts.encodings import Row, chart, variant_fill
 from ssdlab.report.variant import ComparedVariant
 
 HEIGHT_PX = 300
-# What is programmed for a unit from the host without any garbage collection.
+# The WAF without any garbage collection.
 WAF_MIN = 1.0
-# The share of the horizontal axis that is kept free for the labels at the ends of the lines.
+# The share of the horizontal axis left free for the labels at the ends of lines.
 LABEL_ROOM = 0.15
-# A longer label would not fit there; the key then names the line, and the figure stands alone.
+# A longer label would not fit there; then only the figure is shown, and the key names the line.
 _LABEL_CHARACTERS_MAX = 7
 # In a plot narrower than this, only the figure fits.
 _NARROW_PX = 520
 _LABEL_GAP_PX = 17
-# Above this ratio of largest to smallest value a linear axis would flatten all variants but one.
+# Above this ratio of largest to smallest value, a linear axis would flatten all variants except one.
 _LOGARITHMIC_FROM = 20
 
 
 class ValueScale:
-    """The vertical scale of a plot, and the way from a value to px from the plot's top and back.
+    """The vertical scale of a plot, with conversion from a value to px from the top of the plot and back.
 
-    It begins at 0, or, where values are so far apart that it is logarithmic, below `bottom_max` and all values.
+    It begins at 0. If the values are so different that the scale is logarithmic, it begins below `bottom_max` and all
+    values.
     """
 
     def __init__(self, values: Sequence[float], bottom_max: float = math.inf) -> None:
@@ -49,9 +50,10 @@ class ValueScale:
 
 
 def spread(labels: Sequence[Row], scale: ValueScale, *, near_x: float = math.inf, raise_px: float = 0) -> list[Row]:
-    """The labels with `label_value`, at least a line's height from every label with a `label_x` less than `near_x` off.
+    """The labels with `label_value`, separated from neighbours whose `label_x` is less than `near_x` away.
 
-    Labels start `raise_px` above their `value` and keep their order from top to bottom.
+    The separation is at least a line's height. Labels start `raise_px` above their `value` and keep their vertical
+    order.
     """
     groups: list[list[Row]] = []
     for label in sorted(labels, key=lambda row: row["label_x"]):
@@ -71,11 +73,11 @@ def spread(labels: Sequence[Row], scale: ValueScale, *, near_x: float = math.inf
 
 
 def separated(positions: Sequence[float], gap: float, low: float = 6, high: float = HEIGHT_PX - 6) -> list[float]:
-    """Ascending positions moved as little as needed to be `gap` apart, inside [low, high] where they fit at all.
+    """Moves ascending positions as little as needed to be `gap` apart, within [low, high] if they fit.
 
-    Neighbours that collide become one block around their mean, as in isotonic regression.
+    Neighbours that overlap are merged into one block around their mean, as in isotonic regression.
     """
-    blocks: list[list[float]] = []  # [sum of (position - its own offset in the block), members]
+    blocks: list[list[float]] = []  # [sum of (position - its offset in the block), members]
     for position in positions:
         blocks.append([position, 1])
         while len(blocks) > 1 and blocks[-1][0] / blocks[-1][1] < blocks[-2][0] / blocks[-2][1] + blocks[-2][1] * gap:
@@ -91,7 +93,7 @@ def separated(positions: Sequence[float], gap: float, low: float = 6, high: floa
 
 
 def label_row(variant: ComparedVariant, value: float, figure: str, characters_max: int = _LABEL_CHARACTERS_MAX) -> Row:
-    """The two texts of a variant's label: name and figure (`value` in words), or the figure where there is no room."""
+    """The texts of a variant's label: name and figure (`figure` is the text of `value`), or only the figure."""
     named = len(variant.label) <= characters_max
     return {
         "variant": variant.label,
@@ -104,7 +106,7 @@ def label_row(variant: ComparedVariant, value: float, figure: str, characters_ma
 def label_layers(
     variants: Sequence[ComparedVariant], labels: Sequence[Row], x: alt.X, y: alt.Y, *, dx: float, dots: bool
 ) -> list[alt.Chart]:
-    """The texts, right of their `label_x` and `label_value`, and a dot of the variant's colour there if wanted."""
+    """The texts to the right of `label_x` and `label_value`; with `dots`, also a dot in the variant's colour."""
     texts = (
         chart(labels)
         .mark_text(style="number", align="left", baseline="middle", dx=dx)

@@ -1,4 +1,4 @@
-"""Pictures of studies: the simulation as lines or bars with their spread over seeds, what was published as marks."""
+"""Pictures of studies: simulated values as lines or bars with their spread over seeds, published values as marks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ _HEIGHT_PX = 320
 _ROW_PX = 46
 _BAR_PX = 16
 _PANEL_TITLE_PX = 14
-# Free at the ends of the axes, as shares of their length.
+# Free space at the ends of the axes, as shares of their length.
 _ROOM_X = 0.03
 _ROOM_Y = 0.08
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A simulated value of `label` in a category, with its spread over the seeds and what was published of it."""
+    """A simulated value of `label` in a category, with its spread over the seeds and the published value."""
 
     category: str
     label: str
@@ -66,7 +66,7 @@ def published_lines(
 ) -> Figure:
     """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
 
-    `title` is the finding; the titles of axes name units; `marked` is the word for what the marks are.
+    `title` is the finding. The axis titles include units. `marked` is the word for the values shown as marks.
     """
     entries = _entries([*lines, *marks])
     line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
@@ -91,7 +91,7 @@ def published_lines(
     if band_rows:
         band = chart(band_rows).mark_area(opacity=0.22, clip=True)
         layers.append(
-            # By colour as the lines are: with a fill of its own the lines' key would go.
+            # The colour is encoded as for the lines: with a separate fill, the key of the lines would disappear.
             band.encode(x, alt.Y("low:Q", scale=y_scale), alt.Y2("high:Q"), variant_colour(entries))
         )
     if line_rows:
@@ -134,10 +134,10 @@ def published_bars(
     own_axes: bool = False,
     said: str = "simulated",
 ) -> Figure:
-    """A bar a category and label, its name above it, its figure at its end, an upright mark where it was published.
+    """Bars by category and label, each with its name above it, its figure at its end, and marks of published values.
 
-    With `own_axes` each category is a panel with an axis of its own, for figures of different kinds. `said` is what
-    the bars are.
+    With `own_axes`, each category is a panel with its own axis, for figures of different kinds. `said` is the word for
+    the values shown as bars.
     """
     entries = _entries(bars)
     panels = [[bar for bar in bars if bar.category == each] for each in dict.fromkeys(bar.category for bar in bars)]
@@ -151,7 +151,7 @@ def published_bars(
 
 
 def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> Picture:
-    """The bars of one category under its name, which says the unit too."""
+    """The bars of one category under a title with its name and the unit."""
     text = f"{bars[0].category}, {x_title}" if x_title else bars[0].category
     title = alt.TitleParams(text, fontSize=_PANEL_TITLE_PX, offset=2)
     result: Picture = _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
@@ -167,7 +167,7 @@ def _bars(
     *,
     named: bool,
 ) -> Picture:
-    """Bars on one axis; `named` after their categories too."""
+    """Bars on one axis; `named` adds the category to each name."""
     rows: list[Row] = [
         {
             "variant": bar.label,
@@ -176,7 +176,7 @@ def _bars(
             "value": bar.value,
             "low": bar.spread[0] if bar.spread else None,
             "high": bar.spread[1] if bar.spread else None,
-            # The figure stands behind whatever is drawn furthest right.
+            # The figure is behind the rightmost element of the row.
             "end": max([bar.value, *_flat(bar.published), *(bar.spread or ())]) if _near(bar) else bar.value,
         }
         for bar in bars
@@ -225,10 +225,10 @@ def _flat(published: float | tuple[float, float] | None) -> tuple[float, ...]:
 
 
 def _near(bar: Bar) -> bool:
-    """Whether a mark would stand in the figure at the bar's end."""
+    """Whether a mark would overlap the figure at the bar's end."""
     return any(bar.value <= each <= bar.value * 1.25 for each in (*_flat(bar.published), *(bar.spread or ())))
 
 
 def _entries(labelled: Sequence[Labelled]) -> list[_Entry]:
-    """Each label once, in the order in which they come."""
+    """Each label once, in order of appearance."""
     return [_Entry(label) for label in dict.fromkeys(each.label for each in labelled)]

@@ -1,4 +1,4 @@
-"""How evenly the blocks wear: how many were erased how often, one row a variant on a common axis."""
+"""The distribution of erase counts: the number of blocks by erase count, one row for each variant on a common axis."""
 
 import json
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ _BARS_WITH_GAPS_MAX = 80
 
 
 def wear_histogram(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """Share of blocks over erase count."""
+    """The share of blocks over the erase count."""
     drawn = [variant for variant in variants if any(blocks for _, _, blocks in variant.wear_histogram)]
     if not drawn:
         return None
     high_max = max(high for variant in drawn for _, high, blocks in variant.wear_histogram if blocks) + 0.5
     low_min = min(low for variant in drawn for low, _, blocks in variant.wear_histogram if blocks) - 0.5
-    # From zero, unless all counts lie so close together that they would be one needle at the right edge.
+    # The axis begins at zero, unless the counts are so close that they would be one thin bar at the right edge.
     left = -0.5 if low_min < 0.8 * high_max else low_min
     gap = 0.04 if high_max - left < _BARS_WITH_GAPS_MAX else 0.0
     rows = [row for variant in drawn for row in _rows(variant, gap)]
@@ -76,7 +76,7 @@ def _rows(variant: ComparedVariant, gap: float) -> list[Row]:
 
 
 def _row_name(variant: ComparedVariant, *, first: bool) -> str:
-    """The heading of a row; the first one also says what the vertical axis is."""
+    """The heading of a row; the first one also names the vertical axis."""
     unit = "; share of blocks" if first else ""
     if variant.wear is None:
         return f"{variant.label}{unit}"

@@ -1,6 +1,6 @@
-"""Reports as people keep them, recognised by what they hold, and brought into one shape: smartctl's own JSON.
+"""Detects the format of reports by their content and converts them to one structure, that of smartctl's JSON.
 
-A format is a file here. What a report means is not said here but in `ssdlab.smart.reading`.
+Each format is one file here. `ssdlab.smart.reading` interprets the reports.
 """
 
 import re
@@ -14,16 +14,15 @@ from ssdlab.smart.formats.decoding import text_of
 __all__ = ["recognised"]
 
 _RECOGNISED_IN = 4096
-"""Characters: what a text is shows in its first ones."""
+"""Number of characters at the start of a text by which its format is detected."""
 _ALLOWED = "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, Backblaze's CSV"
 _BLANK = re.compile(r"\s*\Z")
 
 
 def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
-    """The reports in a file's content, in the shape of `smartctl --json`; none in a file without any.
+    """The reports of a file's content in the structure of `smartctl --json`; none for a file with only a header.
 
-    Raises InputError, which names `where`, for what looks like a report and cannot be read as one, and for what does
-    not look like one.
+    Raises InputError, which includes `where`, if the content has no known format or is malformed.
     """
     text = text_of(data)
     if text is None:

@@ -1,6 +1,6 @@
-"""Backblaze's daily drive statistics: a CSV line a drive and day, attributes as `smart_N_raw` and `smart_N_normalized`.
+"""Backblaze's daily drive statistics: a CSV line per drive and day, with `smart_N_raw` and `smart_N_normalized`.
 
-Attributes have numbers and no names here, so that what they count follows from the model alone.
+Attributes have numbers but no names here, so that their meaning depends on the model alone.
 """
 
 import calendar
@@ -18,12 +18,12 @@ _COLUMN = re.compile(r"smart_(\d+)_raw")
 
 
 def is_header(start: str) -> bool:
-    """Whether a text begins with the columns of such a file."""
+    """Whether a text begins with the header of Backblaze's CSV."""
     return _HEADER.match(start) is not None
 
 
 def reports(text: str, where: str) -> Iterator[JsonObject]:
-    """A report a line. A last line that does not end is left out: it may have been cut within a number."""
+    """One report per line. A last line without a line feed is skipped, because it can be cut off within a number."""
     lines = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1], newline=""))
     numbers = [(int(match[1]), column) for column in lines.fieldnames or () if (match := _COLUMN.fullmatch(column))]
     if not numbers:

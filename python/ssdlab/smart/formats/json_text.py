@@ -1,4 +1,4 @@
-"""JSON of `smartctl --json` and of nvme-cli: one object, several after another, one a line, or an array of them."""
+"""JSON of `smartctl --json` and of nvme-cli: one object, several in sequence, one per line, or an array of objects."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,11 +9,11 @@ from ssdlab.foreign import JsonObject
 from ssdlab.smart.formats import nvme_cli
 
 _DEPTH_MAX = 4
-"""How deep reports may lie in other objects, such as those of a script by device."""
+"""Greatest depth of a report inside other objects, for example an object of reports by device."""
 
 
 def reports(text: str, where: str) -> Iterator[JsonObject]:
-    """Raises InputError where the text is not JSON, or holds nothing that is a report."""
+    """The reports of a JSON text. Raises InputError if the text is not JSON or contains no report."""
     is_empty = True
     for report in nvme_cli.joined(_parts(text, where)):
         is_empty = False
@@ -39,7 +39,7 @@ def _values(text: str, where: str) -> Iterator[Any]:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            # Some versions of nvme-cli print a stray "/n" behind their JSON.
+            # Some versions of nvme-cli print a stray "/n" after their JSON.
             if at and text[at:].strip() == "/n":
                 return
             said = (
@@ -51,7 +51,7 @@ def _values(text: str, where: str) -> Iterator[Any]:
 
 
 def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
-    """The reports in a value: itself, or what lies in its arrays and objects."""
+    """The reports in a value: the value itself, or those in its arrays and objects."""
     if isinstance(value, list):
         for entry in value:
             yield from _objects(entry, depth)

@@ -1,7 +1,7 @@
 """nvme-cli's logs of health, of an endurance group, of OCP (C0h) and of flexible data placement, as text and as JSON.
 
-Names and forms are those of nvme-cli 1.x to 3 (nvme-print-stdout.c, nvme-print-json.c, plugins/ocp). The logs name no
-model. Those of one file are taken to be of one drive, as when they are printed one after the other.
+Names and forms are those of nvme-cli 1.x to 3 (nvme-print-stdout.c, nvme-print-json.c, plugins/ocp). The logs do not
+contain the model. Logs in one file are assumed to be of one drive, as if printed one after the other.
 """
 
 import re
@@ -16,7 +16,7 @@ OCP = "ocp_smart_log"
 FDP = "fdp_statistics"
 GROUP = "endurance_group_log"
 
-# nvme-cli's names in JSON, and smartctl's for the same.
+# nvme-cli's names in JSON, and smartctl's names for the same values.
 _HEALTH_NAMES = {
     "avail_spare": "available_spare",
     "spare_thresh": "available_spare_threshold",
@@ -31,14 +31,14 @@ _GROUP_KEYS = ("data_units_written", "media_units_written", "percent_used", "avl
 _OCP_KEYS = ("Physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
 _KELVIN = 273
 _DIGITS_MAX = 39
-"""Of 128 bits: no counter has more."""
+"""Digits of a 128-bit number, the largest counter."""
 _HEADING = re.compile(
     r"^(?:Smart Log for NVME device|SMART Cloud Attributes|Host Bytes with Metadata Written"
     r"|Endurance Group Log for NVME device)",
     re.MULTILINE | re.IGNORECASE,
 )
 _LINE = re.compile(r"^[ \t]*([A-Za-z][^:\n]*?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
-# A number, or its upper and lower 64 bits; Micron's plugin gives it in hexadecimal.
+# A number, or its upper and lower 64 bits; Micron's plugin prints it in hexadecimal.
 _OCP_LINE = re.compile(
     r"^[ \t]*Physical media units written[ \t]*[-:]?[ \t]*(0x[0-9a-f]{1,32}|\d{1,39})(?:[ \t]+(\d{1,39}))?[ \t]*$",
     re.MULTILINE | re.I,
@@ -53,12 +53,12 @@ _NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
 
 
 def is_text(text: str) -> bool:
-    """Whether a text is one of the logs."""
+    """Whether a text contains one of the logs."""
     return _HEADING.search(text) is not None or _OCP_LINE.search(text) is not None
 
 
 def log_of(value: Mapping[str, Any]) -> JsonObject:
-    """What a JSON object of nvme-cli is, under the name of its log; empty for anything else."""
+    """The content of a JSON object of nvme-cli under the name of its log; empty for any other object."""
     if "media_units_written" in value and "data_units_written" in value:
         return {GROUP: {key: _whole(value.get(key)) for key in _GROUP_KEYS}}
     if "data_units_written" in value and ("avail_spare" in value or "percent_used" in value):
@@ -71,9 +71,10 @@ def log_of(value: Mapping[str, Any]) -> JsonObject:
 
 
 def joined(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """Reports in the shape of smartctl's JSON, from such reports and from logs without a drive's name.
+    """Merges logs into reports with the structure of smartctl's JSON.
 
-    Logs that follow each other, or a report of smartctl, are of one drive until one comes that the drive has already.
+    Consecutive logs, or a report of smartctl and the logs after it, belong to one drive until a log repeats or another
+    report or device name follows. Logs after a report without NVMe logs also belong to another drive.
     """
     drive: JsonObject = {}
     for part in parts:
@@ -94,15 +95,15 @@ def _begins_another(drive: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
 
 
 def _controller(report: Mapping[str, Any]) -> str | None:
-    """`nvme0` of a device that is called `/dev/nvme0n1`."""
+    """The controller in the report's device name, for example `nvme0` for `/dev/nvme0n1`, or None."""
     device = report.get("device")
     found = _CONTROLLER.search(str(device.get("name", ""))) if isinstance(device, Mapping) else None
     return found[0] if found else None
 
 
 def text_reports(text: str) -> Iterator[JsonObject]:
-    """The logs of a text."""
-    # A line that does not end may have been cut within a number.
+    """The reports of a text that contains logs."""
+    # A last line without a line feed can be cut off within a number.
     text = text[: text.rfind("\n") + 1]
     return joined(_text_parts(text))
 
@@ -146,7 +147,7 @@ def _text_logs(part: str) -> JsonObject:
 def _health(value: Mapping[str, Any]) -> JsonObject:
     health = {}
     for name, entry in value.items():
-        # With -v a log's critical warning is an object that has the bits, too.
+        # With -v, the critical warning is an object that also lists its bits.
         whole = _whole(entry.get("value") if name == "critical_warning" and isinstance(entry, Mapping) else entry)
         if whole is not None:
             health[_HEALTH_NAMES.get(name, name)] = whole
@@ -157,7 +158,7 @@ def _health(value: Mapping[str, Any]) -> JsonObject:
 
 
 def _celsius(text: str) -> int | None:
-    """`38 °C (311 K)`, `-18 C (255 Kelvin)`; `100 °F (311 K)` where a country measures so."""
+    """Celsius from `38 °C (311 K)`, `-18 C (255 Kelvin)` or `100 °F (311 K)`, depending on the locale."""
     kelvins, fahrenheit = _KELVINS.search(text), _FAHRENHEIT.match(text)
     if kelvins:
         return int(kelvins[1]) - _KELVIN
@@ -168,7 +169,7 @@ def _celsius(text: str) -> int | None:
 
 
 def _first_number(text: str) -> int | None:
-    """Thousands are separated as the locale has it; a size in words may follow in brackets."""
+    """The number at the start of a text, with thousands separators of any locale, or None."""
     if text.startswith("0x"):
         hexadecimal = re.match(r"0x[0-9a-fA-F]+", text)
         return int(hexadecimal[0], 16) if hexadecimal else None

@@ -1,6 +1,6 @@
-"""The text of `smartctl -a` and `smartctl -x`, of any version and locale, as the JSON that smartctl gives of the same.
+"""Converts the text of `smartctl -a` and `smartctl -x`, of any version and locale, to the structure of smartctl's JSON.
 
-Of a report that was cut off, the lines that are whole are read; a last line that does not end is not one of them.
+Of a report that was cut off, all complete lines are read; a last line without a line feed is skipped.
 """
 
 import calendar
@@ -14,7 +14,8 @@ from ssdlab.foreign import JsonObject
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
 _INFO = re.compile(r"^([A-Z][A-Za-z0-9 ./#%-]{2,60}?)(?: is)?:[ \t]+(\S.*)$", re.MULTILINE)
-# The brief form (FLAGS as letters) and the old one (a number, TYPE, UPDATED); `-f hex` has numbers in both places.
+# Matches the brief form (FLAGS as letters) and the old one (a number, TYPE, UPDATED), each also in hexadecimal (`-f
+# hex`).
 _ATTRIBUTE = re.compile(
     r"^ {0,2}(0x[0-9a-f]{2}|\d{1,3}) (\S+(?: \S+)*) +(?:0x[0-9a-f]{4}|[POSRCK-]{6}\+?)"
     r" +(\d{3}|0x..|---) +(\d{3}|0x..|---) +(\d{3}|0x..|---) +(?:(?:Pre-fail|Old_age) +(?:Always|Offline) +)?"
@@ -27,13 +28,13 @@ _STATISTIC = re.compile(
 _FAILED = {"NOW": "now", "FAILING_NOW": "now", "Past": "past", "In_the_past": "past"}
 _PROCESSED = re.compile(r"^write: +(.+)$", re.MULTILINE)
 _HOURS = re.compile(r"(?:number of hours powered up|Accumulated power on time, hours:minutes)[ =:]*(\d{1,12})")
-# Thousands are separated by whatever is neither a letter of ASCII nor a mark that ends a number.
+# Thousands separators are any characters except ASCII letters and marks that end a number.
 _WHOLE = re.compile(r"(-?)(\d[^A-Za-z%(/\[]*)", re.ASCII)
 _DIGITS_MAX = 39
-"""Of 128 bits: no counter has more, and Python refuses to read numbers without end."""
+"""Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
 _ERASED = "--"
 
-# Smartctl's words and, in its JSON, the keys of NVMe's health log.
+# smartctl's labels, and the keys of NVMe's health log in its JSON.
 _HEALTH = {
     "Critical Warning": "critical_warning",
     "Temperature": "temperature",
@@ -56,12 +57,12 @@ _HEALTH = {
 
 
 def is_report(text: str) -> bool:
-    """Whether smartctl printed it, with its first lines or without."""
+    """Whether smartctl printed the text, with or without its first lines."""
     return _START.search(text) is not None or _SECTION.search(text) is not None
 
 
 def reports(text: str) -> Iterator[JsonObject]:
-    """Each report of a text, which may hold several one after the other."""
+    """The reports of a text, which can contain several in sequence."""
     text = text.replace("\r\n", "\n")
     text = text[: text.rfind("\n") + 1]
     starts = [match.start() for match in _START.finditer(text)]
@@ -157,7 +158,7 @@ def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
         report["power_on_time"] = {"hours": int(hours[1])}
     written = _PROCESSED.search(text)
     columns = written[1].split() if written else []
-    # Corrected, rereads, total, invocations, gigabytes, uncorrected.
+    # The columns: corrected, rereads, total, invocations, gigabytes, uncorrected.
     if len(columns) == 7:
         report["scsi_error_counter_log"] = {
             "write": {
@@ -205,7 +206,7 @@ def _level(text: str) -> int | None:
 
 
 def _bytes(text: str | None) -> int | None:
-    """`480.103.981.056 bytes [480 GB]`: the digits in front of the unit, whatever separates the thousands."""
+    """Bytes from `480.103.981.056 bytes [480 GB]`: the digits before the unit, with any thousands separators."""
     if text is None:
         return None
     digits = re.sub(r"[^0-9]", "", text.split("[")[0].split("bytes")[0])
@@ -213,7 +214,7 @@ def _bytes(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> int | None:
-    """A whole number with its thousands separated as the locale has it, a unit or a size in words behind it."""
+    """An integer with thousands separators of any locale, optionally followed by a unit or a size in words."""
     if text is None:
         return None
     if text.startswith("0x"):
@@ -225,7 +226,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _time(text: str | None) -> int | None:
-    """Seconds since 1970. The zone's abbreviation can mean several, so that the hour is taken as it stands."""
+    """Seconds since 1970, or None. The time is read as UTC, because abbreviations of time zones are ambiguous."""
     match = re.match(r"\w{3} (\w{3}) +(\d+) (\d\d:\d\d:\d\d) (\d{4})", text or "")
     if not match:
         return None

@@ -1,1 +1,1 @@
-"""What placement handles did to two loads on a drive that has them, and what they cost; see README.md."""
+"""The effect and the cost of placement handles for two loads on an FDP drive; see README.md."""

@@ -1,4 +1,4 @@
-"""The measured intervals compared with the simulated ones, and what the reclaim units that handles hold open cost."""
+"""Compares measured with simulated intervals, and computes the cost of the reclaim units that handles hold open."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ SCALE = "1/128"
 INTERVAL_MINUTES = 10
 FIGURES = published(FOLDER / "figures.csv")
 PARITY_STRIPE = 64
-"""Parity of 63 + 1: the one number that write amplification with a handle a stream consists of."""
+"""Units of a parity stripe, 63 + 1 for parity. With one handle per stream, parity is the whole write amplification."""
 COST_INTERVALS = 3
 COST_TOLERANCE = 0.03
 OTHER_SIZES = (Fraction(1, 4), Fraction(2))
-"""How many times as large the reclaim units of the variants are that tell why placement costs."""
+"""Factors of the reclaim unit size in the variants that show why placement has a cost."""
 
 _STREAMS, _DATABASE, _COST = (
     "Two sequential streams",
     "A database, each ten minutes",
     "What placement costs the database",
 )
-# By load and handles as in figures.csv: the job file and its variables.
+# The job file and its variables, by load and handles as in figures.csv.
 _JOBS = {
     ("two streams", "one"): ("two-streams.fio", {"SLOW_HANDLE": "0"}),
     ("two streams", "one each"): ("two-streams.fio", {"SLOW_HANDLE": "1"}),
@@ -49,7 +49,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Course:
-    """Write amplification and bytes of a run, an entry an interval."""
+    """Write amplification and bytes of a run, with one entry per interval."""
 
     end_minutes: Sequence[float]
     waf: Sequence[float]
@@ -65,7 +65,7 @@ class Course:
         )
 
     def between(self, start_minutes: float, end_minutes: float) -> float:
-        """Write amplification of the intervals that lie between two times."""
+        """Write amplification over the intervals between two times."""
         inside = [
             (waf * written, written)
             for end, waf, written in zip(self.end_minutes, self.waf, self.written_bytes, strict=True)
@@ -74,13 +74,13 @@ class Course:
         return sum(programmed for programmed, _ in inside) / sum(written for _, written in inside)
 
     def last(self) -> float:
-        """That of the last intervals."""
+        """Write amplification over the last COST_INTERVALS intervals."""
         end = self.end_minutes[-1]
         return self.between(end - COST_INTERVALS * INTERVAL_MINUTES, end)
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows in the order of the figures."""
+    """Simulates all runs and returns the rows in the order of the figures."""
     results = context.simulate(_specifications(context))
     courses = {key: Course.of(results[_label(key)]) for key in _JOBS}
     others = {
@@ -149,7 +149,7 @@ def _row(figure: Mapping[str, str], courses: Mapping[Key, Course]) -> Row:
 
 
 FITTED = Fitted(("nand.blocks_per_plane", "ftl.user_bytes", "ftl.victim", "parity.units_per_stripe"), 40)
-"""What of the drive was chosen with the figures in view: for the streams the last two alone."""
+"""Parameters of the drive chosen with the figures in view; for the streams only the last two."""
 
 
 def _cost(courses: Mapping[Key, Course]) -> Row:

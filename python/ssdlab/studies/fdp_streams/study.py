@@ -1,4 +1,4 @@
-"""What placement handles did to two loads on a drive that has them."""
+"""The effect of placement handles for two loads on an FDP drive."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.fdp_streams import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """Two sequential streams, then a database, each with handles and without."""
+    """Simulates two sequential streams and a database, each with and without handles."""
     return comparison.run(context)
 
 

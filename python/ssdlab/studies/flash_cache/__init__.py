@@ -1,1 +1,1 @@
-"""What placement handles do to a flash cache of small and large objects; see README.md."""
+"""The effect of placement handles on a flash cache of small and large objects; see README.md."""

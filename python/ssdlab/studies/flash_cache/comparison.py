@@ -1,4 +1,4 @@
-"""Published and simulated figures, the closed form, and what write amplification costs a year."""
+"""Published and simulated figures, the closed form, and the yearly cost of write amplification."""
 
 import math
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ DRIVE = "samsung-pm9d3-1880gb"
 SCALE = "1/512"
 FIGURES = published(FOLDER / "figures.csv")
 FITTED = Fitted(("spare area", "write share", "victim"), 4)
-"""What of the drive and the load was chosen with the figures in view, and by how many of them."""
+"""Parameters of the drive and the load chosen with the figures in view, and the number of figures."""
 
 UTILIZATIONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 SMALL_SHARES = (0.04, 0.08, 0.16, 0.32, 0.64, 0.90, 0.96)
@@ -49,13 +49,13 @@ class Cache:
     has_handles: bool = False
     written: float = 2 / 3
     spare_area: float | None = None
-    """(T - U) / U; None: the drive's own."""
+    """(T - U) / U; None for the drive's own."""
     victim: str | None = None
-    """None: the drive's own."""
+    """None for the drive's own policy."""
 
     @property
     def label(self) -> str:
-        """Names the run."""
+        """The label of the run."""
         handles = "two handles" if self.has_handles else "no handles"
         parts = [
             f"cache {100 * self.utilization:.0f} % of the drive, small objects {100 * self.small:.0f} %, {handles}"
@@ -72,11 +72,11 @@ class Cache:
 Found = Mapping[Cache, float]
 """Write amplification by cache."""
 CORNERS = (Cache(0.5), Cache(), Cache(has_handles=True), Cache(small=0.64, has_handles=True))
-"""What the published figures are of; what is assumed is varied at these."""
+"""The caches of the published figures; the assumptions are varied for these."""
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows in the order of the figures."""
+    """Simulates all runs and returns the rows in the order of the figures."""
     caches = list(dict.fromkeys(_caches()))
     results = context.simulate({cache.label: specification(context, cache) for cache in caches})
     found = {cache: _waf(results[cache.label]) for cache in caches}
@@ -97,7 +97,7 @@ def run(context: Context) -> StudyResult:
 
 
 def specification(context: Context, cache: Cache) -> "Specification":
-    """The run of a cache: some drive writes to settle, then those that are measured, in whole laps of the log."""
+    """The run of a cache: drive writes until it is settled, then the measured ones, in whole laps of the log."""
     drive = drive_of(context, cache)
     step_bytes = round(_LOG_BLOCK_BYTES / drive.scale)
     whole_bytes = round(drive.capacity.user_bytes / drive.scale)
@@ -119,15 +119,14 @@ def specification(context: Context, cache: Cache) -> "Specification":
 
 
 def drive_of(context: Context, cache: Cache) -> "ResolvedDrive":
-    """The drive with the spare area and the choice of victims that the cache asks for."""
+    """The drive with the cache's spare area and victim policy."""
     settings = {} if cache.victim is None else {"ftl.victim": cache.victim}
     return drive(DRIVE, cache.spare_area, scale=context.scale(SCALE), settings=settings)
 
 
 def closed_form(drive: "ResolvedDrive", cache: Cache) -> float:
-    """Write amplification with handles: FIFO's for the small objects, which have all of the spare area; 1 for the log.
-
-    The reserve of erased reclaim units is no spare area.
+    """Write amplification with handles: that of FIFO for the small objects, which use all of the spare area, and 1 for
+    the log. The reserve of erased reclaim units does not count as spare area.
     """
     nand = drive.file.nand
     planes = nand.channels * nand.dies_per_channel * nand.planes_per_die
@@ -144,7 +143,7 @@ def _caches() -> list[Cache]:
 
 
 def _varied() -> list[tuple[str, list[Cache]]]:
-    """What is assumed, one thing changed at a time, at the corners that the published figures are of."""
+    """Variants of the published caches with one assumption changed at a time."""
     return [
         ("as fitted", list(CORNERS)),
         *(

@@ -1,11 +1,11 @@
-"""What placement handles do to a flash cache of small and large objects."""
+"""The effect of placement handles on a flash cache of small and large objects."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
 
 
 def run(context: Context) -> StudyResult:
-    """The cache over its share of the drive, then over the share of small objects, with handles and without."""
+    """Varies the cache's share of the drive, then the share of small objects, with and without handles."""
     from ssdlab.studies.flash_cache import comparison
 
     return comparison.run(context)

@@ -1,4 +1,4 @@
-"""Throughput against space in use, with and without the reservation; leave-one-out; what a copy costs and why."""
+"""Throughput against space in use, with and without reserved space; leave-one-out fits; the cost of a copy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +26,11 @@ DRIVE = "iodrive-duo-320gb-slc"
 SCALE = "1/32"
 FITTED_KEY = "nand.read_us"
 ARRAY_READ_US = 25.0
-"""What a page of such SLC takes to read; the fitted drive file holds the time of a copy without its program instead."""
+"""The read time of a page of this SLC flash. The fitted drive file has instead the time of a copy without its
+program."""
 CURVE_GIB = (60, 80, 100, 125, 150, 175, 200, 225, 250)
 FRESH_GIB = 60
-"""So little that garbage collection copies nothing, and erases all the same."""
+"""Little enough that garbage collection only erases and copies nothing."""
 RESERVED_BYTES = 240 * 10**9 // 4096 * 4096
 """A quarter reserved: formatted to 240 GB."""
 SEEDS = 2
@@ -58,11 +59,11 @@ VARIANTS = {
     UNBUFFERED: _Variant("the same, and writes wait for the flash", _BUS_BOUND | {"write_buffer.bytes": "0"}),
 }
 Speeds = dict[tuple[str, int, int], tuple[float, float]]
-"""By variant, space in GiB and seed: MiB/s and WAF."""
+"""MiB/s and WAF by variant, space in GiB and seed."""
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows."""
+    """Simulates all runs and returns the rows."""
     import polars as pl
 
     points = {int(row["file_size_gib"]): float(row["throughput_mib_s"]) for row in FIGURES}
@@ -123,7 +124,7 @@ def _measured(result: "Result") -> tuple[float, float]:
 
 
 def _left_out(context: Context) -> list[float]:
-    """For each published point, what a fit to the other two says of it."""
+    """For each published point, the prediction of a fit to the other two."""
     points = fit_drive.read_points(FOLDER / "points.csv")
     drive: DriveFile = load(DRIVE)
     free = fit_drive.parameter(FREE, drive)
@@ -132,7 +133,7 @@ def _left_out(context: Context) -> list[float]:
     known: dict[float, Sequence[float]] = {}
 
     def remembered(values: Sequence[float]) -> Sequence[float]:
-        # The fits begin at the same place and take the same first steps.
+        # The fits start at the same values and share their first steps.
         key = round(values[0], 3)
         if key not in known:
             with context.show_progress([f"leave one out: {free.name} = {key:g}"]):
@@ -143,7 +144,7 @@ def _left_out(context: Context) -> list[float]:
 
 
 def _copy_costs(context: Context, speeds: Speeds, name: str, spaces: Sequence[int]) -> list[float]:
-    """A copy in host writes: what each unit copied takes longer, over what a unit from the host takes."""
+    """The cost of copying a unit, in host writes: the additional time per copied unit over the time of a host write."""
     fresh, _ = speeds[name, FRESH_GIB, context.seed]
     measured = [speeds[name, space, context.seed] for space in spaces]
     return [(fresh / speed - 1) / (waf - 1) for speed, waf in measured]

@@ -6,7 +6,7 @@ from ssdlab.studies.free_space_fusionio import curve
 
 
 def run(context: Context) -> StudyResult:
-    """The curve, what each point says of the others, and what a copy costs."""
+    """Simulates the curve, the leave-one-out fits, and the cost of a copy."""
     return curve.run(context)
 
 

@@ -1,4 +1,4 @@
-"""The ten drives side by side: rows, tables, and what fits that leave cells out say of these cells."""
+"""Compares the ten drives: rows, tables, and the predictions of fits for cells that they leave out."""
 
 import math
 from dataclasses import replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ssdlab.drives import DriveFile
 
-# What a fitted number is multiplied by to see how far each time depends on it.
+# The factor on a fitted number for computing the sensitivity of each time.
 _STEP = 1.05
 HELD_OUT = "toshiba-xg5-512gb"
 HELD_OUT_CELLS = ("after_200", "after_800")
@@ -28,7 +28,7 @@ WORDS = dict(zip(CELLS, ("fresh", *(f"after {step} MiB" for step in STEPS[1:])),
 
 
 def run(context: Context) -> StudyResult:
-    """Every drive as fitted and with nothing fitted; XG5 also as fitted to three of its five cells."""
+    """Simulates every drive as fitted and with nothing fitted; the XG5 also as fitted to three of its five cells."""
     scale = context.scale(SCALE)
     specifications = {}
     for each in DRIVES:
@@ -124,12 +124,12 @@ def _held_out_rows() -> list[Row]:
 
 
 def _free_to_leave_out(each: Fragmented) -> list[str]:
-    """The fitted numbers of a fit with more points than parameters, choices among them; of others none."""
+    """The fitted numbers, if the fit has more points than parameters (including choices); otherwise none."""
     return [] if each.fitted.is_saturated else [parameter.name for parameter in each.free]
 
 
 def _left_out(each: Fragmented, taken: dict[str, Readings]) -> tuple[float | None, ...]:
-    """For each cell that was fitted to, the deviation of what a fit to the others predicts, to first order."""
+    """For each fitted cell, the deviation of the prediction of a fit to the others, to first order."""
     cells = [CELLS.index(cell) for cell in each.cells]
     at = taken[each.drive].cells
     residuals = [math.log(at[cell] / each.seconds[cell]) for cell in cells]

@@ -1,7 +1,7 @@
-"""The ten drives: what they are called in the source, how near they have to come, and what of them was fitted.
+"""The ten drives: their names in the source, their tolerances, and which of their values were fitted.
 
-The fitted values themselves stand in the catalogue, with the points they were fitted to; `tools/fit_fragmentation.py`
-puts them there from what this file says.
+The fitted values and the points they were fitted to are in the catalogue; `tools/fit_fragmentation.py` computes them
+from the definitions in this file.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from ssdlab.studies.contract import Fitted, published
 
 FOLDER = Path(__file__).parent
 STEPS = (0, 50, 200, 800, 4000)
-"""MiB rewritten in each pass; nothing before the first reading."""
+"""MiB rewritten in each pass; 0 before the first reading."""
 CELLS = ("fresh", "after_50", "after_200", "after_800", "after_4000")
 
 KIB = 1024
-# One controller's read buffer is like another's: 768 KiB unless a drive says otherwise, fetched by 256 KiB.
+# The read buffer is assumed to be 768 KiB for all controllers unless a drive sets it, fetched in segments of 256 KiB.
 SEGMENT_BYTES = 256 * KIB
 WINDOW_BYTES = 768 * KIB
 EXTENTS = {"map_cache.bytes": 1024 * KIB, "map_cache.entries_per_map_page": 64, "map_cache.form": "extent"}
@@ -25,37 +25,37 @@ EXTENTS = {"map_cache.bytes": 1024 * KIB, "map_cache.entries_per_map_page": 64, 
 
 @dataclass(frozen=True)
 class Fragmented:
-    """A drive of the study. `free` was fitted to the published times of `cells`."""
+    """A drive of the study. `free` are the parameters fitted to the published times of `cells`."""
 
     drive: str
     published_as: str
     free: tuple[Parameter, ...]
     before: Mapping[str, float]
-    """The values of the fitted keys with nothing fitted: what is rated, or usual for the flash."""
+    """The values of the fitted keys before the fit: the rated ones, or those usual for the flash."""
     cells: tuple[str, ...] = CELLS
     window_bytes: int = WINDOW_BYTES
     has_extents: bool = False
-    """Whether segments that hold a rewritten unit need a map page."""
+    """Whether segments with a rewritten unit need a map page."""
     note: str = ""
     unexplained: tuple[str, ...] = ()
-    """Cells whose published time comes of something that the model does not have; `note` says what."""
+    """Cells with a published time whose cause is missing in the model; `note` describes it."""
     choices: tuple[str, ...] = ()
-    """Choices between a few values that were made by the fit too."""
+    """Choices between a few values that the fit also made."""
 
     @property
     def fitted(self) -> Fitted:
-        """What was fitted, choices between a few values among it, and to how many of the published times."""
+        """The parameters fitted, including choices, and the number of published times."""
         numbers = tuple(parameter.name for parameter in self.free)
         return Fitted(numbers + self.choices, len(self.cells))
 
     @property
     def tolerance(self) -> float:
-        """How near each of its times has to come, as a share."""
+        """The allowed deviation of each time, as a share."""
         return float(self._published["tolerance"])
 
     @property
     def seconds(self) -> list[float]:
-        """The published seconds, a figure a cell."""
+        """The published seconds, one per cell."""
         return [float(self._published[cell]) for cell in CELLS]
 
     @property
@@ -64,7 +64,7 @@ class Fragmented:
         return row
 
     def unfitted(self) -> dict[str, str]:
-        """Settings that take all that was fitted back: the rated link, the usual flash, a map that is in memory."""
+        """Settings that reset everything fitted: the rated link, the usual flash, a map in memory."""
         settings = {key: repr(value) for key, value in self.before.items()}
         settings["read_ahead.window_bytes"] = str(WINDOW_BYTES)
         return settings | ({"map_cache.bytes": "0"} if self.has_extents else {})

@@ -1,4 +1,4 @@
-"""The study's steps as a model that a fit can call: values of keys in, seconds of readings out."""
+"""The study's steps as a model for a fit: takes values of keys and returns the seconds of the readings."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def model(drive: "DriveFile", free: "Sequence[Parameter]", cells: Sequence[str]) -> "Model":
-    """The seconds of these cells at given values of the free keys, each by a run of the engine."""
+    """A function that returns the seconds of these cells for values of the free keys; each call runs the engine."""
 
     def seconds(values: Sequence[float]) -> list[float]:
         settings = {each.name: repr(float(value)) for each, value in zip(free, values, strict=True)}

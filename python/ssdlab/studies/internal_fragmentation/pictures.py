@@ -1,4 +1,4 @@
-"""The study's pictures: the readings of the ten drives, and why some of them slow down."""
+"""The study's pictures: the readings of the ten drives, and the reason why some of them slow down."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ FILE_MIB = 4096
 
 
 def figures(taken: Mapping[str, Readings]) -> "list[Figure]":
-    """Drives that slow down, drives whose link hides it, and what a reading touches before and after."""
+    """Figures of the drives that slow down, of those whose link hides it, and of the flash accesses per MiB read."""
     slowed = [each for each in DRIVES if each.drive in SLOWED]
     hidden = [each for each in DRIVES if each.drive not in SLOWED]
     factors = [taken[each.drive].cells[-1] / taken[each.drive].cells[0] for each in slowed]
@@ -34,7 +34,7 @@ def figures(taken: Mapping[str, Readings]) -> "list[Figure]":
 
 
 def scattered_percent() -> list[float]:
-    """By step: the share of the file's blocks that lie elsewhere than the first writing put them."""
+    """The share of the file's blocks, in percent by step, that are no longer where they were first written."""
     kept, percent = 1.0, []
     for step in STEPS:
         kept *= 1 - step / FILE_MIB

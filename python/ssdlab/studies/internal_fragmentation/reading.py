@@ -1,4 +1,4 @@
-"""The steps on one drive, and what its readings took: for the study, and for the fits of drive files."""
+"""Runs the steps on one drive and returns the times of its readings, for the study and for fits of drive files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ AN_HOUR_LATER, REMEDIED = "read-after-an-hour", "read-after-remedy"
 
 
 def specification(drive: "ResolvedDrive", seed: int = 1) -> "Specification":
-    """All steps of the article on this drive."""
+    """The specification of all steps of the article on this drive."""
     return specify(jobs.load(FOLDER / JOB), drive, seed=seed)
 
 
 @dataclass(frozen=True)
 class Readings:
-    """Seconds that the readings of the 4 GiB file took, and what the readings touched, a MiB."""
+    """Times of reading the 4 GiB file in seconds, and the flash accesses per MiB read."""
 
     cells: tuple[float, ...]
-    """By step: the mean of three readings."""
+    """The mean of three readings, by step."""
     an_hour_later: float
     remedied: float
     touched: tuple[Mapping[str, float], ...]
-    """By step: segments, pages, dies, busiest_die_pages, map_pages of the last of the three readings."""
+    """Segments, pages, dies, busiest_die_pages and map_pages per MiB in the last of the three readings, by step."""
 
 
 def _per_mib(counts: "plain.ReadCounts | None", mib: float) -> Mapping[str, float]:
@@ -52,7 +52,7 @@ def _per_mib(counts: "plain.ReadCounts | None", mib: float) -> Mapping[str, floa
 
 
 def readings(result: "Result") -> Readings:
-    """What a run of the steps gives, as of the full file."""
+    """The readings of a run, converted to the full file."""
     scale = Fraction(result.specification.scale)
     taken = {job.name: float(job.seconds or 0.0) / float(scale) for job in result.jobs}
     stages = {job.name: job.stage for job in result.jobs}

@@ -1,4 +1,4 @@
-"""The article's steps on a file in any folder, or on a device: how much slower it reads after each rewriting."""
+"""The article's steps on a file in a folder, or on a device: how much slower it reads after each rewriting."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ def rows(figures: Sequence[Figures]) -> list[Row]:
 
 
 def _seconds(figures: Sequence[Figures], amount: str) -> float | None:
-    """The mean of three readings."""
+    """The mean of the known times of three readings; None if none is known."""
     each = [step(figures, f"read-{amount}-{number}").seconds for number in range(1, READINGS + 1)]
     known = [seconds for seconds in each if seconds is not None]
     return sum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""Do I need to defragment an SSD? Ten drives read a file in sequence, fresh and rewritten: the study's object."""
+"""The study object of "Do I need to defragment an SSD?": ten drives read a file sequentially, fresh and rewritten."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.internal_fragmentation import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """All drives, with what was fitted and without."""
+    """Simulates all drives, with the fitted values and without."""
     return comparison.run(context)
 
 

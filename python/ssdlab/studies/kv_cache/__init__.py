@@ -1,1 +1,1 @@
-"""What placement handles do to the KV cache of a language model server; see README.md."""
+"""The effect of placement handles on the KV cache of a language model server; see README.md."""

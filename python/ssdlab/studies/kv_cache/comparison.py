@@ -1,4 +1,4 @@
-"""The published figures compared with the simulated ones, what the assumptions decide, and how long a drive lives."""
+"""Compares published with simulated figures, varies the assumptions, and computes the life of a drive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 DRIVE = "samsung-fdp-3840gb"
-"""Of the same family, with reclaim units of 16 GiB; its capacity, spare area and victim are set here."""
+"""A drive of the same family, with reclaim units of 16 GiB. Its capacity, spare area and victim policy are set here."""
 SCALE = "1/128"
 FIGURES = published(FOLDER / "figures.csv")
 FITTED = Fitted(("spare area", "order of eviction", "shares of the writes", "victim"), 2)
-"""Choices that were made with both figures in view, the mix of orders and shares after a scan of about 200 others."""
+"""Choices made with both figures in view. The mix of orders and shares was selected from about 200."""
 
 GIB = 2**30
 USER_BYTES = 960 * GIB
@@ -39,7 +39,7 @@ _MAPPING_UNIT_BYTES = 4096
 
 @dataclass(frozen=True)
 class Kind:
-    """Workers of one kind: so many, each with objects of one size on a space of its own."""
+    """A number of workers of one kind, each with objects of one size in its own space."""
 
     name: str
     workers: int
@@ -57,12 +57,12 @@ KINDS = (
 ALL = frozenset(kind.name for kind in KINDS)
 RETURNING = frozenset({"long-context", "shared-prefix", "metadata"})
 Shares = Literal["space", "bytes", "objects"]
-"""What is alike between workers: bytes written for their space, bytes written, or objects written."""
+"""The quantity that is equal for all workers: bytes written per space, bytes written, or objects written."""
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache on the drive; workers of the kinds in `random` evict at random, the others first in, first out."""
+    """A cache on the drive. Workers of the kinds in `random` evict in random order, the others first in, first out."""
 
     has_handles: bool = False
     random: frozenset[str] = RETURNING
@@ -72,7 +72,7 @@ class Cache:
 
     @property
     def label(self) -> str:
-        """Names the run."""
+        """The label of the run."""
         handles = "five handles" if self.has_handles else "no handles"
         order = ", ".join(sorted(self.random)) or "none"
         return f"{handles}; random: {order}; alike: {self.shares}; spare {100 * self.spare_area:.0f} %; {self.victim}"
@@ -83,7 +83,7 @@ Found = Mapping[Cache, float]
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows in the order of the figures."""
+    """Simulates all runs and returns the rows in the order of the figures."""
     bases = list(dict.fromkeys(cache for _, cache in _varied()))
     caches = [replace(cache, has_handles=has) for cache in bases for has in (False, True)]
     results = context.simulate({cache.label: specification(context, cache) for cache in caches})
@@ -102,7 +102,7 @@ def run(context: Context) -> StudyResult:
 
 
 def specification(context: Context, cache: Cache) -> "Specification":
-    """The run of a cache: the drive filled in sequence, then four times its size written by the workers."""
+    """The run of a cache: fills the drive sequentially, then the workers write four times its size."""
     drive = drive_of(context, cache)
     whole = sum(kind.workers * _weight(kind, cache.shares) for kind in KINDS)
     least = min(_objects(kind, cache.shares) for kind in KINDS)
@@ -121,7 +121,7 @@ def specification(context: Context, cache: Cache) -> "Specification":
 
 
 def drive_of(context: Context, cache: Cache) -> "ResolvedDrive":
-    """The drive with 960 GiB for the host and the spare area that the cache asks for, in whole reclaim units."""
+    """The drive with 960 GiB for the host and the cache's spare area, in whole reclaim units."""
     unit_bytes = reclaim_unit_bytes(DRIVE)
     settings = {
         "ftl.user_bytes": str(USER_BYTES),
@@ -132,7 +132,7 @@ def drive_of(context: Context, cache: Cache) -> "ResolvedDrive":
 
 
 def _weight(kind: Kind, shares: Shares) -> float:
-    """The relative share of the writes of a worker."""
+    """The relative weight of a worker's writes."""
     return {"space": kind.space_gib, "bytes": 1, "objects": kind.object_mib}[shares]
 
 
@@ -141,7 +141,7 @@ def _objects(kind: Kind, shares: Shares) -> float:
 
 
 def _varied() -> list[tuple[str, Cache]]:
-    """What is assumed, one thing changed at a time."""
+    """Variants with one assumption changed at a time."""
     return [
         ("as assumed", Cache()),
         ("all evict first in, first out", Cache(random=frozenset())),

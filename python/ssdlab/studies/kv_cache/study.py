@@ -1,4 +1,4 @@
-"""What placement handles do to the KV cache of a language model server."""
+"""The effect of placement handles on the KV cache of a language model server."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.kv_cache import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """The published runs, what the assumptions decide, and life by hit rate, cache size and spare area."""
+    """Simulates the published runs and variants of the assumptions; life by hit rate, cache size and spare area."""
     return comparison.run(context)
 
 

@@ -1,1 +1,1 @@
-"""A consumer drive that collapses after 5 GB of writes, and does not with unpartitioned space; see README.md."""
+"""A consumer drive that becomes slow after 5 GB of writes, but not with unpartitioned space; see README.md."""

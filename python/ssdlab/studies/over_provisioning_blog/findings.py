@@ -1,4 +1,4 @@
-"""What the runs show: rows with the published figures, and the pictures of the original."""
+"""The results of the runs: rows with the published figures, and the pictures of the original."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ Found = Mapping[Key, Runs]
 
 
 def result(found: Found, context: Context) -> StudyResult:
-    """Rows, pictures and the answer."""
+    """The rows, pictures and finding of the runs."""
     import polars as pl
 
     seed = context.seed
@@ -71,7 +71,8 @@ def result(found: Found, context: Context) -> StudyResult:
 
 
 FITTED = Fitted(("reserve", "writes a flush"), 2)
-"""To where the fall comes, which the reserve decides, and to the over-provisioned speed, which the flushes decide."""
+"""Fitted to the position of the drop, which depends on the reserve, and to the speed with over-provisioning, which
+depends on the flushes."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The blog's steps with sysbench, cp and rm on ext4: files, copies that are deleted without trim, then runs of writes.
 
-All at the published shares of the drive; fewer copies, since a small ext4 takes up more of a small drive.
+Sizes are the published shares of the drive, with fewer copies, because ext4 takes a larger share of a small drive.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def points(setting: Setting) -> Sequence[Point]:
                     Step("prepare", f"{fileio} prepare", shown=False),
                     Step("copy", f"cp {COPIES[label]} copies/", shown=False),
                     Step("delete", "rm copies/*", shown=False),
-                    # Unmounted and mounted again, so that nothing of the copies is left in memory.
+                    # Mounted again, so that no data of the copies is left in memory.
                     Step("mount again", "mount", shown=False),
                     *(Step(f"run {number + 1}", run) for number in range(count)),
                 ],

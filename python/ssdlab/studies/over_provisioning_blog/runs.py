@@ -1,4 +1,4 @@
-"""The runs of the study: which accounts of the drive, on which file systems, and what each run of sysbench wrote."""
+"""The runs of the study: models of the drive ("accounts"), file systems, and the bytes of each run of sysbench."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ DRIVE = "intel-545s-256gb"
 SCALE = "1/16"
 SECONDS = 10
 RUNS = 36
-# The naive account falls so late that it takes more.
+# The naive account drops later and needs more runs.
 RUNS_NAIVE = 80
 RUNS_SMALL = 8
 SEEDS = 3
@@ -60,7 +60,7 @@ class Key:
     writes_a_flush: int = WRITES_A_FLUSH
     seed: int = 1
     reserve_gb: float = RESERVE_GB
-    """Of the account of that name."""
+    """The reserve, for the account RESERVE."""
 
     @property
     def label(self) -> str:
@@ -69,40 +69,40 @@ class Key:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The keys of the drive file that make the account."""
+        """The settings of the drive file for the account."""
         reserve = {"ftl.reserved_bytes": f"{self.reserve_gb}GB"} if self.account == RESERVE else {}
         return {**ACCOUNTS[self.account], **reserve}
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What sysbench wrote, run by run, in bytes of the full drive."""
+    """The bytes that sysbench wrote in each run, converted to the full drive."""
 
     written_bytes: Sequence[float]
 
     def until(self, count: int) -> "Runs":
-        """The first so many runs."""
+        """The first `count` runs."""
         return Runs(self.written_bytes[:count])
 
     def speeds(self) -> list[float]:
-        """10^6 bytes a second, of each run."""
+        """The speed of each run in 10^6 bytes per second."""
         return [size / SECONDS / 1e6 for size in self.written_bytes]
 
     def written_gb(self) -> list[float]:
-        """10^9 bytes up to the end of each run."""
+        """The bytes written up to the end of each run, in 10^9."""
         return [sum(self.written_bytes[: count + 1]) / 1e9 for count in range(len(self.written_bytes))]
 
     def first(self) -> float:
-        """The speed of the first three runs."""
+        """The mean speed of the first three runs, in 10^6 bytes per second."""
         return sum(self.speeds()[:3]) / 3
 
     def last(self) -> float:
-        """The speed of the last twelve, as a share of the first."""
+        """The mean speed of the last twelve runs, as a share of `first`."""
         speeds = self.speeds()[-12:]
         return sum(speeds) / len(speeds) / self.first()
 
     def fall_gb(self) -> float | None:
-        """10^9 bytes written before the first run that is slower than 0.6 of the first ones; None: there is none."""
+        """The 10^9 bytes written before the first run that is slower than 0.6 of `first`; None if there is none."""
         before = 0.0
         for speed, size in zip(self.speeds(), self.written_bytes, strict=True):
             if speed < 0.6 * self.first():
@@ -112,7 +112,7 @@ class Runs:
 
 
 def keys(context: Context) -> list[Key]:
-    """Every simulation of the study."""
+    """The keys of all simulations of the study."""
     wanted = [Key(RESERVE, state, seed=seed) for state in (WHOLE, PARTITIONED) for seed in context.seeds(SEEDS)]
     wanted += [Key(RESERVE, state, seed=context.seed) for state in (TRIMMED, SMALL_WHOLE, SMALL_PARTITIONED)]
     for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
@@ -127,7 +127,7 @@ def keys(context: Context) -> list[Key]:
 
 
 def simulate(context: Context) -> dict[Key, Runs]:
-    """All of them, in worker processes."""
+    """Runs all simulations in worker processes."""
     scale = context.scale(SCALE)
     specifications = {}
     for key in keys(context):
@@ -139,7 +139,7 @@ def simulate(context: Context) -> dict[Key, Runs]:
 
 
 def _script(key: Key, scale: Fraction) -> str:
-    """The steps of the experiment. A drive made smaller writes as fast as the full one: its runs are shorter."""
+    """The steps of the experiment. A scaled drive writes as fast as the full one, so its runs are shorter."""
     name = {PARTITIONED: "over-provisioned", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
     is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
     is_naive = key.account == NAIVE and key.state != TRIMMED

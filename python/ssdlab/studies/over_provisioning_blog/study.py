@@ -1,6 +1,6 @@
 """A blog's experiment with a consumer drive: random writes to 140 GiB of files, full and with unpartitioned space.
 
-The study's object; the runs are in `runs.py`, what is made of them in `findings.py`.
+This file has the study object; the runs are in `runs.py`, rows and pictures in `findings.py`.
 """
 
 from ssdlab.studies.context import Context
@@ -9,7 +9,7 @@ from ssdlab.studies.over_provisioning_blog import findings, runs
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, and what they show."""
+    """Simulates all runs and returns the result."""
     return findings.result(runs.simulate(context), context)
 
 

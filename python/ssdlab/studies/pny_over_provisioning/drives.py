@@ -1,4 +1,4 @@
-"""The two drives of the white paper, and what the parts of the study share."""
+"""The two drives of the white paper, and code that the parts of the study share."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ BYTES_PER_GB = 10**9
 
 
 def figure(what: str) -> tuple[float, float | None]:
-    """The published figure of that name: its two ends, equal where it is one number; "over" has no upper one."""
+    """The published figure of that name as (low, high): equal for a single number; high is None for "over"."""
     (row,) = (row for row in published(FOLDER / "figures.csv") if row["what"] == what)
     return float(row["low"]), float(row["high"]) if row["high"] else None
 
 
 def _tolerance() -> float:
-    """The one tolerance of all figures, a share of the figure."""
+    """The tolerance of all figures, as a share."""
     (tolerance,) = {float(row["tolerance"]) for row in published(FOLDER / "figures.csv")}
     return tolerance
 

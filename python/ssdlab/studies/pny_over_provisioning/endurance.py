@@ -1,9 +1,9 @@
-"""JESD219A on both drives: its enterprise mix, and one number for what a client's workload has in addition.
+"""JESD219A on both drives: its enterprise mix, and one parameter for the difference to a client's workload.
 
-The published figures are those of client drives under the standard's client workload, a recorded trace that may not be
-copied. The one parameter is the share of the written bytes that garbage collection never copies: files that are written
-in sequence and deleted or overwritten before it reaches them. They are programmed once; the other bytes are those of
-the mix. The write amplification is then share + (1 - share) x that of the mix.
+The published figures are for the standard's client workload, a recorded trace that must not be copied. The parameter is
+the share of the written bytes that garbage collection never copies, because the files are written sequentially and
+deleted or overwritten before. These bytes are programmed once; the others are those of the mix. Write amplification is
+then share + (1 - share) x that of the mix.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,32 +45,32 @@ POLICIES: Mapping[str, Mapping[str, str]] = {
     "open erase units by update frequency": _BY_FREQUENCY,
     "both": _BY_FREQUENCY | _AGE,
 }
-"""The translation layers that were tried. What is stated is the first that comes within the tolerance."""
+"""The settings of the translation layer that were tried. STATED is the first within the tolerance."""
 STATED = BY_AGE
 
 SHARE = 0.65
-"""The fitted one, to whole percents: least squares of the relative deviations of both published figures."""
+"""The fitted share, in whole percents: least squares of the relative deviations of both published figures."""
 FITTED = Fitted(("share never copied", "ftl.victim"), 2)
 _SHARES = tuple(percent / 1000 for percent in range(1000))
 
 
 def with_share(waf_of_mix: float, share: float = SHARE) -> float:
-    """The write amplification when so much of the written bytes is programmed once and never copied."""
+    """The write amplification if `share` of the written bytes is programmed once and never copied."""
     return share + (1 - share) * waf_of_mix
 
 
 @dataclass(frozen=True)
 class Mix:
-    """The mix on a drive: what it programs from the secure erase on, and in the steady state."""
+    """The mix on a drive: bytes from the secure erase to the end of the run, and WAF in the steady state."""
 
     host_gb: float
-    """Written by the host up to the end of the run, 10^9 bytes of the full drive."""
+    """Bytes written by the host up to the end of the run, in 10^9 bytes of the full drive."""
     nand_gb: float
     settled_waf: float
 
     @classmethod
     def of(cls, result: "Result") -> "Mix":
-        """Bytes of a run on a drive that was made smaller are those of the full drive."""
+        """The figures of a run, with bytes converted from the scaled to the full drive."""
         scale = float(Fraction(result.specification.scale))
         assert result.settled_waf is not None
         return cls(
@@ -80,7 +80,7 @@ class Mix:
         )
 
     def waf(self, host_gb: float, share: float) -> float:
-        """NAND writes over host writes from the secure erase until the host has written so much, as SMART counts."""
+        """NAND writes over host writes from the secure erase until the host has written `host_gb`, as in SMART."""
         mixed_gb = (1 - share) * host_gb
         nand_gb = self.nand_gb + self.settled_waf * (mixed_gb - self.host_gb)
         return share + nand_gb / host_gb
@@ -88,30 +88,30 @@ class Mix:
 
 @dataclass(frozen=True)
 class Policy:
-    """A translation layer on both drives, and the share that is fitted with it."""
+    """A setting of the translation layer on both drives, and the shares fitted with it."""
 
     name: str
     mixes: Mapping[str, Mix]
-    """By drive."""
+    """The mix on each drive."""
     shares: Mapping[str, float] = field(init=False)
-    """By drive, from its own published figure alone."""
+    """The share by drive, fitted to its own published figure only."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", {drive: self.best((drive,)) for drive in self.mixes})
 
     def waf(self, drive: str, share: float) -> float:
-        """As published: for the bytes that the host wrote to that drive."""
+        """The write amplification for the published bytes that the host wrote to the drive."""
         return self.mixes[drive].waf(written_gb(drive)[1], share)
 
     def best(self, drives: Sequence[str]) -> float:
-        """The share with the least squares of relative deviations on these drives."""
+        """The share with the smallest sum of squared relative deviations on these drives."""
         return min(
             _SHARES, key=lambda share: sum((self.waf(drive, share) / published_waf(drive) - 1) ** 2 for drive in drives)
         )
 
 
 def run(context: Context) -> StudyResult:
-    """The mix on both drives with each translation layer, the stated one over several seeds."""
+    """Simulates the mix on both drives with each translation layer, with several seeds for STATED."""
     scale = context.scale(SCALE)
     labels = {
         (policy, drive, seed): f"{drive}; JESD219A's mix, {policy}; seed {seed}"
@@ -166,7 +166,7 @@ def _with_best(policy: Policy) -> str:
 
 
 def published_waf(drive: str) -> float:
-    """NAND writes over host writes, as printed: two digits behind the point."""
+    """NAND writes over host writes, with two decimals as printed."""
     nand_gb, host_gb = written_gb(drive)
     return round(nand_gb / host_gb, 2)
 

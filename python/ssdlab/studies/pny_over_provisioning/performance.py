@@ -1,6 +1,6 @@
-"""Four hours of 4 KiB random writes on both drives, straight after a secure erase as published.
+"""Four hours of 4 KiB random writes on both drives, directly after a secure erase as published.
 
-The variants: eight hours, faster flash, and every address written first.
+Variants: eight hours, faster flash, and every address written first.
 """
 
 import math
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ssdlab.report.figure import Figure
 
 Series = Mapping[tuple[str, str, int], "polars.DataFrame"]
-"""By drive, state and seed: the series of the random writes."""
+"""The series of the random writes by drive, state and seed."""
 Fresh = Mapping[str, "polars.DataFrame"]
-"""By drive: the series straight after the secure erase."""
+"""The series directly after the secure erase, by drive."""
 
 SCALE = "1/16"
 GAIN = Range(figure("speed gain of 7 % over-provisioning in the steady state")[0])
@@ -31,14 +31,14 @@ STEADY_HOURS = Range(*figure("time until steady"))
 SEEDS = 2
 HOURS = 4
 LATER_HOURS = 8
-"""How long the drives are written after the secure erase: the published four hours, and as many again."""
+"""Hours of writes after the secure erase: twice the published four."""
 FASTER = (1.0, 1.25, 1.5, 2.0)
-"""How many times as fast as assumed the flash may be. Twice as fast, it does in four hours what takes eight here."""
+"""Speeds of the flash relative to the assumed one. At 2.0, four hours correspond to eight of the simulation."""
 FIRST_MINUTES = 30
 STATES = {"straight after the secure erase": "random-writes-fresh", "written once sequentially first": "random-writes"}
 FRESH, PREPARED = STATES
 
-# The steady state is what the last hour shows.
+# The rate of the last hour is taken as that of the steady state.
 _SETTLED_FROM_HOURS = 3
 _SETTLED_WITHIN = 0.1
 _BLOCK_BYTES = 4096
@@ -46,18 +46,18 @@ _BLOCK_BYTES = 4096
 
 @dataclass(frozen=True)
 class _Faster:
-    """The published test on flash that is so many times as fast as assumed."""
+    """The published test on flash that is `times` as fast as assumed."""
 
     times: float
     gain_percent: float
     unwritten_percent: float
-    """Of the drive with less spare area, after four hours."""
+    """The share of the drive with less spare area that is unwritten after four hours."""
     steady_hours: Sequence[float]
-    """By drive."""
+    """Hours until the rate is steady, for each drive."""
 
 
 def run(context: Context) -> StudyResult:
-    """Both drives from both states, over several seeds."""
+    """Simulates both drives from both states, with several seeds for the prepared one."""
     import polars as pl
 
     scale = context.scale(SCALE)
@@ -158,16 +158,16 @@ def run(context: Context) -> StudyResult:
 
 
 def _settled(rows: "polars.DataFrame", times: float = 1.0) -> float:
-    """Writes a second in the last of the four hours, of a drive so many times as fast."""
+    """Writes per second in the last of the four hours, for a drive that is `times` as fast."""
     return times * over_time.rate(rows, "write", times * _SETTLED_FROM_HOURS * 3600, times * HOURS * 3600 * (1 + _EDGE))
 
 
-# An interval that ends at the hour may end a little after it.
+# The last interval of an hour can end slightly after it.
 _EDGE = 0.001
 
 
 def _on_faster_flash(fresh: "Fresh", user_bytes: Mapping[str, int], times: float) -> _Faster:
-    """All times divided by `times`: what happens in eight hours happens in four on flash that is twice as fast."""
+    """The test with all times divided by `times`: twice as fast flash does in four hours what takes eight here."""
     import polars as pl
 
     settled = {drive: _settled(rows, times) for drive, rows in fresh.items()}
@@ -186,7 +186,7 @@ def _on_faster_flash(fresh: "Fresh", user_bytes: Mapping[str, int], times: float
 
 
 def _unwritten_percent(rows: "polars.DataFrame", hours: float, user_bytes: int) -> float:
-    """Addresses that no random write has reached: exp(-n) of them after n drive writes."""
+    """The percentage of addresses that no random write has reached: exp(-n) of them after n drive writes."""
     import polars as pl
 
     until = rows.filter(pl.col("seconds") <= hours * 3600 * (1 + _EDGE))
@@ -195,7 +195,7 @@ def _unwritten_percent(rows: "polars.DataFrame", hours: float, user_bytes: int) 
 
 
 def _what_was_measured(faster: Sequence[_Faster], prepared_hours: Sequence[float], gain: float) -> str:
-    """Which procedure agrees with both published statements, in words and numbers."""
+    """Sentences about the procedure that agrees with both published statements."""
     first = faster[0]
     text = (
         "A random write reaches an address for the first time with a probability that falls with each drive write: "
@@ -277,7 +277,7 @@ def _faster_figure(faster: Sequence[_Faster]) -> "Figure":
 
 
 def _steady_after(rows: "polars.DataFrame") -> float:
-    """Hours until the rate stays near that of the last hour."""
+    """Hours until the rate stays within 10 % of that of the last hour."""
     return over_time.settled_after(rows, "write", _settled(rows), _SETTLED_WITHIN) / 3600
 
 

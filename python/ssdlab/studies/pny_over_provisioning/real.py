@@ -1,4 +1,4 @@
-"""Random writes and JESD219's workload on all of a drive, and with 7 % of it left unused after a trim."""
+"""Random writes and JESD219's workload on a whole drive, and with 7 % of it left unused after a trim."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -23,7 +23,7 @@ def points(setting: Setting) -> Sequence[Point]:
         variables = {"USED_PERCENT": str(used)}
         prime, jesd = steps(FOLDER / "endurance.fio", Fraction(1), variables)
         loops = 1 if setting.quick else 4
-        # A device with sectors of 4 KiB takes no smaller requests: these become whole sectors, as in a file system.
+        # A device with 4 KiB sectors rejects smaller requests; they are rounded up, as in a file system.
         text = "".join(
             f"{'bssplit=4k/77:8k/10:16k/7:32k/3:64k/3' if line.startswith('bssplit') else line}\n"
             for line in jesd.text.splitlines()

@@ -1,7 +1,7 @@
-"""The share of drives that reach their rated TBW, and are still fast then, against over-provisioning: a Monte Carlo.
+"""Monte Carlo of the share of drives that reach their rated TBW, and are still fast then, by over-provisioning.
 
-Write amplification and speed at each spare area come from the engine; the lives from `ssdlab.theory.lifetime`, which
-is compared with full simulations of a small drive until it dies.
+Write amplification and speed at each spare area come from the engine, lifetimes from `ssdlab.theory.lifetime`, which is
+compared with simulations of a small drive until it fails.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCALE = "1/64"
 DRIVES = 1000
-"""Drives a variant in the Monte Carlo."""
+"""The number of drives per variant in the Monte Carlo."""
 BLOCK_SPREAD = 0.1
 DRIVE_SPREAD = 0.1
 CALIBRATED_OP = (0.03, 0.05, 0.0734, 0.10, 0.145, 0.20, 0.30)
@@ -32,15 +32,15 @@ CALIBRATED_OP = (0.03, 0.05, 0.0734, 0.10, 0.145, 0.20, 0.30)
 SHOWN_OP = (0.05, 0.06, 0.0734, 0.085, 0.10, 0.12, 0.145, 0.20)
 ZERO, SEVEN = 0.0734, 0.145
 RATED_SHARE = 0.8
-"""The rated TBW, as a share of what all cycles of the flash would give the drive with 0 %."""
+"""The rated TBW, as a share of the lifetime writes of the drive with 0 % if all cycles of its flash were used."""
 SPEED_SHARE = 0.8
-"""The speed that a drive has to keep, as a share of what the one with 0 % has when new."""
+"""The minimum speed, as a share of the speed of a new drive with 0 %."""
 DEAD_DRIVES = 6
 DEAD_CALIBRATED_OP = (0.03, 0.05, 0.08, 0.143)
 
 
 def run(context: Context) -> StudyResult:
-    """Calibrates, draws the lives, and checks the model."""
+    """Calibrates the model, draws lifetimes, and checks the model against simulations."""
     import polars as pl
 
     calibration = _calibrated(context)
@@ -121,7 +121,7 @@ def _drive(op: float, **settings: str) -> "ResolvedDrive":
 
 
 def _calibrated(context: Context) -> Calibration:
-    """The steady state at each spare area: WAF of the endurance workload, speed of 4 KiB random writes."""
+    """Steady-state WAF of the endurance workload and IOPS of 4 KiB random writes at each spare area."""
     scale = context.scale(SCALE)
     endurance_job = context.job(FOLDER / JOB, USED_PERCENT="100")
     writes = context.job(FOLDER / "steady-writes.fio")
@@ -149,7 +149,7 @@ def _iops(result: "Result") -> float:
 
 
 def _checked(context: Context) -> _Check:
-    """Small drives until they die, in the engine and in the model."""
+    """Compares the engine with the model on small drives that are written until they fail."""
     import numpy as np
 
     path = str(FOLDER / "small-drive.toml")

@@ -1,6 +1,6 @@
-"""PNY's white paper of 2015: what 7 % of over-provisioning do to a drive with 128 GiB of flash.
+"""PNY's white paper of 2015: the effect of 7 % over-provisioning on a drive with 128 GiB of flash.
 
-The study's object and the order of its parts; each part is in its own file.
+This file has the study object and the order of the study's parts; each part is in its own file.
 """
 
 from ssdlab.studies.context import Context
@@ -9,7 +9,7 @@ from ssdlab.studies.pny_over_provisioning import endurance, performance, reliabi
 
 
 def run(context: Context) -> StudyResult:
-    """All parts of the study."""
+    """Runs all parts of the study."""
     return joined([performance.run(context), endurance.run(context), reliability.run(context)])
 
 

@@ -1,1 +1,1 @@
-"""What drives that can be bought did, and what the drives of the catalogue do."""
+"""Published measurements of drives on the market, compared with the drives of the catalogue."""

@@ -1,4 +1,4 @@
-"""One run that is asked for, of any drive and workload, published or not: `result.json` with its row."""
+"""Runs one drive under one workload, published or not, and writes `result.json` with its row."""
 
 import json
 from fractions import Fraction
@@ -22,7 +22,10 @@ class AskedRow(measuring.MeasuredJson):
 def run(
     drive_name: str, workload: str, in_use: str | None, *, seed: int, scale: Fraction | None, output: Path
 ) -> AskedRow:
-    """The row, also written to `result.json` in `output`. Raises InputError and RunFailed."""
+    """Runs the workload and returns the row, also written to `result.json` in `output`.
+
+    `in_use` is a size with a unit, or None for the whole capacity of the drive. Raises InputError and RunFailed.
+    """
     load_asked, drive = loads.parse(workload), load(drive_name)
     in_use_bytes = parse_bytes_with_unit(in_use) if in_use else drive.ftl.user_bytes
     specification = measuring.specify(

@@ -1,4 +1,4 @@
-"""Every published figure of the real drives with the simulated one, and a picture of all of them on one diagonal."""
+"""Compares every published figure of the real drives with the simulated one, with a picture of all on a diagonal."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 FIGURES = published(FOLDER / "figures.csv")
 UNITS = {"host_write_mib_s": "MiB/s", "datasheet_mib_s": "MiB/s", "waf": ""}
-"""By figure; all others are microseconds."""
+"""Units by figure; all others are in microseconds."""
 _GIB = 1 << 30
 Key = tuple[str, str, str]
-"""Drive, GiB in use and workload: figures of one run."""
+"""Drive, GiB in use and workload, which identify one run."""
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows, the worst first within each kind of figure."""
+    """Simulates all runs and returns the rows, with the largest deviation first within each kind of figure."""
     measured = _measured(context, list(dict.fromkeys(_key(figure) for figure in FIGURES)))
     fits = _fits()
     rows = [_row(figure, measured[_key(figure)], fits) for figure in FIGURES]
@@ -66,7 +66,7 @@ _ORDER = (THROUGHPUT, INITIAL_STATE, DATA_SHEET, ZONES, LATENCY)
 
 
 def _fits() -> dict[tuple[str, str], Fitted]:
-    """By drive and group of figures: the parameters, and how many figures they were fitted to."""
+    """The parameters and the number of figures they were fitted to, by drive and group of figures."""
     parameters: dict[str, Mapping[str, tuple[str, ...]]] = {
         THROUGHPUT: fitted.THROUGHPUT,
         INITIAL_STATE: fitted.INITIAL_STATE,

@@ -1,4 +1,4 @@
-"""What of the drive files was chosen with the published figures in view: numbers and choices alike."""
+"""The keys of the drive files, numbers and choices, that were chosen with the published figures in view."""
 
 _FLASH = ("nand.blocks_per_plane", "nand.program_us", "nand.copy_read_us")
 _FRONT = ("nand.read_us", "nand.suspend", "nand.program_suspend_us", "controller.command_us")
@@ -17,7 +17,7 @@ THROUGHPUT: dict[str, tuple[str, ...]] = {
     "wd-dc-960gb": ("nand.blocks_per_plane",),
     "samsung-845dc-pro-400gb": (),
 }
-"""By drive of the catalogue: what was fitted to throughputs, those that are marked in `figures.csv`."""
+"""The keys fitted to the throughputs marked in `figures.csv`, by drive of the catalogue."""
 
 LATENCY: dict[str, tuple[str, ...]] = {
     "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND),
@@ -42,12 +42,12 @@ LATENCY: dict[str, tuple[str, ...]] = {
     "samsung-pm9a3-960gb": (*_FRONT, "controller.command_slots"),
     "wd-dc-960gb": (*_FRONT, "controller.command_slots"),
 }
-"""The same for latencies; of these values only `nand.copy_read_us` moves throughputs."""
+"""The keys fitted to latencies. Of these only `nand.copy_read_us` affects throughputs."""
 
 INITIAL_STATE: dict[str, tuple[str, ...]] = {"solidigm-p5520-1920gb": THROUGHPUT["solidigm-p5520-1920gb"]}
-"""One of these figures was seen while the drive was fitted, so all of them count as fitted."""
+"""One of these figures was known while the drive was fitted, so all of them count as fitted."""
 
 DATA_SHEET: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("kioxia-cm7-r-3840gb", "samsung-pm9a3-960gb", "wd-dc-960gb"), ("nand.program_us",)
 )
-"""The time of a program was computed from sequential writes."""
+"""The program time was computed from sequential writes."""

@@ -1,4 +1,4 @@
-"""The workloads that a real drive's figures were measured under, in the words in which they are asked for."""
+"""The workloads of the real drives' figures, and their names as text."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,17 +21,18 @@ WORDS = (
     "latency R",
     "zones N x S GiB",
 )
-"""What may be asked for; X is a number above 0, P and Q whole percents, R writes a second, N zones open at a time."""
+"""The allowed texts. X is a number above 0, P and Q whole percents, R writes per second, N zones open at a time, S GiB
+per zone."""
 
 Kind = Literal["writes", "latency", "zones"]
 
 
 @dataclass(frozen=True)
 class Load:
-    """A workload. `variables` fill in the job file; zones have none and are made as jobs."""
+    """A workload. `variables` are substituted in the job file; zones have none, because their jobs are generated."""
 
     text: str
-    """As it was asked for, in the form of `WORDS`."""
+    """The name of the workload, in the form of `WORDS`."""
     kind: Kind
     variables: Mapping[str, str]
     writes_per_second: float = 0.0
@@ -40,7 +41,7 @@ class Load:
 
 
 def parse(text: str) -> Load:
-    """Raises InputError, which says what may be asked for."""
+    """The workload of a text. Raises InputError, with the allowed texts, if it is unknown."""
     folded = " ".join(text.replace("%", " % ").replace(",", " , ").split()).replace(" ,", ",")
     for pattern, made in _FORMS:
         match = re.fullmatch(pattern, folded, re.IGNORECASE)
@@ -61,7 +62,7 @@ def _zipf(text: str, match: re.Match[str]) -> Load:
     theta = float(match[1])
     if not 0 < theta <= 10:
         raise InputError(f"workload {text!r}: X should be above 0 and at most 10")
-    # fio's language refuses a theta of 1, where fio divides by 0; the law itself has no jump there.
+    # fio rejects a theta of exactly 1, where it would divide by 0; the distribution is continuous there.
     distribution = f"zipf:{theta:g}" if theta != 1 else "zipf:1.00000001"
     return _writes(f"zipf {theta:g}", distribution, is_shuffled=bool(match[2]))
 
@@ -97,7 +98,7 @@ def _writes(
 
 def _latency(text: str, match: re.Match[str]) -> Load:
     rate = float(match[1])
-    # The probe alone writes 5,000 a second.
+    # The probe writes 5,000 per second of these.
     if not 5000 < rate <= 10**7:
         raise InputError(f"workload {text!r}: R should be above 5,000 writes a second (the probe's) and at most 10^7")
     return Load(f"latency {rate:g}", "latency", {}, writes_per_second=rate)

@@ -1,4 +1,4 @@
-"""One drive under one load: what is run, and the figures of it. All figures are those of the full-size drive."""
+"""Runs one drive under one load and computes its figures, which are those of the full-size drive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ssdlab.workloads import Workload
 
 UNITS_MAX = 2 << 20
-"""Mapping units of flash that a run has at its default scale: seconds of work."""
+"""The maximum number of mapping units of flash in a run at its default scale; it takes seconds."""
 LAST_SHARE = 0.15
-"""The share of the writes, the last ones, that the figures are of, as in the source."""
+"""The figures cover this last share of the writes, as in the source."""
 RANKS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9, "p99_999": 99.999}
 DRIVE_WRITES_BEFORE_LATENCY = 3
 WRITE_BYTES = 4096
 FILL_BYTES = 524288
-"""What the fill writes at a time, where the addresses in use are many of it."""
+"""The request size of the fill, unless the space in use is small or the fill is shuffled."""
 RAMP_SECONDS, RUNTIME_SECONDS = 2, 20
 _GIB = 1 << 30
 _MIB = 1 << 20
@@ -45,7 +45,7 @@ class MeasuredJson(TypedDict):
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run gave. None: not measured in such a run."""
+    """The figures of a run; None if not measured in this kind of run."""
 
     host_write_mib_s: float | None
     waf: float | None
@@ -53,7 +53,7 @@ class Measured:
     write_us: Mapping[str, float | None] | None = None
 
     def to_dict(self) -> MeasuredJson:
-        """As a row of `result.json` has it."""
+        """The figures for a row of `result.json`."""
         nothing: dict[str, float | None] = dict.fromkeys(RANKS)
         return {
             "host_write_mib_s": self.host_write_mib_s,
@@ -64,7 +64,10 @@ class Measured:
 
 
 def scale_of(drive: "DriveFile") -> Fraction | None:
-    """The default scale: the largest that is a power of a half and leaves no more than `UNITS_MAX`."""
+    """The default scale: the largest power of 1/2 with at most `UNITS_MAX` mapping units, as far as blocks can shrink.
+
+    None for the full drive.
+    """
     units, parts = drive.capacity.flash_units, 1
     while units > UNITS_MAX * parts and drive.nand.pages_per_block // (2 * parts) >= drive.nand.pages_per_program:
         parts *= 2
@@ -72,7 +75,8 @@ def scale_of(drive: "DriveFile") -> Fraction | None:
 
 
 def specify(drive: "DriveFile", load: Load, in_use_bytes: int, *, seed: int, scale: Fraction | None) -> "Specification":
-    """The run. InputError when the drive offers less than is to be in use."""
+    """The specification of the run. Raises InputError if `in_use_bytes` is below one write or above the drive's
+    capacity."""
     if not WRITE_BYTES <= in_use_bytes <= drive.ftl.user_bytes:
         raise InputError(
             f"--in-use {format_bytes(in_use_bytes)}: {drive.name} offers {format_bytes(drive.ftl.user_bytes)},"
@@ -95,7 +99,7 @@ def _workload(load: Load, in_use_bytes: int, seed: int, scale: Fraction) -> "Wor
                 "WRITES_PER_THREAD": str(max(1, round(0.99 * beside_probe / 6))),
                 "READS": str(max(1, round(0.01 * beside_probe))),
                 "DRIVE_WRITES": str(DRIVE_WRITES_BEFORE_LATENCY),
-                # A latency takes as long on a smaller drive.
+                # Latencies do not scale, so a scaled drive needs the same time.
                 "RAMP": f"{round(RAMP_SECONDS * 10**6 / scale)}us",
                 "RUNTIME": f"{round(RUNTIME_SECONDS * 10**6 / scale)}us",
             }
@@ -105,7 +109,7 @@ def _workload(load: Load, in_use_bytes: int, seed: int, scale: Fraction) -> "Wor
 
 
 def measured(result: "Result", load: Load) -> Measured:
-    """The figures of a finished run. Raises RunFailed when it failed."""
+    """The figures of a finished run. Raises RunFailed if the run failed."""
     if result.failure:
         raise RunFailed(f"{load.text}: {result.failure}")
     if load.kind == "latency":
@@ -114,7 +118,10 @@ def measured(result: "Result", load: Load) -> Measured:
 
 
 def _last_writes(result: "Result") -> Measured:
-    """Of the last writes, by the series over time; of all of the last stage where the drive is too small for that."""
+    """The figures of the last writes, from the series over time; of the whole last stage if the series is too short.
+
+    Raises RunFailed for a run without a clock.
+    """
     frame = result.timing_series
     if frame is None:
         raise RunFailed("the run had no clock")

@@ -1,4 +1,4 @@
-"""What drives that can be bought did under load, and what the catalogue's drives predict."""
+"""Published measurements of drives on the market, compared with the predictions of the catalogue's drives."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.real_drives import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """Every figure: throughput, write amplification and latencies."""
+    """Simulates every figure: throughput, write amplification and latencies."""
     return comparison.run(context)
 
 

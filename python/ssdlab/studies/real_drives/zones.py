@@ -1,8 +1,8 @@
-"""Zones that the host keeps on an ordinary drive: written in sequence from first to last, then trimmed and begun again.
+"""Zones that the host manages on an ordinary drive: each is written sequentially, then trimmed and written again.
 
-Some are open at a time, and the next is drawn from those that are not. Each place among the open ones is a chain of
-jobs: trim a zone, write it, go on with the next. The places begin part of a zone apart, so that they do not all end at
-once.
+A number of zones are open at a time; the next is drawn at random from the others. Each open slot is a chain of jobs:
+trim a zone, write it, continue with the next. The slots start at different offsets in their first zones, so that they
+do not all end at the same time.
 """
 
 from random import Random
@@ -45,7 +45,7 @@ _DEPTH = 64
 
 
 def workload(load: Load, in_use_bytes: int, seed: int) -> "JobFile":
-    """The job file. InputError when the addresses in use hold no more zones than are to be open."""
+    """The job file. Raises InputError unless the addresses in use have more zones than are open at a time."""
     count = in_use_bytes // load.zone_bytes
     if count <= load.open_zones:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The five drives of the article, and what the parts of the study share."""
+"""The five drives of the article, and code that the parts of the study share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,13 @@ DRIVES = {
 LARGE_SPARE, SMALL_SPARE, INTEL, BAREFOOT, _C300 = DRIVES
 SANDFORCE = (LARGE_SPARE, SMALL_SPARE)
 
-# Data of a desktop, as far as a SandForce drive can reduce it.
+# The percentage by which a SandForce drive can compress a desktop's data.
 COMPRESS_PERCENT = 46
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure of the article, how it is printed, and how near the study has to come, in points."""
+    """A published figure of the article, how it is printed, and its tolerance in points."""
 
     value: float | Range
     printed: Printed

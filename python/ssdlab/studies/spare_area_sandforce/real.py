@@ -1,4 +1,4 @@
-"""The light and the heavy workload on a drive that is new, full and dirty: each as a share of its speed when new."""
+"""The light and the heavy workload on a new, full and dirty drive, as shares of the speed of the new drive."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workload:
-    """As published: counts, sizes, share that is not sequential, mean depth rounded. The gaming test's is not."""
+    """A workload as published: counts, sizes, percentage of random requests, mean queue depth (rounded), duration.
+
+    The gaming test's random percentage is not published."""
 
     reads: int
     writes: int
@@ -51,12 +53,12 @@ WORKLOADS = {
 }
 STATES = ("new", "full", "dirty")
 CHOSEN = Fitted(("erased pool", "requests a burst", "compressibility"), 3)
-"""What the study chose and the dirty drives' figures depend on; the three workloads are the points."""
+"""Choices of the study that affect the figures of dirty drives; the points are the three workloads."""
 SEEDS = 4
-# Requests that come without a pause between them; then the drive has its share of the published duration to itself.
-# Like the pool and all times these shrink with the drive.
+# The number of requests without a pause; the drive is then idle for the burst's share of the published duration. It is
+# scaled with the drive, like the pool and all times.
 BURST = 32_768
-# What a dirty drive has to itself before a run.
+# The idle time of a dirty drive before a run.
 REST_SECONDS = 600
 _STRAIGHT = "Intel X25-M G2, dirty, heavy, without a rest before"
 POOL_MIB = 256
@@ -71,16 +73,16 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Choice:
-    """What the source leaves open and the figures of dirty drives depend on."""
+    """Parameters that the source leaves open and that affect the figures of dirty drives."""
 
     pool_mib: int = POOL_MIB
-    """What idle time keeps erased."""
+    """The size of the pool that is kept erased during idle time."""
     burst: int = BURST
-    """Requests."""
+    """The number of requests without a pause."""
     compress_percent: int = COMPRESS_PERCENT
 
     def label(self, drive: str, state: str, workload: str) -> str:
-        """Of a run with this choice, at the study's seed."""
+        """The label of a run with this choice, at the study's seed."""
         return (
             f"{drive}, {state}, {workload}, pool of {self.pool_mib} MiB, bursts of {self.burst}, "
             f"{self.compress_percent} % compressed"
@@ -97,7 +99,7 @@ WITHOUT_POOL = Choice(pool_mib=0)
 
 
 def run(context: Context) -> StudyResult:
-    """All drives in all states, and the two SandForce drives with erased pools of other sizes."""
+    """Simulates all drives in all states, and the two SandForce drives with each choice changed."""
     keys: list[Key] = [
         (drive, state, workload, seed)
         for seed in context.seeds(SEEDS)
@@ -126,9 +128,9 @@ def run(context: Context) -> StudyResult:
 
 
 def _specifications_of_choices(context: Context) -> "dict[str, Specification]":
-    """The heavy workload on dirty SandForce drives with each choice changed, and the light ones without a pool.
+    """Runs of the heavy workload on dirty SandForce drives with each choice changed, and of the others without a pool.
 
-    A pool changes nothing on a new drive, whose free space is erased; bursts and compressibility do.
+    A new drive's free space is erased, so a pool has no effect on it; bursts and compressibility have.
     """
     runs = [(choice, "heavy", state) for choice in CHOICES for state in _states_of(choice)]
     runs += [(WITHOUT_POOL, workload, "dirty") for workload in WORKLOADS if workload != "heavy"]
@@ -146,7 +148,7 @@ def _states_of(choice: Choice) -> tuple[str, ...]:
 def _percent_of_choices(
     context: Context, results: "Mapping[str, Result]", found: "dict[Key, Result]", percent: dict[Key, float]
 ) -> "Chosen":
-    """The dirty drives' speed in percent of the new state, with each choice, at the study's seed."""
+    """The speed of the dirty drives in percent of the new state, for each choice, at the study's seed."""
     chosen = {
         (STATED, drive, workload): percent[drive, "dirty", workload, context.seed]
         for drive in SANDFORCE
@@ -166,11 +168,11 @@ def _percent_of_choices(
 
 
 Chosen = dict[tuple[Choice, str, str], float]
-"""By choice, drive and workload: the speed of the dirty drive in percent of the new state."""
+"""The speed of the dirty drive in percent of the new state, by choice, drive and workload."""
 
 
 def _gain_of(chosen: Chosen, choice: Choice, workload: str) -> float:
-    """Points by which 28 % is ahead of 13 %."""
+    """The speed with 28 % of spare area minus that with 13 %, in points."""
     return chosen[choice, LARGE_SPARE, workload] - chosen[choice, SMALL_SPARE, workload]
 
 
@@ -183,7 +185,7 @@ def specify(
     choice: Choice = STATED,
     first_rest_seconds: int = REST_SECONDS,
 ) -> "Specification":
-    """One drive brought into a state, and the workload on it."""
+    """The run of a workload on a drive after it is brought into a state."""
     profile = WORKLOADS[workload]
     scale = context.scale(SCALE) or Fraction(1)
     requests = profile.reads + profile.writes
@@ -211,12 +213,12 @@ def job_of(result: "Result", name: str) -> "JobResult":
 
 
 def speed(job: "JobResult") -> float:
-    """Requests a second of one outstanding request: 1 / mean latency over reads and writes."""
+    """1 / mean latency over reads and writes: requests per second for each outstanding request."""
     return (job.read.total_ios + job.write.total_ios) / _latency_seconds(job)
 
 
 def _latency_seconds(job: "JobResult") -> float:
-    """The sum of the latencies of all requests."""
+    """The sum of the latencies of all requests, in seconds."""
     return sum(direction.total_ios * _mean_us(direction) / 1e6 for direction in (job.read, job.write))
 
 
@@ -231,7 +233,7 @@ def _new_speed(found: "dict[Key, Result]", key: Key) -> float:
 
 
 def _gain(percent: dict[Key, float], context: Context, state: str, workload: str) -> list[float]:
-    """Points by which 28 % is ahead of 13 %, by seed."""
+    """The speed with 28 % of spare area minus that with 13 %, in points, by seed."""
     return [
         percent[LARGE_SPARE, state, workload, seed] - percent[SMALL_SPARE, state, workload, seed]
         for seed in context.seeds(SEEDS)
@@ -357,7 +359,7 @@ def _why(context: Context, found: "dict[Key, Result]") -> Table:
 
 
 def _programmed_per_second(nand: plain.Nand) -> float:
-    """Bytes, when every plane of every die does nothing but program."""
+    """Bytes programmed per second if all planes of all dies program all the time."""
     planes = nand["planes_per_die"] * nand["channels"] * nand["dies_per_channel"]
     return planes * nand["page_bytes"] / (mean_us(nand["program_us"]) / 1e6)
 
@@ -389,7 +391,7 @@ def _bar(context: Context, percent: dict[Key, float], drive: str, state: str, wo
 
 
 def _choices(chosen: Chosen) -> "list[Figure]":
-    """How the heavy workload's row moves with each of the three choices."""
+    """Figures of the heavy workload's row as a function of each of the three choices."""
     return [
         _choice(
             chosen,

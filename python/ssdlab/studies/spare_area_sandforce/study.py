@@ -1,6 +1,6 @@
-"""AnandTech 3690 (2010): what 28 % against 13 % of spare area do to a SandForce drive.
+"""AnandTech 3690 (2010): a SandForce drive with 28 % and with 13 % of spare area.
 
-The study's object and the order of its parts; each part is in its own file.
+This file has the study object and the order of the study's parts; each part is in its own file.
 """
 
 from ssdlab.studies.context import Context
@@ -9,7 +9,7 @@ from ssdlab.studies.spare_area_sandforce import replay, synthetic, tables
 
 
 def run(context: Context) -> StudyResult:
-    """All parts of the study."""
+    """Runs all parts of the study."""
     return joined([replay.run(context), synthetic.run(context), tables.run(context)])
 
 

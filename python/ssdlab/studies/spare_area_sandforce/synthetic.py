@@ -1,4 +1,4 @@
-"""The article's synthetic tests, aligned and not, and what data reduction does to them."""
+"""The article's synthetic tests, aligned and unaligned, and the effect of data reduction."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ COMPRESSIBLE = {0: "random data", COMPRESS_PERCENT: "a desktop's data", 75: "tex
 
 
 def run(context: Context) -> StudyResult:
-    """All drives, new and dirty, with random data; the SandForce drives with compressible data as well."""
+    """Simulates all drives, new and dirty, with random data; the SandForce drives also with compressible data."""
     keys = [(drive, state, align, 0) for drive in DRIVES for state in STATES for align in ALIGNMENTS]
     keys += [
         (drive, state, "4k", percent) for drive in SANDFORCE for state in STATES for percent in COMPRESSIBLE if percent
@@ -47,7 +47,7 @@ def run(context: Context) -> StudyResult:
 
 
 def specify(context: Context, drive: str, state: str, align: str, compress_percent: int) -> "Specification":
-    """One drive in a state, and both tests on it."""
+    """The run of both tests on a drive in a state."""
     scale = context.scale(SCALE)
     job = context.job(
         FOLDER / f"synthetic-{state}.fio",

@@ -1,4 +1,4 @@
-"""The article's tables of capacity and price, computed by what `ssdlab price` computes with."""
+"""The article's tables of capacity and price, computed with the code of `ssdlab price`."""
 
 from ssdlab.drives import load, resolve
 from ssdlab.studies.context import Context
@@ -14,12 +14,12 @@ _DRIVES = {
     "Crucial RealSSD C300": "c300-128gb",
     "Intel X25-M G2": "x25m-g2-160gb",
 }
-# Of 64 GiB of flash 50 GB are sold with 28 %, 60 GB with 13 %.
+# GB sold per 64 GiB of flash, by percentage of spare area.
 _SOLD_GB_PER_64_GIB = {"28": 50, "13": 60}
 
 
 def run(_context: Context) -> StudyResult:
-    """No simulation: arithmetic on flash size, label and price."""
+    """Computes the tables from flash size, sold capacity and price, without a simulation."""
     capacities = [
         Row(
             f"{row['total_flash_gb']} GiB of flash with {op} %: formatted",

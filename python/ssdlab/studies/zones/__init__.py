@@ -1,1 +1,1 @@
-"""What zones save and what the host's garbage collection costs instead; see README.md."""
+"""The savings of zones, and the cost of the host's garbage collection instead; see README.md."""

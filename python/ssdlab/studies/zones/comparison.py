@@ -1,4 +1,4 @@
-"""The published zones on an ordinary drive, a zoned drive against arithmetic, and the host's own garbage collection."""
+"""The published zones on an ordinary drive, a zoned drive compared with arithmetic, and a host's garbage collection."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ FIGURES = published(FOLDER / "figures.csv")
 ORDINARY_DRIVE, IN_USE_GIB, ZONE_GIB = "micron-7450-max-800gb", 745, 8
 SCALE = "1/64"
 STRIPE = 64
-"""Units of a parity stripe of the zoned drive, of which one is parity."""
+"""Units of a parity stripe of the zoned drive, including one of parity."""
 MIB, GIB = 1 << 20, 1 << 30
 ZONES, CAPACITY_MIB = 300, 756
 SHORT_CAPACITY_MIB = 567
@@ -30,11 +30,11 @@ OPEN = (1, 4, 14)
 SPARE_AREAS = (0.07, 0.15, 0.28, 0.50)
 VICTIMS = ("greedy", "fifo")
 SETTLING_WRITES, MEASURED_WRITES = 6, 2
-"""Of the host, in times its data."""
+"""Host writes before and during the measurement, in multiples of its data."""
 
 
 def run(context: Context) -> StudyResult:
-    """All runs, then the rows in the order of the figures."""
+    """Simulates all runs and returns the rows in the order of the figures."""
     ordinary = {_ordinary_label(figure): _ordinary(context, figure) for figure in FIGURES}
     on_zones = {label: zoned(context, rw, count, mib) for label, (rw, count, mib) in _zoned_runs().items()}
     logs = {_log_label(victim, spare): host_log(context, victim, spare) for victim in VICTIMS for spare in SPARE_AREAS}
@@ -67,14 +67,14 @@ def _ordinary(context: Context, figure: Mapping[str, str]) -> "Specification":
 
 
 def _zoned_runs() -> dict[str, tuple[str, int, int]]:
-    """By label: fio's rw, zones open at a time, and MiB that a zone holds."""
+    """fio's `rw`, zones open at a time, and MiB per zone, by label."""
     runs = {"in sequence": ("write", 1, CAPACITY_MIB)}
     runs |= {f"at random, {count} open": ("randwrite", count, CAPACITY_MIB) for count in OPEN}
     return runs | {"three quarters of an erase unit": ("randwrite", OPEN[-1], SHORT_CAPACITY_MIB)}
 
 
 def zoned(context: Context, rw: str, open_zones: int, capacity_mib: int) -> "Specification":
-    """A run on the zoned drive: fio's `rw`, so many zones open at a time, each of which holds so much."""
+    """A run on the zoned drive with fio's `rw`, the number of zones open at a time, and their capacity in MiB."""
     settings = {"zones.capacity_bytes": str(capacity_mib * MIB)}
     resolved = drive(FOLDER / "zoned.toml", scale=context.scale(SCALE), settings=settings)
     variables = {"RW": rw, "OPEN": str(open_zones), "WRITTEN": str(3 * ZONES * capacity_mib * MIB)}
@@ -87,7 +87,7 @@ def _log_label(victim: str, spare_area: float) -> str:
 
 
 def host_log(context: Context, victim: str, spare_area: float) -> "Specification":
-    """A run of the host that collects garbage in its log by a victim policy; `spare_area` is a share of its data."""
+    """A run of a host log with garbage collection by a victim policy. `spare_area` is a share of the host's data."""
     resolved = drive(FOLDER / "host-log.toml", op=spare_area, settings={"ftl.victim": victim})
     user_bytes = resolved.capacity.user_bytes
     variables = {"SETTLING": str(SETTLING_WRITES * user_bytes), "MEASURED": str(MEASURED_WRITES * user_bytes)}
@@ -131,7 +131,7 @@ def _parity_row(label: str, waf: float) -> Row:
 
 
 def closed_form(victim: str, spare_area: float) -> float:
-    """What theory says of that host's write amplification."""
+    """The write amplification of the host's log in closed form."""
     if victim == "fifo":
         return closed_forms.fifo(spare_area)
     units = load(str(FOLDER / "host-log.toml")).capacity.units_per_erase_unit

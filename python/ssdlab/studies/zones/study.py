@@ -1,4 +1,4 @@
-"""What zones cost: kept by the host on an ordinary drive, on a zoned drive, and with garbage collection by the host."""
+"""Zones managed by the host on an ordinary drive, a zoned drive, and garbage collection by the host."""
 
 from ssdlab.studies.context import Context
 from ssdlab.studies.contract import Assumption, Study, StudyResult
@@ -6,7 +6,7 @@ from ssdlab.studies.zones import comparison
 
 
 def run(context: Context) -> StudyResult:
-    """The published zones on an ordinary drive, a zoned drive, and a host that collects garbage in its own log."""
+    """Simulates the published zones on an ordinary drive, a zoned drive, and garbage collection in a host's log."""
     return comparison.run(context)
 
 

@@ -1,11 +1,12 @@
-"""The real drive as a target: a job file and a path become fio runs, and these a result like that of a simulated drive.
+"""The real drive as a target: runs a job file through fio, and returns a result in the form of a simulated one.
 
 - `place`: what a path is (a folder, a file, a device) and where fio may write;
-- `jobtext`: a checked job file as the files that fio is given, a stage each;
-- `fio`: one run of fio, its progress, its orderly end;
+- `jobtext`: a checked job file as job files for fio, one per stage;
+- `fio`: one run of fio, with its progress and its orderly end;
 - `health`: SMART before and after each stage, and the write amplification that follows;
-- `measured`, `series`, `text`: the result; `run`: all of them together; `plan`: what a run will write, beforehand.
+- `measured`, `series`, `text`: the result; `run`: runs all stages; `plan`: an estimate of what a run will write.
 
-A file in a folder is the safe default: nothing is written but a file that is made for it and removed afterwards. What
-destroys data on a device goes through `ssdlab.safety` first. Linux only: elsewhere `ssdlab.safety` says so.
+A file in a folder is the safe default: only files created for the measurement are written, and removed afterwards.
+`ssdlab.safety` checks every access that destroys data on a device. Linux only: elsewhere `ssdlab.safety` raises an
+error.
 """

@@ -1,4 +1,5 @@
-"""What a disk did while fio ran, in fio's words (`disk_util`): fio itself finds no disk under a descriptor's path."""
+"""Disk statistics during a run of fio, with the keys of fio's `disk_util`. fio itself cannot find the disk when the
+file is opened by a descriptor's path."""
 
 import time
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ _BUSY_MS = 9
 
 @dataclass(frozen=True)
 class DiskUse:
-    """The kernel's counters of a disk at a moment; None where there is no disk to be seen."""
+    """The kernel's counters of a disk at one time. `counts` is None if the disk is not known."""
 
     disk: str | None
     counts: tuple[int, ...] | None
@@ -33,7 +34,7 @@ class DiskUse:
         return cls(disk, tuple(map(int, text.split())) if text else None, time.monotonic())
 
     def since(self, before: "DiskUse") -> list[JsonObject]:
-        """fio's `disk_util`: counts and milliseconds of what lay between, and the share of busy time in percent."""
+        """fio's `disk_util` between two readings: counts, milliseconds, busy time in percent. Empty if not known."""
         if self.counts is None or before.counts is None:
             return []
         grown = [new - old for old, new in zip(before.counts, self.counts, strict=True)]

@@ -1,7 +1,7 @@
-"""One run of fio: started, watched, ended in order.
+"""One run of fio: starts it, follows its progress, and ends it in order.
 
-fio has a session of its own, so that Ctrl-C in a terminal comes to this program alone, which then asks fio to end and
-waits for its report: what was measured until then is kept. Should this program be killed, the kernel asks fio to end.
+fio runs in a separate session, so that Ctrl-C in a terminal reaches only this program, which then interrupts fio and
+waits for its report, which has the measurements so far. If this program is killed, the kernel interrupts fio.
 """
 
 import json
@@ -27,22 +27,22 @@ _FILENAME = "filename="
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 Watch = Callable[[float | None, float], bool]
-"""Called about once a second with the share that is done, where fio knows, and bytes written a second; False ends the
-run."""
+"""Called about once a second with the share done, or None if fio does not print it, and bytes written per second.
+Returns False to end the run."""
 
 
 @dataclass
 class Report:
-    """What fio said."""
+    """The report of one run of fio."""
 
     command: str
-    """As it can be repeated by hand, in a folder that holds the job file."""
+    """The command line, for repeating the run by hand in a folder with the job file."""
     job_text: str
     content: JsonObject | None
-    """fio's own JSON (`json+`); None when it reported nothing."""
+    """fio's JSON (`json+`); None if it reported nothing."""
     seconds: float
     error: str | None = None
-    """Why it ended before it was done; None when it was done."""
+    """Why the run ended early; None if it was completed."""
     interrupted: bool = False
     complaints: Sequence[str] = field(default_factory=tuple)
 
@@ -54,16 +54,16 @@ def run(
     watch: Watch | None = None,
     opened_as: Mapping[Path, Path] = MappingProxyType({}),
 ) -> Report:
-    """Runs fio on a job text in `folder`, where its logs go.
+    """Runs fio on a job text in `folder`, where fio also writes its logs.
 
-    `opened_as` has for names of files in the job text the paths by which fio opens them; in what is reported they have
-    their names. Ctrl-C ends fio in order; the report of what was measured until then is then marked as interrupted.
+    `opened_as` maps names of files in the job text to the paths by which fio opens them; the report has the names.
+    Ctrl-C ends fio in order, and the report of the measurements so far is marked as interrupted.
     """
     job_path, report_path = folder / f"{name}.fio", folder / f"{name}.json"
     with naming(job_path):
         job_path.write_text(_with_names(job_text, opened_as), encoding="utf-8")
     command = ["fio", "--output-format=json+,normal", f"--output={report_path.name}", job_path.name]
-    # fio reports its progress only where the format of its report is normal, too.
+    # fio prints its progress only if the output format includes normal.
     started = time.monotonic()
     process = subprocess.Popen(
         [*_dies_with_us(), *command, "--eta=always", "--eta-newline=1"],
@@ -88,7 +88,8 @@ def run(
 
 
 def _follow(process: "subprocess.Popen[str]", watch: Watch | None) -> tuple[list[str], bool, bool]:
-    """Reads what fio says until it ends: its complaints, whether `watch` stopped it, whether Ctrl-C did."""
+    """Reads fio's output until it ends. Returns its messages (at most 20), whether `watch` stopped it, and whether
+    Ctrl-C did."""
     complaints: list[str] = []
     stopped = interrupted = False
     assert process.stdout is not None
@@ -109,7 +110,7 @@ def _follow(process: "subprocess.Popen[str]", watch: Watch | None) -> tuple[list
             return complaints, stopped, interrupted
         except KeyboardInterrupt:
             if interrupted:
-                # A second Ctrl-C means now.
+                # A second Ctrl-C kills fio at once.
                 process.kill()
             interrupted = True
             process.send_signal(signal.SIGINT)
@@ -122,7 +123,7 @@ def _follow(process: "subprocess.Popen[str]", watch: Watch | None) -> tuple[list
 
 
 def _with_names(job_text: str, opened_as: Mapping[Path, Path]) -> str:
-    """The job text with other names of files, which it has in lines of their own."""
+    """The job text with the file names in its `filename` lines replaced."""
     names = {_escaped(name): str(opened) for name, opened in opened_as.items()}
     lines = job_text.splitlines(keepends=True)
     return "".join(_with_files(line, names) if line.startswith(_FILENAME) else line for line in lines)
@@ -134,12 +135,12 @@ def _with_files(line: str, names: Mapping[str, str]) -> str:
 
 
 def _escaped(name: Path) -> str:
-    """A colon parts two files."""
+    """The name with colons escaped, because fio separates file names by colons."""
     return str(name).replace(":", "\\:")
 
 
 def _with_words(text: str, words: Mapping[str, str]) -> str:
-    """The text with each of the paths of descriptors replaced, which end in a number."""
+    """The text with descriptors' paths replaced. These end in a number; a match followed by a digit is not one."""
     if not words:
         return text
     return re.sub(rf"(?:{'|'.join(map(re.escape, words))})(?![0-9])", lambda found: words[found[0]], text)
@@ -150,7 +151,7 @@ def _dies_with_us() -> list[str]:
 
 
 def _json_in(text: str) -> JsonObject | None:
-    """fio may say something before its JSON, and with a second format behind it."""
+    """The JSON object in fio's output, which can have text before and after it; None if there is none with jobs."""
     at = text.find("\n{\n")
     start = 0 if text.startswith("{") else at + 1
     if start == 0 and not text.startswith("{"):

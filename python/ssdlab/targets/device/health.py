@@ -1,7 +1,7 @@
-"""A drive's health before and after each stage, and what it programmed between two readings.
+"""A drive's SMART data before and after each stage, and the bytes written to flash between two readings.
 
-Where readings come from is `ssdlab.smart.source`'s work, or a file's that somebody else keeps up to date (`--smart`).
-What cannot be read is said with its reason; a measurement goes on without it.
+Readings come from `ssdlab.smart.source`, or from a file that another program keeps up to date (`--smart`). If SMART
+data cannot be read, the result has the reason, and the measurement continues.
 """
 
 import json
@@ -22,20 +22,20 @@ from ssdlab.smart.source import Report, Unavailable
 
 @dataclass(frozen=True)
 class ReadOut:
-    """A reading, or why there is none."""
+    """A reading, or the reason why there is none."""
 
     reading: Reading | None
     reason: str | None = None
     fdp: PlacementLogs | None = None
-    """Of a drive with flexible data placement."""
+    """The logs of a drive with flexible data placement; None for other drives."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """Where readings come from."""
+    """The source of readings."""
 
     source: str
-    """In words, for the result."""
+    """A description of the source, for the result."""
     read: Callable[[], ReadOut]
 
 
@@ -46,7 +46,7 @@ class IntervalJson(TypedDict):
 
 
 class PhaseJson(TypedDict):
-    """What a drive counted during a job, in a result."""
+    """A drive's counters over one stage, as in a result."""
 
     host_written_bytes: int | None
     nand_written_bytes: int | None
@@ -60,14 +60,14 @@ class PhaseJson(TypedDict):
 
 @dataclass(frozen=True)
 class Phase:
-    """What a drive counted between two readings."""
+    """The change of a drive's counters between two readings."""
 
     change: Change | None
     reason: str | None
-    """Why there is no write amplification; None where there is."""
+    """Why write amplification is not known; None if it is known."""
     after: Reading | None = None
     fdp: Mapping[str, Any] | None = None
-    """What flexible data placement counted meanwhile, in the form of a simulated result's `ssdlab.fdp`."""
+    """Counters of flexible data placement between the readings, in the form of a simulated result's `ssdlab.fdp`."""
 
     @property
     def waf(self) -> float | None:
@@ -78,7 +78,7 @@ class Phase:
         return self.change.nand_bytes if self.change else None
 
     def to_dict(self) -> PhaseJson:
-        """As in a result's `ssdlab.smart`."""
+        """The entry for a result's `ssdlab.smart`."""
         found = self.change
         waf = found.waf if found else None
         return {
@@ -94,7 +94,7 @@ class Phase:
 
 
 def between(before: ReadOut, after: ReadOut) -> Phase:
-    """What two readings tell, or why they tell nothing."""
+    """The change between two readings, or the reason why it is not known."""
     old, new = before.reading, after.reading
     if old is None or new is None:
         return Phase(None, before.reason or after.reason, new)
@@ -106,7 +106,7 @@ def between(before: ReadOut, after: ReadOut) -> Phase:
 
 
 def of(place: safety.Place, file: Path | None = None) -> Health:
-    """The health of a disk, or of the disk under a file; or a report of it in a file, read again each time."""
+    """The source of readings for a disk or the disk under a file. With `file`, that file is read at each reading."""
     if file is not None:
         return Health(str(file), lambda: _from_file(file))
     if place.backing_file is not None:
@@ -125,7 +125,7 @@ def _from_file(path: Path) -> ReadOut:
         content = json.loads(path.read_text(encoding="utf-8"))
         ocp = None
         if isinstance(content, dict) and "smart" in content.get("ssdlab", {}):
-            # The statistics of a served drive.
+            # The file has the statistics of a served drive.
             content = content["ssdlab"]["smart"]
             ocp = content.get("ocp_smart_log")
         return ReadOut(reading.parse(content, str(path), ocp))

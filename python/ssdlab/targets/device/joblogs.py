@@ -1,7 +1,7 @@
-"""The logs that a job file asks for on a real drive: fio writes them, and they get the names that fio would give them.
+"""The logs that a job file requests, on a real drive: fio writes them, and this module gives them their final names.
 
-fio numbers the jobs of each of its calls from 1, where those of a job file are numbered through all its stages. And it
-keeps one log of a kind: the series of seconds (`series.py`) is read from what a job asked for, where it asked.
+fio numbers the jobs of each call from 1, but the names in a job file count the jobs of all stages. fio writes one log
+of each kind per job, so `series.py` reads the requested log if there is one.
 """
 
 import heapq
@@ -19,14 +19,14 @@ from ssdlab.workloads.jobs.logs import output
 from ssdlab.workloads.jobs.table import NUMJOBS
 
 SERIES_WINDOW_MS = 1000
-"""Of what is logged for the series alone."""
+"""Averaging window of logs that are written only for the series."""
 _ASKED = "asked"
-# Without a window fio logs every request, which a log of histograms does not need.
+# Without an averaging window fio logs every request for these kinds.
 _BY_REQUEST = ("bw", "iops", "lat")
 
 
 def options(section: Section) -> list[str]:
-    """The lines by which fio writes the logs of a job that asks for some."""
+    """The job-file lines that make fio write the logs that a job requests; empty if it requests none."""
     said = _said(section, 1)
     if not said:
         return []
@@ -38,7 +38,7 @@ def options(section: Section) -> list[str]:
 
 
 def window_ms(section: Section) -> int:
-    """Over how long a job's logs of rates and latencies are averaged; 0 where they have a line for each request."""
+    """The averaging window of a job's rate and latency logs, in milliseconds; 0 if they have one line per request."""
     said = _said(section, 1)
     if not said:
         return SERIES_WINDOW_MS
@@ -47,23 +47,23 @@ def window_ms(section: Section) -> int:
 
 
 def jobs(sections: Sequence[Section]) -> Iterator[Section]:
-    """The section of each of fio's jobs, in the order in which fio numbers them."""
+    """Yields the section of each job in the order in which fio numbers them; `numjobs` repeats a section."""
     for section in sections:
         for _ in range(section.get(NUMJOBS)):
             yield section
 
 
 class JobLogs:
-    """Where the logs go. A file of a name that is there already is written over, as fio does."""
+    """Moves logs to a folder. Existing files are overwritten, as fio does."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._jobs_before = 0
         self.names: list[str] = []
-        """Of the files that were written."""
+        """The names of the files written."""
 
     def keep(self, folder: Path, sections: Sequence[Section]) -> None:
-        """Takes the logs of a stage, which is over, out of the folder in which fio ran."""
+        """Moves the logs of a finished stage out of the folder in which fio ran."""
         found: dict[str, list[Path]] = {}
         for number, section in enumerate(jobs(sections), start=1):
             said = _said(section, self._jobs_before + number)
@@ -81,7 +81,7 @@ class JobLogs:
         path = self._directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if name in self.names:
-            # Not through a link that has come to be there since.
+            # O_NOFOLLOW: the file could have been replaced by a symbolic link.
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "ab") as whole:
                 for log in logs:
                     whole.write(log.read_bytes())
@@ -91,7 +91,7 @@ class JobLogs:
             with placed(path) as new:
                 shutil.move(logs[0], new)
             return
-        # Jobs that share a file stand in it by time.
+        # Logs of jobs that share a file are merged by time.
         with placed(path) as new, ExitStack() as stack, new.open("w", encoding="ascii") as whole:
             streams = [stack.enter_context(log.open(encoding="ascii")) for log in logs]
             whole.writelines(heapq.merge(*streams, key=lambda line: int(line.partition(",")[0])))

@@ -1,8 +1,8 @@
-"""A checked job file as fio is given it: one file a stage, with the files' names put in by us.
+"""A checked job file as job files for fio: one per stage, with file names that ssdlab chooses.
 
-Only what shapes requests, reports or timing goes through. What would reach outside the place that is measured, a
-command to run, another device's name, another user, is refused or left out: a job file that somebody found on the web
-must not decide what is overwritten.
+Only options that affect requests, reports or timing are passed on. Options that reach outside the measured place, such
+as commands to run, other devices or another user, are rejected or left out: a job file from an untrusted source must
+not be able to overwrite other data.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from ssdlab.workloads.jobs.values import PerDirection
 
 ENGINES = ("libaio", "io_uring", "sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
 DEFAULTS = {"ioengine": "libaio", "direct": "1"}
-"""What a job gets that says nothing of it: past the page cache, or memory would be measured."""
+"""Options of a job that does not set them. Direct I/O, because otherwise the page cache would be measured."""
 
 _REFUSED = {
     "exec_prerun": "runs a command",
@@ -36,7 +36,7 @@ _REFUSED = {
     "unlink_each_loop": "removes files",
 }
 _OFF_AT_0 = {"unlink", "unlink_each_loop", "allow_mounted_write"}
-# Where files lie is said by the place that is measured; `stonewall` by the stages; logs by `joblogs.py`.
+# The place that is measured determines the files, the stages replace `stonewall`, and `joblogs.py` sets logs.
 _OURS = {
     "filename", "directory", "filename_format", "unique_filename", "nrfiles", "openfiles", "stonewall", "name",
     "randseed", "randrepeat", "allrandrepeat", "zipf_like_fio", "write_iolog", "lockfile",
@@ -47,12 +47,12 @@ _OURS = {
 }  # fmt: skip
 
 Name = Callable[[str], Path]
-"""From a file's name in the job file ("" for the drive itself) to its path."""
+"""Returns the path of a file by its name in the job file ("" for the drive itself)."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Jobs that run side by side: one call of fio, and one phase of the result."""
+    """Jobs that run concurrently: one call of fio, and one phase of the result."""
 
     name: str
     text: str
@@ -61,11 +61,11 @@ class Stage:
 
 
 def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True) -> list[Stage]:
-    """The stages of a job file in their order. InputError names the line of what may not be asked of a real drive.
+    """The stages of a job file in order. Raises InputError, with the line, for options not allowed on a real drive.
 
-    Every job gets a `randseed` from `seed` and its place in the file, so that two stages do not draw the same places,
-    and with `randrepeat=0` goes on drawing where fio would start again with each loop: as on a simulated drive.
-    With `logs` fio writes rates and latencies of each second in addition to its report.
+    Each job gets a `randseed` from `seed` and its index in the file, so that two stages do not draw the same addresses,
+    and `randrepeat=0`, because fio would otherwise repeat the sequence in each loop. A simulated drive does the same.
+    With `logs`, fio writes rates and latencies of each second in addition to its report.
     """
     grouped: list[list[tuple[int, Section]]] = []
     for index, section in enumerate(job_file.sections):
@@ -92,7 +92,7 @@ _LOGS = f"log_avg_msec={joblogs.SERIES_WINDOW_MS}\nper_job_logs=1\nwrite_bw_log=
 
 
 def names_of(job_file: JobFile) -> list[str]:
-    """The files that the job file names, in their order; "" for the drive itself."""
+    """The files that the job file names, in order, without repetitions; "" for the drive itself."""
     return list(dict.fromkeys(name for section in job_file.sections for name in names_in(section)))
 
 
@@ -116,7 +116,7 @@ def _section(source: str, section: Section, index: int, path_of: Name, seed: int
     given = {line.partition("=")[0] for line in lines}
     lines += [f"{key}={text}" for key, text in DEFAULTS.items() if key not in given and not _is_buffered(section)]
     lines.append(f"filename={':'.join(str(file).replace(':', chr(92) + ':') for file in _files(section, path_of))}")
-    # fio's seeds have 64 bits with a sign. Without randrepeat=0 each loop would repeat the places of the first.
+    # fio's seeds are signed 64-bit numbers. Without randrepeat=0 each loop would repeat the addresses of the first.
     lines.append("randrepeat=0")
     lines.append(f"randseed={clone_seed(seed, section.get(RANDSEED), index, 0) >> 1}")
     return "\n".join([*lines, *joblogs.options(section)]) + "\n"
@@ -144,7 +144,7 @@ def _lines(source: str, key: str, setting: Setting) -> list[str]:
 
 
 def _merged(key: str, setting: Setting) -> list[str]:
-    """A value by direction, of which the section may have said only a part and [global] the rest."""
+    """Lines for an option with a value for each direction, some of which can come from [global]."""
     values: Sequence[Any] = [getattr(setting.value, name) for name in ("read", "write", "trim")]
     if key == BS.name:
         fixed = all(value.least_bytes == value.most_bytes for value in values)

@@ -1,7 +1,7 @@
-"""What a measurement gave: fio's own JSON, stage after stage, with ssdlab's keys; numbers as attributes, as of a run.
+"""The result of a measurement: fio's JSON of each stage with ssdlab's keys, and the figures as attributes.
 
-The directions, latencies and flushes are of the classes of a simulated result. What a real drive does not tell, such as
-why it programmed its flash, is null, and `not_measured` says why.
+Directions, latencies and flushes have the classes of a simulated result. Values that a real drive does not report, such
+as the causes of programs, are null, and `not_measured` gives the reason.
 """
 
 import json
@@ -43,7 +43,7 @@ class MeasuredJob:
     trim: DirectionResult
     flush: FlushResult
     waf: float | None
-    """Of its stage, where it ran alone in it; None where the drive does not report it."""
+    """Write amplification of the job's stage; None if other jobs ran in the stage, or the drive does not report it."""
 
     @property
     def name(self) -> str:
@@ -55,29 +55,29 @@ class MeasuredJob:
 
     @property
     def seconds(self) -> float:
-        """The longest of its directions."""
+        """The longest duration of its directions."""
         return max(getattr(self, name).seconds or 0.0 for name in DIRECTIONS)
 
     @property
     def latency(self) -> Latency:
-        """Of all its requests."""
+        """The latency over the requests of all directions."""
         return merged([getattr(self, name).latency or NONE for name in DIRECTIONS])
 
 
 @dataclass(frozen=True)
 class MeasuredStage:
-    """One call of fio, or another step: what was called, what the drive counted meanwhile."""
+    """One call of fio, or another step, with its commands and the change of the drive's counters."""
 
     name: str
     commands: Sequence[str]
-    """As they can be repeated by hand; the job's text is `job_text`."""
+    """The command lines, for repeating the stage by hand; `job_text` is the job file."""
     job_text: str | None
     seconds: float
     phase: "Phase"
     report: JsonObject | None = None
     """fio's JSON; None for a step without fio."""
     logs: Mapping[str, Sequence[tuple[int, int, int]]] = field(default_factory=dict)
-    """By fio's log (`bw.1`): milliseconds since its begin, value, direction."""
+    """For each of fio's logs (such as `bw.1`): milliseconds since the start of the stage, value, direction."""
     error: str | None = None
 
     def to_dict(self, number: int) -> JsonObject:
@@ -94,16 +94,16 @@ class MeasuredStage:
 
 @dataclass(repr=False)
 class Measured(Shown):
-    """A measurement; `target` says of what, `failure` why it is not whole."""
+    """A measurement. `target` describes the drive; `failure` is the reason why it is incomplete."""
 
     target: JsonObject
     source: str
-    """The job file, by name."""
+    """The name of the job file."""
     seed: int
     version: str
     stages: Sequence[MeasuredStage]
     whole: "Phase"
-    """From before the first stage to after the last."""
+    """The change from before the first stage to after the last."""
     failure: str | None = None
     notes: Sequence[str] = ()
     interrupted: bool = False
@@ -112,11 +112,11 @@ class Measured(Shown):
         return f"<Measured: {self.source}, {len(self.jobs)} jobs, WAF {said(self.waf)}>"
 
     def frame(self) -> "polars.DataFrame":
-        """One row a job; `ssdlab.results.jobs_frame.frame` describes the columns."""
+        """A frame with one row per job; `ssdlab.results.jobs_frame.frame` describes the columns."""
         return jobs_frame.frame(self.jobs)
 
     def figures(self) -> "Sequence[Figure]":
-        """Bandwidth of each job."""
+        """The bandwidth of each job as a figure; empty if no job transferred data."""
         bars = [
             Bar(job.name, name, rate / 1e6)
             for job in self.jobs
@@ -148,12 +148,12 @@ class Measured(Shown):
 
     @property
     def waf(self) -> float | None:
-        """Over all stages; None where the drive does not report it."""
+        """Write amplification over all stages; None if the drive does not report it."""
         return self.whole.waf
 
     @property
     def host(self) -> dict[str, int]:
-        """Bytes by direction, as fio counted them."""
+        """Bytes by direction, counted by fio."""
         sums = {name: sum(getattr(job, name).io_bytes for job in self.jobs) for name in DIRECTIONS}
         return {"written_bytes": sums["write"], "read_bytes": sums["read"], "trimmed_bytes": sums["trim"]}
 
@@ -163,14 +163,15 @@ class Measured(Shown):
 
     @property
     def timing_series(self) -> "polars.DataFrame | None":
-        """One row a second of each stage; `ssdlab.targets.device.series.frame` describes the columns. None without."""
-        # A circle: the series is made of the type that this module defines.
+        """A frame with one row per second of each stage, or None without logs. `ssdlab.targets.device.series.frame`
+        describes the columns."""
+        # Imported here because `series` imports this module.
         from ssdlab.targets.device import series
 
         return series.frame(self.stages)
 
     def to_dict(self, *, bins: bool = False) -> JsonObject:
-        """fio's schema, with the key `ssdlab` at the top and in each job. `bins` keeps what fio adds for `json+`."""
+        """The result in fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds latency bins."""
         first: JsonObject = next((stage.report for stage in self.stages if stage.report), {})
         header = {key: value for key, value in first.items() if key not in ("jobs", "disk_util", "global options")}
         return {
@@ -181,12 +182,11 @@ class Measured(Shown):
         }
 
     def to_json(self, *, bins: bool = False) -> str:
-        """`to_dict` as text, ready for a file."""
+        """`to_dict` as JSON text with a final newline."""
         return json.dumps(self.to_dict(bins=bins), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, directory: str | Path) -> list[str]:
-        """Writes `result.json` and, where there are logs, `data/timeseries-time.parquet`; all or none. Gives their
-        names."""
+        """Writes `result.json` and, with logs, `data/timeseries-time.parquet`, all or none. Returns the names."""
         with staged(Path(directory)) as place:
             (place / "result.json").write_text(self.to_json(bins=True), encoding="utf-8")
             names = ["result.json"]
@@ -259,7 +259,7 @@ def direction_of(raw: JsonObject) -> DirectionResult:
     count = int(raw["total_ios"])
     latency = NONE
     if count:
-        # fio keeps bins of one kind of latency, by default from submission to completion.
+        # fio has bins for one kind of latency, by default the time from submission to completion.
         bins: Mapping[str, int] = next(
             (raw[kind]["bins"] for kind in ("lat_ns", "clat_ns") if "bins" in raw.get(kind, {})), {}
         )

@@ -1,4 +1,4 @@
-"""`ssdlab.measure`: a fio job file on a real drive, a partition or a file."""
+"""`ssdlab.measure`: runs a fio job file on a real drive, a partition or a file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,14 +34,14 @@ def measure(
 ) -> Measured:
     """Runs a fio job file through the installed fio, as `ssdlab measure`, with SMART data before and after each stage.
 
-    `on` is a folder (a file is made in it and removed afterwards unless `keep`), the name of a file that does not exist
-    yet, or a device. A device is written to only with its serial number or WWN in `destroy_data_on`, and where a file
-    system or a partition table is found, only with `discard_signatures` too. `size` (bytes, or "4GiB") is the file's,
-    where the job does not say it; `max_write` the most that may be written. `smart`: a file to read health from.
+    `on` is a folder (a file is created in it and removed afterwards unless `keep`), the name of a file that does not
+    exist yet, or a device. A device is written to only if its serial number or WWN is in `destroy_data_on`, and with
+    `discard_signatures` if it has a file system or a partition table. `size` (bytes, or "4GiB") is the size of the
+    file, if the job does not set it. `max_write` limits the bytes written. `smart` is a file to read SMART data from.
 
-    Raises InputError before anything is written for a job that cannot run there or a place that may not be written to;
-    RunFailed where fio is missing. A stage that failed, or Ctrl-C, ends the measurement, with `failure` or
-    `interrupted` set; its WAF is None where the drive does not report what it programs.
+    Raises InputError before anything is written if the job cannot run there, the place must not be written to, or fio
+    is not installed. A failed stage or Ctrl-C ends the measurement, with `failure` or `interrupted` set. WAF is None if
+    the drive does not report the bytes that it programs.
 
         measured = ssdlab.measure("jobs/mixed.fio", ".", size="1GiB")
         measured.waf, measured.frame().select("job", "iops")
@@ -55,7 +55,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Measurement:
-    """A job file and the place that it may write to, claimed; nothing is written yet."""
+    """A job file and the claimed place for it, before anything is written."""
 
     job_file: JobFile
     place: Place
@@ -66,7 +66,7 @@ class Measurement:
     seed: int
 
     def run(self, on_progress: Progress | None = None, logs: JobLogs | None = None) -> Measured:
-        """Runs fio. Raises RunFailed where it is missing."""
+        """Runs fio on all stages. Raises InputError if fio is not installed."""
         programs.check("fio")
         source = health.of(self.place.claim.place, self.smart)
         return run.measure(self.job_file, self.place, source, seed=self.seed, on_progress=on_progress, logs=logs)
@@ -82,7 +82,8 @@ def prepared(
     smart: Path | None = None,
     seed: int = 1,
 ) -> Iterator[Measurement]:
-    """What `measure` runs. Raises InputError for a job that cannot run there or a place that may not be written to."""
+    """Yields the measurement that `measure` runs. Raises InputError if the job cannot run there, or the place must not
+    be written to."""
     check_platform()
     job_file = workloads.load_for_device(job)
     with opened(on, job_file, permission, size_bytes=size_bytes, seed=seed) as place:

@@ -1,4 +1,4 @@
-"""From a path to a place that a job may write to, and back to how it was."""
+"""Opens a path as a place that a job is allowed to write to, and restores it afterwards."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ssdlab.workloads.jobs.jobfile import JobFile
 def opened(
     path: Path, job_file: JobFile, permission: Permission, *, size_bytes: int | None = None, seed: int = 1
 ) -> Iterator[Place]:
-    """The place for a job file, claimed. Raises InputError where it may not be written to, or its size is not known."""
+    """Yields the claimed place for a job file. Raises InputError if writing is not allowed or the size is unknown."""
     if is_device(path):
         if size_bytes is not None:
             raise InputError(f"--size: {path} is a device with a fixed size; the job's `size` sets the range")

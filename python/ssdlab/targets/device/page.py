@@ -1,4 +1,4 @@
-"""The page of a measurement: what each job reached, and the rates over the seconds that fio logged."""
+"""The page of a measurement: the result of each job, and the rates over time."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_page
 from ssdlab.targets.device.measured import Measured
 
-# More points than this cannot be distinguished on a screen.
+# A screen does not resolve more points than this.
 _POINTS_MAX = 500
 
 
 def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
-    """Writes `report.html` and `pictures/`, and gives their names."""
+    """Writes `report.html` and `pictures/`. Returns their names."""
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
     jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
     outcomes = [headlines.Outcome(job, None, iops) for job, iops, _ in jobs if iops]
@@ -31,7 +31,7 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
 
 
 def over_time(measured: Measured) -> list[Figure]:
-    """MB/s in each second; none where fio logged nothing, or only one second."""
+    """A figure of MB/s in each second; empty if fio logged less than two seconds."""
     frame = measured.timing_series
     if frame is None or frame.height < 2:
         return []

@@ -1,7 +1,7 @@
-"""Where fio may write: files that are made for it in a folder, or a device that was claimed for it.
+"""The places where fio is allowed to write: files created for it in a folder, or a claimed device.
 
-What is there already is never written to, but for a device that `ssdlab.safety` admits. Files lie in a folder of
-our own, are held by their descriptors, and are removed afterwards, also after an error, unless they are to be kept.
+Existing data is never overwritten, except on a device that `ssdlab.safety` permits. Files are created in a private
+folder, opened by their descriptors, and removed afterwards, also after an error, unless they are to be kept.
 """
 
 import contextlib
@@ -19,23 +19,23 @@ from ssdlab.safety.held import HeldFile, HeldFolder
 from ssdlab.safety.own_folder import DATA_SUFFIX, own_folder
 
 FILE_NAME = "ssdlab-measure"
-"""What the files that measuring makes begin with."""
+"""The prefix of the names of files created for a measurement."""
 
 _KEPT_FREE_BYTES = 64 << 20
 
 
 @dataclass
 class Place:
-    """What is measured: `size_bytes` is what a job sees as its drive."""
+    """The place that is measured. `size_bytes` is the size of the drive for a job."""
 
     path: Path
-    """As it was named."""
+    """The path given by the user."""
     claim: Claim
     size_bytes: int
     stem: str = f"{FILE_NAME}{DATA_SUFFIX}"
-    """What the file of a job that names none is called."""
+    """The name of the file for jobs that name none."""
     keep: bool = False
-    """Whether files that were made stay, under the names that `path_of` gives."""
+    """Whether the files created are kept, under the names that `path_of` returns."""
     _made: dict[Path, HeldFile] = field(default_factory=dict)
     _own: HeldFolder | None = None
     _closing: ExitStack = field(default_factory=ExitStack)
@@ -50,7 +50,7 @@ class Place:
         return str(self.claim.place.kind)
 
     def path_of(self, name: str) -> Path:
-        """The file that stands for a name of the job file; "" for the drive itself. InputError where it cannot be."""
+        """The path for a file name of the job file ("": the drive itself). Raises InputError for a name on a device."""
         root = self.claim.place.path
         if self.is_device:
             if name:
@@ -63,14 +63,14 @@ class Place:
 
     @property
     def opened_as(self) -> Mapping[Path, Path]:
-        """From the files' names, or the device's, to the paths by which programs open what is held."""
+        """Maps the paths of the files, or of the device, to the descriptors' paths by which programs open them."""
         if self.is_device:
             return {self.claim.place.path: self.claim.path}
         return {name: file.path for name, file in self._made.items()}
 
     def make(self, files: Mapping[Path, int]) -> None:
-        """Makes the files that are missing, with room reserved for their bytes. InputError when one is to be kept under
-        a name that is taken, when another process measures in the folder, RunFailed when there is no room."""
+        """Creates the missing files and reserves their space. Raises InputError if a file to keep exists already, a
+        file cannot be created, or another process measures in the folder; RunFailed if there is no space."""
         if self._own is None:
             self._own = self._closing.enter_context(own_folder(self.claim.folder, FILE_NAME))
         for path, size_bytes in files.items():
@@ -89,18 +89,18 @@ class Place:
                 raise RunFailed(f"{path}: no space for its {format_bytes(size_bytes)}: {error.strerror}") from None
 
     def check(self) -> None:
-        """Raises RunFailed when the name of a file that was made leads elsewhere, or it has got another name."""
+        """Raises RunFailed if a file created here was renamed or replaced."""
         for file in self._made.values():
             file.check()
 
     def remove(self) -> None:
-        """Takes the files away that were made."""
+        """Removes the files created."""
         while self._made:
             self._made.popitem()[1].remove()
 
     def close(self) -> None:
-        """Takes everything away that was made, but moves files that are to be kept to their names. Raises RunFailed
-        where such a name is taken by now; the file stays in our own folder then."""
+        """Removes everything created, after moving files to be kept to their final names. Raises RunFailed if a file
+        cannot be moved, such as when the name is taken; the file then stays in the private folder."""
         try:
             while self.keep and self._made:
                 path, file = self._made.popitem()
@@ -115,18 +115,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Permission:
-    """What the user has allowed."""
+    """The permissions that the user gave."""
 
     serial: str | None = None
-    """`--destroy-data-on`."""
+    """The value of `--destroy-data-on`."""
     discard_signatures: bool = False
     max_write_bytes: int | None = None
     keep: bool = False
-    """Whether files that were made stay."""
+    """Whether the files created are kept."""
 
 
 def is_device(path: Path) -> bool:
-    """Whether the path is a block device. Raises InputError for what is neither that nor a folder nor a new file."""
+    """Whether the path is a block device. Raises InputError unless it is a device, a folder or a new file."""
     if not path.exists() and _is_among_devices(path):
         raise InputError(f"--on {path}: no such device; `lsblk` lists the devices")
     if path.is_dir() or (not path.exists() and path.parent.is_dir()):
@@ -140,7 +140,7 @@ def is_device(path: Path) -> bool:
 
 
 def _is_among_devices(path: Path) -> bool:
-    """Whether a new file of that name would lie among the devices, in memory: a device's name was meant."""
+    """Whether the path is in the file system of /dev: a missing file there is a mistyped device."""
     try:
         return path.parent.stat().st_dev == Path("/dev").stat().st_dev
     except OSError:
@@ -149,7 +149,8 @@ def _is_among_devices(path: Path) -> bool:
 
 @contextlib.contextmanager
 def claimed(path: Path, size_bytes: int | None, permission: Permission) -> Iterator[Place]:
-    """The place, claimed; `size_bytes` of the files, or None on a device. Raises InputError and RunFailed."""
+    """Yields the claimed place. `size_bytes` is the size of the files, or None for a device. Raises InputError and
+    RunFailed."""
     on_device = is_device(path)
     folder = path if on_device or path.is_dir() else path.parent
     with safety.claim(

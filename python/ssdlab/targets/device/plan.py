@@ -1,4 +1,4 @@
-"""What a measurement will write, and how long it will take, before it begins: as far as the job file says it."""
+"""Estimates, from the job file, of what a measurement will write and how long it will take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.layout import files_of
 
 RATE_MB_S = 100.0
-"""What a drive is taken to do where nobody says: between a SATA drive's random and sequential writes."""
+"""The assumed rate of a drive: between the random and sequential writes of a SATA drive."""
 _BYTES_PER_MB = 10**6
 _PROBES = (1 << 50, 3 << 50)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One stage: its command, bytes and seconds. Bytes of a job that ends by time are those of `rate_mb_s`."""
+    """One stage: its commands, bytes and seconds. For a job that ends by time, bytes are computed from the rate."""
 
     name: str
     commands: Sequence[str]
@@ -31,11 +31,11 @@ class Planned:
     read_bytes: int
     seconds: float
     by_time: bool
-    """Whether a job of it ends by time, so that its bytes are an estimate."""
+    """Whether a job of the stage ends by time, so that its bytes are an estimate."""
 
 
 def size_wanted(job_file: JobFile, *, seed: int = 1) -> int | None:
-    """The bytes that the job's files reach to, all of them together; None where it works on as much as there is."""
+    """The drive size in bytes that the jobs need, or None if they use all available space."""
     reached = []
     for probe in _PROBES:
         jobs = job_file.resolve(probe, seed=seed)
@@ -44,8 +44,8 @@ def size_wanted(job_file: JobFile, *, seed: int = 1) -> int | None:
 
 
 def file_sizes(job_file: JobFile, place: Place, *, seed: int = 1) -> dict[Path, int]:
-    """How large each file has to be before fio opens it, in bytes: fio would take one that is too small away, and make
-    another. InputError when they do not fit the place."""
+    """The size of each file in bytes, needed before fio opens it: fio would remove a file that is too small and create
+    another. Raises InputError if the files do not fit the place."""
     found: dict[Path, int] = {}
     of_sections = files_of(job_file, place.size_bytes, seed, Fraction(1))
     for section, files in zip(job_file.sections, of_sections, strict=True):
@@ -58,7 +58,7 @@ def file_sizes(job_file: JobFile, place: Place, *, seed: int = 1) -> dict[Path, 
 def planned(
     job_file: JobFile, stages: Sequence[Stage], place: Place, *, seed: int = 1, rate_mb_s: float = RATE_MB_S
 ) -> list[Planned]:
-    """What each stage will do. InputError when the job does not fit the place."""
+    """The plan of each stage. Raises InputError if the job does not fit the place."""
     jobs = job_file.resolve(place.size_bytes, seed=seed)
     rate = rate_mb_s * _BYTES_PER_MB
     found: list[Planned] = []
@@ -93,7 +93,7 @@ def _command(number: int) -> str:
 
 
 def _job(job: plain.Job, rate: float) -> tuple[float, float, bool]:
-    """Bytes, seconds, whether time ends it."""
+    """Bytes and seconds of a job, and whether it ends by time."""
     amount = float(job["io_bytes"])
     if (number := job.get("number_ios")) is not None:
         longest = max(entry["bytes"] for direction in DIRECTIONS for entry in job["block_sizes"][direction])
@@ -118,13 +118,13 @@ def write_share(job: plain.Job) -> float:
 
 
 def reads_first(job_file: JobFile, *, size_bytes: int, seed: int = 1) -> bool:
-    """Whether a job reads, so that the file has to hold written data before."""
+    """Whether a job reads, so that the file must be written before."""
     jobs = job_file.resolve(size_bytes, seed=seed)
     return any(job["direction"] in ("read", "read-write") for job in jobs)
 
 
 def check_budget(planned_stages: Sequence[Planned], max_write_bytes: int | None) -> None:
-    """InputError when the stages write more than allowed, as far as they say it."""
+    """Raises InputError if the stages that do not end by time write more than allowed."""
     if max_write_bytes is None:
         return
 

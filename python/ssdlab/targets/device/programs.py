@@ -1,4 +1,4 @@
-"""The programs that measuring needs, and which package has them."""
+"""The programs that a measurement needs, and their packages."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ PACKAGES = {
 
 
 def check(*names: str) -> None:
-    """Raises InputError with the packages of those that are not installed."""
+    """Raises InputError, with the packages to install, if a program is missing."""
     missing = {name: PACKAGES[name] for name in names if shutil.which(name) is None}
     if missing:
         packages = ", ".join(sorted(set(missing.values())))
@@ -29,7 +29,8 @@ def check(*names: str) -> None:
 
 
 def call(*command: str, timeout_seconds: float = 600) -> str:
-    """Runs a program to its end and gives what it printed. Raises RunFailed with what it complained of."""
+    """Runs a program and returns its standard output. Raises RunFailed if it fails, cannot be run, or exceeds the time
+    limit."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_seconds)
     except subprocess.TimeoutExpired:

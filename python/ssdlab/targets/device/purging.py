@@ -1,4 +1,4 @@
-"""A claimed device put back to how it was made: all of it trimmed."""
+"""Trims a whole claimed device, which brings it into the state of a new one."""
 
 import subprocess
 
@@ -8,9 +8,9 @@ from ssdlab.targets.device.place import Place
 
 
 def purge(place: Place) -> None:
-    """Trims a whole device. Raises RunFailed where it takes no trims, InputError where blkdiscard is missing."""
+    """Trims a whole device. Raises RunFailed if the device cannot be trimmed, InputError if blkdiscard is missing."""
     programs.check("blkdiscard")
-    # The claim holds the device, which blkdiscard would take for somebody else's use.
+    # --force: the claim has the device open exclusively, which blkdiscard would otherwise refuse.
     done = subprocess.run(["blkdiscard", "--force", str(place.claim.path)], capture_output=True, text=True)
     if done.returncode != 0:
         raise RunFailed(f"{place.path} cannot be trimmed: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""A job file on a place, stage by stage: fio, the drive's health before and after, and what became of it."""
+"""Runs a job file on a place, stage by stage, with the drive's SMART data before and after each."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,14 +19,14 @@ from ssdlab.targets.device.place import Place
 from ssdlab.workloads.jobs.jobfile import JobFile
 
 Progress = Callable[[int, float, int], None]
-"""Called with the index of a stage, the share of it that is done, and bytes written in it so far."""
+"""Called with the index of a stage, the share done, and the bytes written in the stage so far."""
 
 LAYOUT = "lay out"
-"""The stage that writes a file once before jobs that read it."""
+"""The name of the stage that writes files once before jobs read them."""
 
 
 def prepared(job_file: JobFile, place: Place, *, seed: int = 1) -> list[Stage]:
-    """The stages of a job file on a place, with the one that lays files out where a job reads them."""
+    """The stages of a job file on a place. The first lays out the files if a job reads them."""
     stages = jobtext.stages(job_file, place.path_of, seed=seed)
     if place.is_device or not plan.reads_first(job_file, size_bytes=place.size_bytes, seed=seed):
         return stages
@@ -34,7 +34,7 @@ def prepared(job_file: JobFile, place: Place, *, seed: int = 1) -> list[Stage]:
 
 
 def layout(files: Mapping[Path, int]) -> Stage:
-    """Writes files of so many bytes once in sequence with data that does not compress."""
+    """A stage that writes files of the given sizes in bytes once, sequentially, with incompressible data."""
     sections = "".join(
         f"[{LAYOUT}{number or ''}]\nfilename={str(file).replace(':', chr(92) + ':')}\nsize={size_bytes}\n"
         for number, (file, size_bytes) in enumerate(files.items())
@@ -53,9 +53,9 @@ def measure(
     logs: JobLogs | None = None,
     notes: Sequence[str] = (),
 ) -> Measured:
-    """Runs all stages. A stage that fails or is interrupted ends the measurement; what was measured is its result.
+    """Runs all stages. A stage that fails or is interrupted ends the measurement; the result has the stages so far.
 
-    InputError when the job cannot run there.
+    Raises InputError if the job cannot run there.
     """
     check_platform()
     programs.check("fio")
@@ -90,7 +90,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Done:
-    """A stage with the readings around it."""
+    """A stage with the readings before and after it."""
 
     measured: MeasuredStage
     before: health.ReadOut
@@ -100,11 +100,11 @@ class Done:
 
 @dataclass
 class Ran:
-    """What became of stages one after another."""
+    """The outcome of a sequence of stages."""
 
     done: list[Done] = field(default_factory=list)
     refused: str | None = None
-    """Why the next was not begun; None where none was left or one failed."""
+    """Why the next stage was not started; None if all ran or one failed."""
     interrupted: bool = False
 
 
@@ -116,8 +116,8 @@ def run_stages(
     logs: JobLogs | None = None,
     scratch: Path | None = None,
 ) -> Ran:
-    """Runs stages one after another until one fails, the claim forbids the next, or Ctrl-C, which is raised only where
-    nothing was measured yet. fio's own files lie in `scratch` meanwhile, or among the system's temporary ones."""
+    """Runs stages one after another until one fails, a check of the place fails, or Ctrl-C, which is raised again only
+    if no stage was measured. fio's files are in `scratch` meanwhile, or in the system's folder for temporary files."""
     ran = Ran()
     with tempfile.TemporaryDirectory(prefix="ssdlab-measure-", dir=scratch) as folder:
         try:

@@ -1,4 +1,4 @@
-"""Rates and latencies over time from fio's logs: a polars frame, which is what `timeseries-time.parquet` holds."""
+"""Rates and latencies over time from fio's logs, as the polars frame of `timeseries-time.parquet`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,8 +22,8 @@ Line = tuple[int, int, int]
 def read_logs(folder: Path, windows_ms: Sequence[int] = ()) -> dict[str, list[Line]]:
     """The logs of a stage in its folder, by kind and job (`bw.1`): milliseconds, value (KiB/s or ns), direction.
 
-    `windows_ms` has what the lines of each job are averages over; 0 where each is of one request, and then what is
-    given is of whole seconds.
+    `windows_ms` has the averaging window of each job's logs; 0 for logs with one line per request, which are combined
+    to one line per second.
     """
     found: dict[str, list[Line]] = {}
     for kind in ("bw", "lat"):
@@ -43,13 +43,13 @@ def read_logs(folder: Path, windows_ms: Sequence[int] = ()) -> dict[str, list[Li
 
 
 def _windows(lines: Iterable[tuple[int, int, int, int]], window_ms: int) -> list[Line]:
-    """With the end of a second for what lies in it: half a window before its end."""
+    """The lines with their times moved so that a window within a second gets the end of that second."""
     late_ms = (_INTERVAL_MS - window_ms) // 2
     return [(max(0, at_ms + late_ms), value, direction) for at_ms, value, direction, _ in lines]
 
 
 def _seconds(lines: Iterable[tuple[int, int, int, int]], kind: str) -> list[Line]:
-    """Requests put together by second: KiB/s of them all, or their mean latency."""
+    """Combines requests by second and direction: KiB/s in total, or the mean latency."""
     sums: dict[tuple[int, int], list[int]] = {}
     for at_ms, value, direction, size_bytes in lines:
         entry = sums.setdefault((at_ms // _INTERVAL_MS + 1, direction), [0, 0, 0])
@@ -63,11 +63,11 @@ def _seconds(lines: Iterable[tuple[int, int, int, int]], kind: str) -> list[Line
 
 
 def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":
-    """One row a second of each stage; None where fio logged nothing.
+    """A frame with one row per second of each stage; None if fio logged nothing.
 
-    Columns: `seconds` (since the start of the first stage, without what lay between stages), `stage`, of all its jobs
-    together `read_mb_s`, `write_mb_s` (10^6 bytes a second), and `read_latency_ns_mean`, `write_latency_ns_mean` (of
-    the jobs' means; null where there was no request).
+    Columns: `seconds` (since the start of the first stage, without the time between stages), `stage`, `read_mb_s` and
+    `write_mb_s` (10^6 bytes per second of all jobs together), `read_latency_ns_mean` and `write_latency_ns_mean` (the
+    mean of the jobs' means; null without requests).
     """
     rows: list[dict[str, float | int | None]] = []
     before_s = 0.0
@@ -89,7 +89,8 @@ def frame(stages: Sequence[MeasuredStage]) -> "polars.DataFrame | None":
 
 
 def _gathered(stage: MeasuredStage) -> tuple[dict[int, list[float]], dict[tuple[int, int], list[int]]]:
-    """By second: KiB/s in each direction, summed over the jobs; and the jobs' mean latencies."""
+    """KiB/s by second, one value per direction, summed over the jobs; and the jobs' mean latencies by second and
+    direction."""
     rates: dict[int, list[float]] = {}
     latencies: dict[tuple[int, int], list[int]] = {}
     for name, lines in stage.logs.items():
@@ -98,7 +99,7 @@ def _gathered(stage: MeasuredStage) -> tuple[dict[int, list[float]], dict[tuple[
             second = max(1, round(at_ms / _INTERVAL_MS))
             if direction < len(_DIRECTIONS):
                 (of_job if name.startswith("bw.") else latencies).setdefault((second, direction), []).append(value)
-        # A job that was kept waiting logs late, and then perhaps twice in a second: that is not twice the rate.
+        # A delayed job can log twice in one second; the values are averaged, because the rate has not doubled.
         for (second, direction), values in of_job.items():
             rates.setdefault(second, [0.0] * len(_DIRECTIONS))[direction] += sum(values) / len(values)
     return rates, latencies

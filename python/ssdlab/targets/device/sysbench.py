@@ -1,4 +1,4 @@
-"""What `sysbench fileio ... run` prints, as figures."""
+"""Reads the output of `sysbench fileio ... run`."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SysbenchReport:
-    """Rates of a run; the latency is the mean of all its requests, fsyncs among them."""
+    """Rates of a run. The latency is the mean over all requests, including fsyncs."""
 
     reads_per_second: float
     writes_per_second: float
@@ -17,7 +17,7 @@ class SysbenchReport:
 
 
 def sysbench_report(text: str) -> SysbenchReport | None:
-    """None where the text is no report of a run, as that of `prepare`. Checked with sysbench 1.0.20."""
+    """The figures in sysbench's output; None unless it is that of a run. Checked with sysbench 1.0.20."""
     if "File operations:" not in text:
         return None
     mean = re.search(r"^\s*avg:\s+([0-9.]+)", text, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""A measurement as text in fio's own layout, with the drive's SMART counters after each stage."""
+"""A measurement as text in fio's layout, with the change of the drive's SMART counters after each stage."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,7 +11,7 @@ from ssdlab.targets.device.measured import Measured, MeasuredJob
 
 
 def normal(measured: Measured) -> str:
-    """The text of `ssdlab measure`; ends with a line break."""
+    """The text of `ssdlab measure`, with a final newline."""
     lines = [f"ssdlab-{measured.version}"]
     for number, stage in enumerate(measured.stages):
         for job in measured.jobs:
@@ -38,7 +38,7 @@ def _job(job: MeasuredJob) -> list[str]:
 
 
 def phase_lines(phase: Phase) -> list[str]:
-    """What a drive counted: its writes, and write amplification or why there is none."""
+    """Lines with a drive's host and NAND writes, and write amplification or the reason why it is not known."""
     found = phase.change
     lines = []
     if found and found.host_bytes is not None:

@@ -1,8 +1,7 @@
-"""A script of a file system's life carried out on a real device: ext4, its files, cp, rm, fstrim, sysbench, fio.
+"""Runs a file-system script on a real device: ext4, its files, cp, rm, fstrim, sysbench, fio.
 
-The commands are those of `workloads.filesystem.script`, which a simulated drive understands too. The device is mounted
-in a folder of our own; whatever happens it is unmounted again, and nothing is trimmed before `mountpoint` has said that
-the folder is a mount.
+The commands are those of `workloads.filesystem.script`, which also run on a simulated drive. The device is mounted in a
+private folder and always unmounted again. Nothing is trimmed unless `mountpoint` confirms that the folder is a mount.
 """
 
 import contextlib
@@ -27,8 +26,8 @@ from ssdlab.workloads.filesystem.requests import READAHEAD_BYTES, WRITEBACK_BYTE
 from ssdlab.workloads.filesystem.script import Command, seconds_ns
 from ssdlab.workloads.filesystem.volume import BLOCK_BYTES
 
-# Tables and journal are written at once, not by the kernel later on, and small drives get the tables of large ones: as
-# the simulated file system has them.
+# Tables and journal are written at once, not later by the kernel, and small drives get the tables of large ones, as in
+# the simulated file system.
 _MKFS = ("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_BYTES), "-T", "default")
 # linux/sched.h.
 _CLONE_NEWNS = 0x00020000
@@ -37,7 +36,7 @@ PROGRAMS = ("fio", "mkfs.ext4", "mount", "umount", "mountpoint", "fstrim")
 
 @dataclass
 class Deed:
-    """What became of a command: a stage that fio is to run, or what was run already."""
+    """The outcome of a command: a stage for fio to run, or the commands already run."""
 
     commands: list[str] = field(default_factory=list)
     stage: Stage | None = None
@@ -57,7 +56,8 @@ class Volume:
     _options: str = "nodiscard"
 
     def do(self, command: Command) -> Deed:
-        """Carries a command out, or says what fio is to do for it. InputError names the line of what cannot be done."""
+        """Executes a command, or returns the stage that fio has to run. Raises InputError, with the line, if the
+        command cannot be executed."""
         self._deeds += 1
         deed = Deed()
         began = time.monotonic()
@@ -74,15 +74,15 @@ class Volume:
         return deed
 
     def mount(self) -> None:
-        """Mounts the file system that is on the device. Raises RunFailed when another device's comes to be there."""
+        """Mounts the file system of the device. Raises RunFailed if the mounted device is a different one."""
         programs.call("mount", "-o", self._options, str(self.place.claim.path), str(self.folder))
         self.is_mounted = True
-        # The program finds a name for the device that it is given, and mounts by that.
+        # `mount` looks up a name for the given path and mounts by that name.
         if self.folder.stat().st_dev != self.place.claim.path.stat().st_rdev:
             raise RunFailed(f"{self.folder}: a device other than {self.place.path} is mounted there")
 
     def unmount(self) -> None:
-        """Takes the mount away, by force if need be."""
+        """Unmounts the file system. If it is in use, detaches it lazily and raises RunFailed."""
         if not self.is_mounted:
             return
         self.is_mounted = False
@@ -91,7 +91,7 @@ class Volume:
             raise RunFailed(f"{self.folder}: it was still in use when it was unmounted")
 
     def _call(self, deed: Deed, *command: str | Claim) -> str:
-        """Runs a command, which opens the device by its descriptor; by hand it is repeated with the device's name."""
+        """Runs a command, which opens the device by its descriptor. `deed` gets the command with the device's path."""
         deed.commands.append(" ".join(str(self.place.path) if isinstance(word, Claim) else word for word in command))
         words = (str(word.path) if isinstance(word, Claim) else word for word in command)
         return programs.call(*words, timeout_seconds=24 * 3600)
@@ -151,7 +151,7 @@ class Volume:
     def _fio(self, command: Command, files: Sequence[Path], options: Sequence[str]) -> Stage:
         names = ":".join(str(file).replace(":", "\\:") for file in files)
         common = ["thread=1", "ioengine=libaio", "direct=1", "refill_buffers", "randrepeat=0", "end_fsync=1"]
-        # Files that are written for the first time grow as they are written.
+        # New files grow as they are written.
         common += ["fallocate=none"] if command.name in ("write", "append") else []
         lines = ["[global]", *common, f"[{command.name}]", f"filename={names}", *options]
         lines.append(f"randseed={(self.seed * 1_000_003 + self._deeds) % (1 << 62)}")
@@ -172,7 +172,7 @@ class Volume:
     def _fstrim(self, command: Command, deed: Deed) -> None:
         del command
         self._sync(deed)
-        # On a folder that is no mount fstrim would trim the machine's own file system.
+        # Without a mount on the folder, fstrim would trim the machine's own file system.
         self._call(deed, "mountpoint", "-q", str(self.folder))
         self._call(deed, "fstrim", str(self.folder))
 
@@ -219,7 +219,7 @@ class Volume:
         return path
 
     def _named(self, patterns: Sequence[str]) -> list[Path]:
-        """The files that the patterns name, each once."""
+        """The files that match the patterns, each once. Raises ValueError if a pattern matches none."""
         files = [file for file in self.folder.rglob("*") if file.is_file() and "lost+found" not in file.parts]
         names = sorted((str(file.relative_to(self.folder)) for file in files), key=_naturally)
         found: dict[str, None] = {}
@@ -241,19 +241,22 @@ def _io(command: Command, block_bytes: int, depth: int) -> list[str]:
 
 
 def isolate_mounts() -> None:
-    """Mounts that this process makes from now on are its own: the kernel takes them away when it dies, also by a kill.
+    """Moves this process to a new mount namespace: the kernel removes its later mounts when it ends, even if killed.
 
-    For a program's start, since it cannot be undone. Where the kernel refuses, mounts are still taken away in order.
+    This cannot be undone. If the kernel refuses, mounts are still removed at an orderly end.
     """
     library = ctypes.CDLL(None, use_errno=True)
     if library.unshare(_CLONE_NEWNS) == 0:
-        # What happens to the mounts of others is still seen; what we mount is not seen by them.
+        # Mounts of other processes remain visible here; mounts made here are not visible to them.
         subprocess.run(["mount", "--make-rslave", "/"], capture_output=True)
 
 
 @contextlib.contextmanager
 def volume(place: Place, *, seed: int = 1) -> Iterator[Volume]:
-    """The file system of a claimed device, mounted by its first command; unmounted at the end, also after an error."""
+    """Yields the file system of a claimed device. Commands mount it; it is unmounted at the end, also after an error.
+
+    Raises InputError for a folder, without root, or if a program is missing.
+    """
     if not place.is_device:
         raise InputError(f"{place.path}: a script with its own file system needs a device, not a folder")
     if os.geteuid() != 0:

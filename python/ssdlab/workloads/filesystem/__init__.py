@@ -1,7 +1,7 @@
-"""File-system workloads: scripts of files written, copied, removed, trimmed, and sysbench's fileio, as jobs.
+"""File-system workloads as jobs: scripts that write, copy, remove and trim files, and sysbench's fileio.
 
-`parse(text)` gives a `Script`, which resolves to the engine's jobs as a fio job file does. `volume.py` lays files out
-as ext4 does, `session.py` carries the script out on such a volume, `requests.py` makes the jobs.
+`parse(text)` returns a `Script`, which resolves to jobs of the engine, as a fio job file does. `volume.py` allocates
+files as ext4 does, `session.py` executes the script on a volume, `requests.py` makes the jobs.
 """
 
 from ssdlab.workloads.filesystem.script import Script, load, parse

@@ -1,6 +1,6 @@
-"""Jobs of the engine over extents of the drive: in sequence, or at random with every block as likely.
+"""Jobs of the engine over extents of the drive: sequential, or random with equal probability for every block.
 
-Not for where the extents come from; `volume.py` has them.
+Not for choosing the extents; `volume.py` does that.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ssdlab.engine import plain
 from ssdlab.workloads.filesystem.volume import Extent, joined
 
-# What the kernel gathers of dirty pages into a request, and a SATA drive's queue.
+# The size of the requests into which the kernel combines dirty pages, and the queue depth of a SATA drive.
 WRITEBACK_BYTES = 128 << 10
 WRITEBACK_DEPTH = 32
 READAHEAD_BYTES = 128 << 10
@@ -24,7 +24,7 @@ def in_sequence(
     iodepth: int,
     more: plain.JobPart | None = None,
 ) -> plain.JobPart:
-    """Every byte of the extents once, in their order: a job but for its stage and its seed."""
+    """A job that accesses every byte of the extents once, in order. `stage` and `seed` are missing."""
     ranges = joined(extents)
     io_bytes = sum(extent.length_bytes for extent in ranges)
     service: plain.FileService = {"kind": "sequential"}
@@ -42,9 +42,9 @@ def at_random(
     iodepth: int,
     more: plain.JobPart | None = None,
 ) -> plain.JobPart:
-    """As many bytes as the extents hold, in whole blocks, each block as likely as any other.
+    """A job that accesses as many bytes as the extents hold, in whole blocks, each block with equal probability.
 
-    Of an extent that is no multiple of the block the rest is left out, unless no extent holds a whole block.
+    The rest of an extent that is not a multiple of the block is left out. Raises ValueError if no extent holds a block.
     """
     every = joined(extents)
     whole = [Extent(extent.offset_bytes, extent.length_bytes // block_bytes * block_bytes) for extent in every]

@@ -1,4 +1,4 @@
-"""Scripts of a file system's life: one command a line, in the words of a shell; blank lines and `#` comments between.
+"""File-system scripts: one command on each line, in shell syntax, with blank lines and `#` comments.
 
     mkfs 238GiB
     sysbench fileio --file-total-size=140G prepare
@@ -7,7 +7,7 @@
     repeat 36 sysbench fileio --file-total-size=140G --file-test-mode=rndwr run
     fstrim
 
-Here lines are checked, as far as can be done without a drive; `session.py` carries them out.
+This module checks the lines, as far as possible without a drive; `session.py` executes them.
 """
 
 import re
@@ -31,20 +31,20 @@ _SECOND_NS = 10**9
 
 @dataclass(frozen=True)
 class Size:
-    """In bytes, which a scale makes smaller, or as a share of the drive."""
+    """A size in bytes, which is reduced by the scale, or as a share of the drive."""
 
     size_bytes: int = 0
     share: Fraction | None = None
 
     def on(self, drive_bytes: int, scale: Fraction) -> int:
-        """In bytes, 0 only where 0 was said."""
+        """The size in bytes on this drive: at least 1, or 0 if the size is 0."""
         wanted = self.share * drive_bytes if self.share is not None else self.size_bytes * scale
         return max(1, int(wanted)) if self.size_bytes or self.share else 0
 
 
 @dataclass(frozen=True)
 class Command:
-    """A line: what is to be done, with which files, and its options, parsed."""
+    """A parsed line: the command, its files, and its options."""
 
     where: str
     name: str
@@ -57,7 +57,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Script:
-    """A file-system workload; stands where a job file may stand."""
+    """A file-system workload, which can be used in place of a job file."""
 
     source: str
     commands: tuple[Command, ...]
@@ -66,17 +66,17 @@ class Script:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know of the run, a sentence each; more after `resolve`."""
+        """Notes for the user, one sentence each; `resolve` adds more."""
         return tuple(self._notes)
 
     @property
     def global_options(self) -> dict[str, str]:
-        """None: a script has no options for all of its commands."""
+        """Empty: a script has no options for all of its commands."""
         return {}
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
-        """The engine's jobs for a drive of `user_bytes`. InputError names the line of what cannot be done."""
-        # A circle: a session takes the types that this module defines.
+        """The engine's jobs for a drive of `user_bytes`. Raises InputError, which names the line that cannot run."""
+        # Imported here because of a cycle: session.py uses the types of this module.
         from ssdlab.workloads.filesystem.session import Session
 
         session = Session(user_bytes, seed, Fraction(scale))
@@ -89,18 +89,18 @@ class Script:
         return session.jobs
 
     def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
-        """Each stage is a group; the options are those of the line."""
+        """The reporting of each job: each stage is a group, and the options are those of the line."""
         options = self._options
         return [Reporting(said, group=job["stage"]) for job, said in zip(engine_jobs, options, strict=True)]
 
 
 def load(path: str | Path) -> Script:
-    """Read and check a script. InputError names the file, the line and what is allowed."""
+    """Reads and checks a script. Raises InputError, which names the file, the line and what is allowed."""
     return parse(read_text(Path(path)), str(path))
 
 
 def parse(text: str, source: str = "script") -> Script:
-    """Check the text of a script; `source` names it in errors."""
+    """Checks the text of a script; `source` names it in errors."""
     commands: list[Command] = []
     for number, line in enumerate(text.split("\n"), start=1):
         where = f"{source}, line {number}"
@@ -157,7 +157,7 @@ class _Form:
     has_size: bool = False
     needs_size: bool = False
     options: Mapping[str, str | None] = field(default_factory=dict)
-    """By name what kind of value it takes; None for none."""
+    """The kind of value of each option, by name; None for an option without a value."""
 
 
 _IO = {"bs": "block", "depth": "count"}
@@ -211,7 +211,7 @@ def _size(word: str, where: str) -> Size:
 
 
 def seconds_ns(command: Command) -> int:
-    """What `sleep` says, in nanoseconds."""
+    """The duration of a `sleep` command, in nanoseconds."""
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(s|m|h)?", command.files[0])
     if not match:
         raise InputError(f"{command.where}: {command.text}: allowed is a time such as 10, 0.5s, 5m or 1h")

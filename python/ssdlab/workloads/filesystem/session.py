@@ -1,7 +1,7 @@
-"""A script carried out on a volume: each command becomes a stage of the engine's jobs, and files move as they would.
+"""Executes a script on a volume: each command becomes a stage of the engine's jobs, and the files change accordingly.
 
-Copies read and write side by side; removing a file trims it only on a volume mounted with `discard`. Of the metadata
-only what mkfs writes reaches the drive: tables and journal, once; updates of inodes and journal commits do not.
+Copies read and write in parallel. Removing a file trims it only on a volume mounted with `discard`. Of the metadata,
+only the tables and journal written by mkfs reach the drive, once; updates of inodes and journal commits do not.
 """
 
 import fnmatch
@@ -31,12 +31,12 @@ BY_TIME = (
 
 
 class Session:
-    """The volume, its files, and the jobs so far."""
+    """The volume, its files, and the jobs made so far."""
 
     def __init__(self, user_bytes: int, seed: int, scale: Fraction) -> None:
         self.jobs: list[plain.Job] = []
         self.options: list[dict[str, str]] = []
-        """What the result says of each job."""
+        """The options that the result repeats, one entry for each job."""
         self.notes: list[str] = []
         self._user_bytes = user_bytes
         self._seed = seed
@@ -49,9 +49,9 @@ class Session:
         self._runs = 0
 
     def do(self, command: Command) -> None:
-        """Carries one command out. InputError names its line."""
+        """Executes one command. Raises InputError, which names its line."""
         if self._volume is None and command.name not in ("mkfs", "sleep"):
-            # A script that says nothing else means the whole drive.
+            # A script without mkfs uses the whole drive.
             self._mkfs(Command(command.where, "mkfs", text="mkfs"))
         try:
             self._doers()[command.name](command)
@@ -106,7 +106,7 @@ class Session:
     def _access(
         self, command: Command, direction: plain.Direction, block: int, depth: int, more: plain.JobPart
     ) -> None:
-        """Reads or rewrites files in place, all of them or so many bytes, in sequence or at random."""
+        """Reads or rewrites files in place: all of their bytes or the given amount, sequentially or at random."""
         extents = [extent for name in self._named(command.files) for extent in self._files[name]]
         is_random = command.options.get("random", False)
         amount: plain.JobPart = {} if command.size is None else {"io_bytes": self._bytes(command)}
@@ -141,7 +141,7 @@ class Session:
         self._trim(command, self._held.free_extents())
 
     def _resize(self, command: Command) -> None:
-        """What lies behind the new end is moved before it, as resize2fs does."""
+        """Shrinks the file system: data behind the new end moves before it, as resize2fs does."""
         volume = self._held
         end_bytes = self._bytes(command) // BLOCK_BYTES * BLOCK_BYTES
         if end_bytes > volume.size_bytes:
@@ -177,7 +177,7 @@ class Session:
             if self._discards and freed:
                 self._trim(command, sorted(freed))
         elif fileio.command == "prepare":
-            # sysbench leaves files that are large enough as they are.
+            # Existing files are not written again, as sysbench does with files that are large enough.
             made = [name for name in names if name not in self._files]
             extents = [extent for name in made for extent in self._create(name, file_bytes)]
             if extents:
@@ -233,7 +233,7 @@ class Session:
         return extents
 
     def _named(self, patterns: Sequence[str]) -> list[str]:
-        """The files that the patterns name, each once."""
+        """The files that match the patterns, each once. Raises ValueError if a pattern matches none."""
         found: dict[str, None] = {}
         for pattern in patterns:
             names = [name for name in self._files if fnmatch.fnmatchcase(name, pattern)]
@@ -259,7 +259,7 @@ class Session:
         for job in jobs:
             digest = hashlib.blake2b(f"{self._seed}:{len(self.jobs)}".encode(), digest_size=8).digest()
             last: plain.JobPart = {"stage": stage, "seed": int.from_bytes(digest, "little")}
-            # With these two no key is missing.
+            # With these two parts the job is complete.
             self.jobs.append(cast("plain.Job", job | delay | last))
             self.options.append({"command": command.text})
 

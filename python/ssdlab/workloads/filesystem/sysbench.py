@@ -1,8 +1,8 @@
-"""sysbench 1.0's `fileio`: its options with their defaults, read as sysbench reads them.
+"""The options of sysbench 1.0's `fileio` with their defaults, parsed as sysbench parses them.
 
-What a run asks of a drive: `rndwr` and `seqwr` write through the page cache, so that up to `--file-fsync-freq` requests
-wait until the fsync sends them all (checked against sysbench 1.0.20 in tests/workloads/filesystem); reads go to the
-drive one a thread. The positions of random requests are uniform over all files.
+The requests of a run: `rndwr` and `seqwr` write through the page cache, so that up to `--file-fsync-freq` requests wait
+until the fsync sends them all (checked against sysbench 1.0.20 in tests/workloads/filesystem). Reads go to the drive
+with one outstanding request for each thread. The positions of random requests are uniform over all files.
 """
 
 import re
@@ -20,7 +20,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Fileio:
-    """Options of `sysbench fileio` with its defaults; sizes in bytes, `time_seconds` 0 for no limit."""
+    """Options of `sysbench fileio` with its defaults. Sizes are in bytes; `time_seconds` is 0 for no limit."""
 
     command: str = "run"
     file_num: int = 128
@@ -39,7 +39,7 @@ class Fileio:
 
     @property
     def file_bytes(self) -> int:
-        """The size of each file: sysbench drops what does not divide."""
+        """The size of each file. sysbench discards the remainder of the division."""
         return self.file_total_size // self.file_num
 
     @property
@@ -49,19 +49,19 @@ class Fileio:
 
     @property
     def is_random(self) -> bool:
-        """Whether a run's requests fall at random places."""
+        """Whether the requests of a run have random offsets."""
         return self.file_test_mode.startswith("rnd")
 
     @property
     def requests(self) -> int:
-        """Reads and writes among `events`: each fsync of a file counts as an event too, but not with `fsync-all`."""
+        """The reads and writes among `events`. An fsync of a file also counts as an event, but not with `fsync-all`."""
         if not self.writes or self.file_fsync_all or not self.file_fsync_freq:
             return self.events
         rounds, rest = divmod(self.events, self.file_fsync_freq + self.file_num)
         return rounds * self.file_fsync_freq + min(rest, self.file_fsync_freq)
 
     def fsyncs(self, requests: int, writes: int) -> tuple[int, int]:
-        """The fsync() calls of a run of so many requests: those that count as events, and all."""
+        """The fsync() calls of a run with this number of requests and writes: (those that count as events, all)."""
         if not self.writes:
             return 0, 0
         if self.file_fsync_all:
@@ -71,7 +71,7 @@ class Fileio:
 
 
 def parse_arguments(words: Sequence[str], where: str) -> Fileio:
-    """What stands behind `sysbench` on a command line. InputError names `where`, the option and what is allowed."""
+    """Parses the arguments of `sysbench`. Raises InputError, which names `where`, the option and what is allowed."""
     options = Fileio()
     commands = []
     named = [word for word in words if not word.startswith("-")]
@@ -106,7 +106,7 @@ def parse_arguments(words: Sequence[str], where: str) -> Fileio:
 
 
 def prepared(command_line: str) -> str:
-    """A script that prepares the files of `sysbench fileio ... run` on the whole drive, and runs it."""
+    """The script for `sysbench fileio ... run`: it prepares the files on the whole drive, then runs the command."""
     words = shlex.split(command_line)
     fileio = parse_arguments(words[1:], f"`{command_line}`")
     if fileio.command != "run":

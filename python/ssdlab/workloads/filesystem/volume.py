@@ -1,11 +1,11 @@
-"""Where files lie on a partition: block groups, extents, next-fit, after ext4.
+"""The allocation of files on a partition, modelled after ext4: block groups, extents, next-fit.
 
-As ext4's defaults have it (e2fsprogs 1.47, 4 KiB blocks): groups of 128 MiB, sixteen of which form a flexible group
-with the bitmaps and inode tables of all sixteen at its beginning; a journal in the middle. The allocator is a sketch of
-mballoc: large files go on where the last one ended (stream allocation) in pieces of up to 8 MiB that want a hole of
-their size, and a file that grows goes on behind its last block where that is free.
+The layout follows ext4's defaults (e2fsprogs 1.47, 4 KiB blocks): groups of 128 MiB, 16 of which form a flexible group
+with the bitmaps and inode tables of all 16 at its beginning, and a journal in the middle. The allocator is a simplified
+mballoc: large files continue where the last one ended (stream allocation), in pieces of up to 8 MiB that each look for
+a hole of their size; a file that grows continues behind its last block if that space is free.
 
-Not modelled: small files' locality groups, several writers at once, directories' blocks.
+Not modelled: the locality groups of small files, several parallel writers, the blocks of directories.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,33 +16,33 @@ from fractions import Fraction
 BLOCK_BYTES = 4096
 GROUP_BYTES = 128 << 20
 GROUPS_PER_FLEX = 16
-# Two bitmaps of a block each, and 8,192 inodes of 256 bytes.
+# Two bitmaps of one block each, and 8,192 inodes of 256 bytes.
 TABLES_BYTES_PER_GROUP = 2 * BLOCK_BYTES + 8192 * 256
-# mke2fs's table: file systems below so many bytes get a journal of so many; larger ones one of 1 GiB.
+# The table of mke2fs: (file-system size, journal size below it). Larger file systems have a journal of 1 GiB.
 _JOURNALS = ((1 << 30, 16 << 20), (2 << 30, 32 << 20), *((1 << power, 1 << (power - 8)) for power in range(34, 38)))
 _JOURNAL_BYTES_MAX = 1 << 30
 PIECE_BYTES = 8 << 20
 
 
 class NoSpace(Exception):
-    """The volume has fewer free bytes than are asked for; the message says how many."""
+    """The volume has too few free bytes; the message says how many are required and how many are free."""
 
 
 @dataclass(frozen=True, order=True)
 class Extent:
-    """Bytes of the partition that follow each other."""
+    """A contiguous range of bytes of the partition."""
 
     offset_bytes: int
     length_bytes: int
 
     @property
     def end_bytes(self) -> int:
-        """Where it ends."""
+        """The offset behind the last byte."""
         return self.offset_bytes + self.length_bytes
 
 
 def joined(extents: Iterable[Extent]) -> list[Extent]:
-    """Neighbours that follow each other become one; the order stays."""
+    """Merges neighbours in the list that are contiguous; the order does not change."""
     found: list[Extent] = []
     for extent in extents:
         if found and found[-1].end_bytes == extent.offset_bytes:
@@ -56,7 +56,7 @@ class Volume:
     """Free and used extents of a partition that begins at the drive's first byte."""
 
     def __init__(self, size_bytes: int, scale: Fraction = Fraction(1)) -> None:
-        """Groups and tables shrink with the scale. ValueError when there is no room for data."""
+        """Scales groups and tables by `scale`. Raises ValueError if there is no space for data."""
         self.size_bytes = size_bytes // BLOCK_BYTES * BLOCK_BYTES
         self._piece_bytes = _blocks(PIECE_BYTES * scale)
         flex_bytes = _blocks(GROUP_BYTES * GROUPS_PER_FLEX * scale)
@@ -77,15 +77,15 @@ class Volume:
 
     @property
     def free_bytes(self) -> int:
-        """What files may still take."""
+        """The bytes available for files."""
         return sum(end - start for start, end in zip(self._starts, self._ends, strict=True))
 
     def free_extents(self) -> list[Extent]:
-        """What no file and no table has, in order."""
+        """The extents that no file and no table uses, in order of offset."""
         return [Extent(start, end - start) for start, end in zip(self._starts, self._ends, strict=True)]
 
     def allocate(self, size_bytes: int, goal: int | None = None) -> list[Extent]:
-        """Extents of so many bytes (whole blocks), from the goal on or where the last file ended. Raises NoSpace."""
+        """Allocates `size_bytes`, in whole blocks, from `goal` on or where the last file ended. Raises NoSpace."""
         left = -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
         if left > self.free_bytes:
             raise NoSpace(f"{left:,} bytes are required and {self.free_bytes:,} are free")
@@ -101,7 +101,7 @@ class Volume:
         return joined(found)
 
     def free(self, extents: Iterable[Extent]) -> None:
-        """Gives extents back."""
+        """Marks the extents as free."""
         for extent in extents:
             place = bisect_left(self._starts, extent.offset_bytes)
             start, end = extent.offset_bytes, extent.end_bytes
@@ -115,7 +115,7 @@ class Volume:
                 self._ends.insert(place, end)
 
     def shrink(self, size_bytes: int) -> None:
-        """Takes what is free behind the new end away; the caller has moved what was used there."""
+        """Removes the free space behind the new end. The caller has already moved the data there."""
         self.size_bytes = size_bytes // BLOCK_BYTES * BLOCK_BYTES
         kept = [(start, min(end, self.size_bytes)) for start, end in zip(self._starts, self._ends, strict=True)]
         self._starts = [start for start, end in kept if start < end]
@@ -124,13 +124,13 @@ class Volume:
         self._cursor = min(self._cursor, self.size_bytes)
 
     def _next_piece(self, at: int, wanted_bytes: int) -> Extent:
-        """The next hole of the size, at or behind the place and round the end; else the next of any size."""
+        """The next hole of this size at or behind `at`, wrapping at the end; otherwise the next hole of any size."""
         first = max(0, bisect_right(self._starts, at) - 1)
         order = [*range(first, len(self._starts)), *range(first)]
         whole = (self._within(index, at if index == first else 0, wanted_bytes) for index in order)
         piece = next((extent for extent in whole if extent.length_bytes == wanted_bytes), None)
         if piece is None and self._starts[first] < at:
-            # What lies in the first hole before the place comes last.
+            # The part of the first hole before `at` is tried last.
             piece = self._within(first, 0, wanted_bytes)
             piece = piece if piece.length_bytes == wanted_bytes else None
         if piece is None:

@@ -1,6 +1,6 @@
-"""fio job files, the language in which workloads are said: read, checked, and resolved into jobs of the engine.
+"""fio job files: read, checked, and resolved into jobs of the engine.
 
-`load(path)` gives a `JobFile`; its `resolve()` gives what the engine runs. The options are in `table.py`.
+`load(path)` returns a `JobFile`; its `resolve()` returns the jobs for the engine. The options are in `table.py`.
 """
 
 from ssdlab.workloads.jobs.jobfile import JobFile, Section, load, parse

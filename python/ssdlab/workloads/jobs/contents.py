@@ -1,8 +1,7 @@
-"""What the data of a job are like: how far they compress, and how many repeat. The options, and what fio makes of them.
+"""The data of a job: how far they compress and how many of them repeat. The options, and how fio interprets them.
 
-The rules are those that fio 3.33 was seen to follow, by compressing what it wrote
-(tests/workloads/jobs/test_contents.py); some are oddities of fio's, kept because a job file means what fio does with
-it. Only drives that reduce data use this.
+The rules were found by compressing what fio 3.33 wrote (tests/workloads/jobs/test_contents.py). Some are oddities of
+fio, which are reproduced so that a job file means the same as in fio. Only drives that reduce data use them.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 
 
 def contents(section: "Section") -> plain.JobPart:
-    """`compress_percent` and `dedupe_percent` of the engine's job, so far as they are not 0."""
+    """`compress_percent` and `dedupe_percent` of the engine's job; a key is missing if its value is 0."""
     compress, dedupe = _contents(section)
     part: plain.JobPart = {}
     if compress:
@@ -45,7 +44,7 @@ def contents(section: "Section") -> plain.JobPart:
 def _contents(section: "Section") -> tuple[int, int]:
     compress, dedupe = section.get(COMPRESS), section.get(DEDUPE)
     if dedupe:
-        # Between blocks of one pattern that are all alike in their random part, nothing is left to tell them by.
+        # Every block has the same pattern in place of random bytes, so that all blocks are equal.
         return compress, 100 if section.get(BUFFER_PATTERN) else dedupe
     if compress:
         kept = section.setting(REFILL_BUFFERS) is not None and not section.get(REFILL_BUFFERS)
@@ -54,6 +53,6 @@ def _contents(section: "Section") -> tuple[int, int]:
         return 100, 100
     if section.get(REFILL_BUFFERS) or section.setting(DEDUPE) is not None:
         return 0, 0
-    # Saying that nothing compresses switches fio's scrambling off.
+    # In fio, setting the compression to 0 disables scrambling.
     repeats = not section.get(SCRAMBLE_BUFFERS) or section.setting(COMPRESS) is not None
     return 0, 100 if repeats else 0

@@ -1,4 +1,4 @@
-"""The directions of requests as the engine's job has them: one value for reads, one for writes, one for trims."""
+"""Values for each direction of requests, as the engine's job has them: one for reads, one for writes, one for trims."""
 
 from collections.abc import Callable
 from typing import Literal, TypeVar, get_args
@@ -12,5 +12,5 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
 def each(value: Callable[[Direction], T]) -> plain.PerDirection[T]:
-    """What `value` says of each direction."""
+    """Calls `value` for each direction."""
     return {"read": value("read"), "write": value("write"), "trim": value("trim")}

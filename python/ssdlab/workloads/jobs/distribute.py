@@ -1,4 +1,4 @@
-"""Where random requests fall, and which file comes next, in the words of the engine's specification."""
+"""The distribution of random requests and the choice of the next file, in the format of the engine's specification."""
 
 import math
 from collections.abc import Callable
@@ -25,29 +25,29 @@ from ssdlab.workloads.jobs.table import (
     ZONED_SCATTER,
 )
 
-# fio's skewed choices of a file are drawn over so many steps a file.
+# fio draws skewed choices of a file over this number of steps for each file.
 _STEPS_PER_FILE = 1024
 
 Complain = Callable[[Option[Any], str], InputError]
-"""Makes an error of an option of the section."""
+"""Makes an error about an option of the section."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the random requests of a job choose among."""
+    """The range and the lengths from which the random requests of a job are drawn."""
 
     least: plain.PerDirection[int]
-    """The shortest length by direction."""
+    """The shortest length, by direction."""
     align: plain.PerDirection[int]
     size_bytes: int | None
-    """The job's range; None where it is in several files."""
+    """The size of the job's range; None if it spans several files."""
     smallest_bytes: int
-    """The range in the smallest of the files."""
+    """The size of the range in the smallest of the files."""
 
 
 @dataclass(frozen=True)
 class Clone:
-    """Which of the section's clones, from 0, and which of fio's threads, from 1."""
+    """A clone of a section: its number in the section, from 0, and the number of its fio thread, from 1."""
 
     number: int
     thread_number: int
@@ -56,7 +56,7 @@ class Clone:
 def distribution(
     section: Section, blocks: Blocks, clone: Clone, scale: Fraction, complain: Complain
 ) -> tuple[plain.Distribution, list[str]]:
-    """The section's distribution as the engine has it, and notes."""
+    """The section's distribution in the engine's format, and notes. Errors of options are made by `complain`."""
     given = section.get(DISTRIBUTION)
     law = _law(given)
     if law is not None:
@@ -107,7 +107,7 @@ def distribution(
 
 
 def _law(given: Distribution) -> plain.FioLaw | None:
-    """None where blocks are not drawn by their rank."""
+    """The law by which blocks are drawn by rank; None for other distributions."""
     match given.name:
         case "zipf":
             return {"name": "zipf", "theta": given.parameter}
@@ -119,9 +119,10 @@ def _law(given: Distribution) -> plain.FioLaw | None:
 
 
 def _skewed(law: plain.FioLaw, center: float | None, scale: Fraction) -> plain.Distribution:
-    """A scaled range keeps the skew of the full one: the share of the hottest ranks falls on one block.
+    """The skewed distribution, adapted to a scaled range.
 
-    Pareto and normal draw shares of the range and need nothing.
+    A scaled range has the same skew as the full one: the share of the hottest ranks falls on one block. Pareto and
+    normal draw shares of the range and do not depend on the scale.
     """
     if law["name"] == "pareto":
         return {"name": "pareto", "h": law["h"], "center": center}
@@ -137,10 +138,10 @@ def _skewed(law: plain.FioLaw, center: float | None, scale: Fraction) -> plain.D
 def _like_fio(
     section: Section, given: Distribution, law: plain.FioLaw, blocks: Blocks, clone: Clone, complain: Complain
 ) -> tuple[plain.Distribution, list[str]]:
-    """fio's own numbers.
+    """The distribution with fio's own random numbers.
 
-    fio counts blocks by the shorter of a read and a write and places them by the alignment, so that its offsets stay
-    within the range only where all these are the same.
+    fio counts blocks by the shorter of the lengths of reads and writes and places them by the alignment, so that its
+    offsets stay within the range only if all of these are equal.
     """
     used = section.get(RW).transfers
     block_bytes = blocks.least["read"]
@@ -171,7 +172,7 @@ def _like_fio(
 
 
 def service(section: Section, files: int) -> plain.FileService:
-    """Which of the files comes next."""
+    """How the next file is chosen."""
     given = section.get(FILE_SERVICE)
     match given.name:
         case "roundrobin":
@@ -185,9 +186,9 @@ def service(section: Section, files: int) -> plain.FileService:
 
 
 def _weights(law: str, parameter: float, center: float | None, files: int) -> list[float]:
-    """What each file's share of the steps adds up to, where the first file has the most unless a centre says otherwise.
+    """The sum of the shares of each file's steps. The first file has the largest share, unless `center` is given.
 
-    (fio begins at a random file without a centre.)
+    (Without a center, fio begins at a random file.)
     """
     steps = files * _STEPS_PER_FILE
     if law == "normal":

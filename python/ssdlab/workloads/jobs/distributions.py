@@ -1,6 +1,6 @@
-"""Parser of `random_distribution`: where random requests fall.
+"""Parser of `random_distribution`: the distribution of random requests.
 
-As fio 3.33 takes it, but for zones by direction: fio's manual has them, its 3.33 refuses them.
+It accepts what fio 3.33 accepts, and zones by direction: fio's manual describes them, but fio 3.33 refuses them.
 """
 
 import math
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Zone:
-    """So many percent of the accesses fall on so many percent of the range."""
+    """A zone: the percentage of the accesses, and the percentage of the range on which they fall."""
 
     access_percent: int
     span_percent: int
@@ -25,7 +25,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class AbsoluteZone:
-    """So many percent of the accesses fall on the next so many bytes."""
+    """A zone: the percentage of the accesses, and the number of bytes, behind the previous zone, on which they fall."""
 
     access_percent: int
     span_bytes: int
@@ -33,10 +33,10 @@ class AbsoluteZone:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Where random requests fall.
+    """The distribution of random requests.
 
-    `parameter` is theta, h or the deviation in percent; `center` where the most frequent block lies, as a share of the
-    range; the zones are those of `zoned` and `zoned_abs`.
+    `parameter` is theta, h or the deviation in percent. `center` is the position of the most frequent block, as a share
+    of the range. The zones are those of `zoned` and `zoned_abs`.
     """
 
     name: str = "random"
@@ -47,14 +47,17 @@ class Distribution:
 
 
 def distribution(text: str | None, kilobyte: int) -> Distribution:
-    """`random`, `zipf:theta:center`, `pareto:h:center`, `normal:deviation:center`, `zoned:a/b:c/d`, `zoned_abs:a/b`."""
+    """Parses a distribution, such as `zipf:theta:center`, `zoned:a/b:c/d` or `zoned_abs:a/b`; see Distribution.
+
+    Raises Refused, which says what is allowed.
+    """
     name, _, rest = required(text).partition(":")
     match name:
         case "random" if not rest:
             return Distribution()
         case "zipf" | "pareto" | "normal":
             parameter, center = law(name, rest)
-            # A theta of 0 is uniform.
+            # A theta of 0 means uniform.
             return Distribution(name if parameter or name != "zipf" else "uniform", parameter, center)
         case "zoned":
             return Distribution(name, zones=_by_direction(rest, "zoned:90/10:10/90", _zones, kilobyte))
@@ -69,7 +72,7 @@ def distribution(text: str | None, kilobyte: int) -> Distribution:
 
 
 def law(name: str, text: str) -> tuple[float, float | None]:
-    """Parameter and centre of `zipf`, `pareto` or `normal`, with fio's own defaults and limits."""
+    """Parses the parameter and center of `zipf`, `pareto` or `normal`, with fio's defaults and limits."""
     first, _, second = text.partition(":")
     parameter = _number(first, name) if first else {"zipf": 1.1, "pareto": 0.2, "normal": 0.0}[name]
     center = _number(second, name) if second else None
@@ -86,7 +89,7 @@ def law(name: str, text: str) -> tuple[float, float | None]:
 
 def _number(text: str, name: str) -> float:
     hint = f"{name} with a number, and perhaps a centre behind another colon, such as {name}:0.9:0.25"
-    # fio reads a number as far as it goes and forgets the rest, so zipf:1.2/0.25 has no centre there.
+    # fio parses the longest valid prefix of a number and ignores the rest: it would ignore the center of zipf:1.2/0.25.
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,30})?|\.[0-9]{1,30}", text):
         raise Refused(hint)
     value = float(text)
@@ -98,7 +101,7 @@ def _number(text: str, name: str) -> float:
 def _by_direction(
     text: str, example: str, parse: Callable[[str, int], tuple[T, ...]], kilobyte: int
 ) -> PerDirection[tuple[T, ...]]:
-    """Up to three lists with commas between, for reads, writes and trims; with two, trims take what writes take."""
+    """Parses up to three lists separated by commas, for reads, writes and trims; missing ones repeat the last."""
     parts = [part.strip() for part in text.split(",")]
     if not text or not all(parts):
         raise Refused(f"zones, such as {example}; with commas between them for reads, writes and trims")

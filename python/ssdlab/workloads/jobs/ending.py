@@ -1,7 +1,7 @@
-"""`steadystate` and its times: a job that ends when its own rate is steady, by fio's rule or, as ours, by SNIA's.
+"""`steadystate` and its times: a job that ends when its rate is steady, by fio's rule or, in ssdlab only, by SNIA's.
 
-The engine carries it out (`simulation/job_steady_state.rs`). SNIA's rule over rounds of host writes rather than of time
-is what `ssdlab compare --until steady` repeats the last stage for.
+The engine implements it (`simulation/job_steady_state.rs`). SNIA's rule over rounds of host writes instead of time is
+`ssdlab compare --until steady`, which repeats the last stage.
 """
 
 import re
@@ -24,14 +24,14 @@ _CRITERIA: dict[str, plain.SteadyCriterion] = {
     "bw_slope": "bw-slope",
 }
 _SNIA: dict[str, plain.SteadyCriterion] = {"snia-pts:iops": "snia-pts-iops", "snia-pts:bw": "snia-pts-bw"}
-# The range that SNIA's rule allows, in percent of the mean.
+# The range that SNIA's rule allows, in percent of the mean, and the number of its rounds.
 _SNIA_RANGE = 20.0
 _SNIA_ROUNDS = 5
 
 
 @dataclass(frozen=True)
 class Steady:
-    """A criterion with its limit, in requests or bytes a second or in percent of the mean."""
+    """A criterion with its limit, in requests or bytes per second, or in percent of the mean."""
 
     criterion: plain.SteadyCriterion
     limit: float
@@ -39,7 +39,7 @@ class Steady:
 
     @property
     def text(self) -> str:
-        """As fio reports it."""
+        """The criterion in the format of fio's report."""
         return f"{self.criterion.replace('-', '_')}:{self.limit:.6f}{'%' if self.is_percent else ''}"
 
 
@@ -79,15 +79,15 @@ OPTIONS: tuple[Option[Any], ...] = (STEADYSTATE, DURATION, RAMP, EXITALL, EXIT_W
 
 
 def others_ended(section: "Section") -> plain.EndsOthers:
-    """Which jobs end with this one, where it ends others."""
+    """Which jobs end when this one ends, if it ends others."""
     return "all" if section.get(EXIT_WHAT) == "all" else "stage"
 
 
 def ending(section: "Section", exits_all: bool, complain: Complain) -> plain.JobPart:
-    """The engine job's `ends_others` and `steady_state`, where there are any.
+    """The engine job's `ends_others` and `steady_state`, if it has them.
 
-    `exits_all`: a job of the file says so, which in fio holds for all of them. fio does not look for a steady state
-    without a duration.
+    `exits_all` is true if any job of the file sets `exitall`, which in fio applies to all jobs. Without a duration fio
+    does not look for a steady state.
     """
     part: plain.JobPart = {"ends_others": others_ended(section)} if exits_all else {}
     rule = section.get(STEADYSTATE)

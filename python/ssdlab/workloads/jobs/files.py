@@ -1,6 +1,6 @@
-"""Parsers of the options that say which files a job works on, and how it goes from one to another.
+"""Parsers of the options that define a job's files and the order in which it accesses them.
 
-Where files lie on the drive is `layout.py`'s work.
+`layout.py` places the files on the drive.
 """
 
 import re
@@ -14,7 +14,7 @@ FILES_MAX = 4096
 
 @dataclass(frozen=True)
 class FileSizes:
-    """Files are from so large to so large; the same twice for one size."""
+    """The range of the files' sizes; both bounds are equal for a single size."""
 
     least_bytes: int
     most_bytes: int
@@ -22,7 +22,7 @@ class FileSizes:
 
 @dataclass(frozen=True)
 class Service:
-    """Which of a job's files comes next, and for how many requests. `parameter` and `center` are for skewed choices."""
+    """Which of a job's files is next, and for how many requests. `parameter` and `center` are for skewed choices."""
 
     name: str = "roundrobin"
     ios: int = 1
@@ -31,7 +31,7 @@ class Service:
 
 
 def file_sizes(text: str | None, kilobyte: int) -> FileSizes:
-    """`filesize`: `1g`, or a range such as `1m-2m` that each file's size is drawn from."""
+    """Parses `filesize`: `1g`, or a range such as `1m-2m` from which each file's size is drawn."""
     bounds = [byte_count(bound.strip(), kilobyte) for bound in re.split(r"[-:]", required(text))]
     if len(bounds) > 2 or not min(bounds) or max(bounds) > 1 << 62:
         raise Refused("a size above 0, or two with a dash between, such as 1m-2m")
@@ -39,16 +39,16 @@ def file_sizes(text: str | None, kilobyte: int) -> FileSizes:
 
 
 def filenames(text: str | None, _kilobyte: int) -> tuple[str, ...]:
-    """`filename`: names with colons between; a colon within a name has a backslash before it."""
+    """Parses `filename`: names separated by colons. A colon within a name follows a backslash."""
     names = [name.strip().replace("\\:", ":") for name in re.split(r"(?<!\\):", required(text))]
     if not all(names) or len(names) > FILES_MAX:
         raise Refused(f"names with single colons between, {FILES_MAX:,} at most")
-    # fio opens a file once, however often it is named.
+    # fio opens a file once, even if it is named several times.
     return tuple(dict.fromkeys(names))
 
 
 def service(text: str | None, _kilobyte: int) -> Service:
-    """`file_service_type`: a word, and behind a colon how many requests a file gets, or how skewed the choice is."""
+    """Parses `file_service_type`: a word, and after a colon the number of requests for each file, or the skew."""
     name, _, rest = required(text).partition(":")
     if name in ("roundrobin", "random", "sequential"):
         if rest and (not re.fullmatch(r"[0-9]{1,9}", rest) or int(rest) < 1):

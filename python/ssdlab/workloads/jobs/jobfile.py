@@ -1,6 +1,6 @@
-"""A fio job file, read and checked: every option known, every value parsed, what is left aside said once.
+"""A fio job file, read and checked: every option is known, every value is parsed, and ignored options are noted once.
 
-What the values amount to on a drive of a given size is `resolve.py`'s work.
+`resolve.py` applies the values to a drive of a given size.
 """
 
 import os
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Setting:
-    """An option's parsed value, with where it was said. `order` counts up through the file."""
+    """An option's parsed value, with its place in the file. `order` increases through the file."""
 
     value: Any
     raw: RawOption
@@ -39,12 +39,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Section:
-    """One job of the file: its own options as written, and all that hold for it, those of `[global]` included."""
+    """One job of the file: its own options as written, and all settings that apply to it, with those of `[global]`."""
 
     name: str
     line: int
     options: dict[str, str]
-    """The section's own options by fio's name for them, as text; "" where none was given. fio reports them so."""
+    """The section's own options by fio's name, as text; "" for an option without a value. fio reports them so."""
     settings: Mapping[str, Setting]
 
     def get(self, option: Option[T]) -> T:
@@ -54,12 +54,12 @@ class Section:
         return value
 
     def setting(self, option: Option[Any]) -> Setting | None:
-        """The value of an option with where it was said; None where the file says nothing."""
+        """The value of an option with its place in the file; None if the file does not set it."""
         return self.settings.get(option.name)
 
     @property
     def group_reporting(self) -> bool:
-        """Whether clones and neighbours in the group are reported together."""
+        """Whether clones and other jobs of the group are reported together."""
         return self.get(GROUP_REPORTING)
 
 
@@ -71,30 +71,30 @@ class JobFile:
     sections: tuple[Section, ...]
     global_options: dict[str, str]
     parse_notes: tuple[str, ...]
-    # In the order in which they came; values are not used.
+    # The keys, in order of appearance; the values are not used.
     _drive_notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left aside and why, and what came from outside the file, a sentence each.
+        """The ignored options with the reason, and values from outside the file, one sentence each.
 
-        What depends on a drive joins when the file is resolved for one.
+        Notes that depend on the drive are added when the file is resolved.
         """
         return (*self.parse_notes, *self._drive_notes)
 
     def options_of(self, job_name: str) -> dict[str, str]:
-        """The own options of the job so called, as fio reports them; nothing when there is none. The first counts."""
+        """The own options of the first job with this name, as fio reports them; empty if there is none."""
         return next((section.options for section in self.sections if section.name == job_name), {})
 
     def group_reporting(self, job_name: str) -> bool:
-        """Whether the job so called is reported together with its group."""
+        """Whether a job with this name is reported together with its group."""
         return any(section.group_reporting for section in self.sections if section.name == job_name)
 
     def resolve(
         self, user_bytes: int, *, seed: int, scale: Fraction | int = 1, namespaces: Sequence[Namespace] = ()
     ) -> list[plain.Job]:
-        """The jobs as the engine's specification has them, for a drive of `user_bytes`; see `resolve.resolve`."""
-        # A circle: it resolves the type that this module defines.
+        """The jobs in the format of the engine's specification, for a drive of `user_bytes`; see `resolve.resolve`."""
+        # Imported here because of a cycle: resolve.py uses the types of this module.
         from ssdlab.workloads.jobs.resolve import resolve
 
         jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale), namespaces=namespaces)
@@ -102,36 +102,36 @@ class JobFile:
         return jobs
 
     def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
-        """What fio would print for each job apart from its numbers, in the order of the jobs that `resolve` gave."""
+        """What fio would report for each job besides its numbers, in the order of the jobs returned by `resolve`."""
         reporting: list[Reporting] = []
         sections = iter(self.sections)
         group = -1
         stage = None
         section = None
         for number, job in enumerate(engine_jobs, start=1):
-            # Clones count from 0, so that a section begins with each 0, whatever the names.
+            # Clones count from 0, so that each 0 begins a section, even if names repeat.
             if job["clone"] == 0:
                 section = next(sections)
             assert section is not None
             if job["stage"] != stage or (job["clone"] == 0 and "new_group" in section.settings):
                 group, stage = group + 1, job["stage"]
-            # fio reports only the options that were given a value: no `stonewall`, no `group_reporting`.
+            # fio reports only options with a value: not `stonewall`, not `group_reporting`.
             options = {name: text for name, text in section.options.items() if text}
             reporting.append(Reporting(options, group, section.group_reporting, output(section, number)))
         return reporting
 
 
 def load(path: str | Path, *, environment: Mapping[str, str] | None = None) -> JobFile:
-    """Read and check a job file. InputError names the file, the line, the option and what is allowed.
+    """Reads and checks a job file. Raises InputError, which names the file, the line, the option and what is allowed.
 
-    `${VARIABLES}` are taken from `environment`, by default that of the process.
+    `${VARIABLES}` are read from `environment`, by default that of the process.
     """
     path = Path(path)
     return parse(read_text(path), str(path), environment=environment)
 
 
 def parse(text: str, source: str = "job file", *, environment: Mapping[str, str] | None = None) -> JobFile:
-    """Check the text of a job file; `source` names it in errors and notes, and included files are in its folder."""
+    """Checks the text of a job file. `source` names it in errors and notes; included files are read from its folder."""
     inherited: dict[str, Setting] = {}
     global_options: dict[str, str] = {}
     sections: list[Section] = []
@@ -144,7 +144,7 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
             inherited = {**inherited, **own}
             global_options |= options
             continue
-        # fio names a job after its section, whatever [global] says.
+        # fio names a job after its section, even if [global] sets a name.
         name = own[NAME.name].value if NAME.name in own else raw_section.name
         sections.append(Section(name, raw_section.line, options, {**inherited, **own}))
     every_setting = [setting for section in sections for setting in section.settings.values()]
@@ -152,11 +152,11 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
 
 
 def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int) -> dict[str, Setting]:
-    """The section's own settings, merged with inherited ones where an option says how. The last of a name counts."""
+    """The section's own settings, merged with inherited ones if the option defines it. The last of a name counts."""
     settings: dict[str, Setting] = {}
     triples = [(_option(raw), raw, order + place) for place, raw in enumerate(section.options)]
     kilobyte = inherited[KB_BASE.name].value if KB_BASE.name in inherited else KB_BASE.default
-    # The kilobyte is looked up first, because it rules every size in the section (fio sorts its options so).
+    # The kilobyte is read first, because it applies to every size in the section (fio sorts its options the same way).
     for option, raw, _ in triples:
         if option is KB_BASE:
             kilobyte = _value(option, raw, kilobyte)
@@ -194,7 +194,7 @@ def _value(option: Option[Any], raw: RawOption, kilobyte: int) -> Any:
 
 
 def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
-    """A sentence for each reason, which names every option once, with the first line that gives it."""
+    """One sentence for each reason; it names every option once, with the first line that sets it."""
     first_lines: dict[Effect, dict[str, str]] = {}
     spaced: list[str] = []
     replaced: dict[str, str] = {}
@@ -206,7 +206,7 @@ def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
             setting.value == option.default or raw.text == "0"
         ):
             continue
-        # Only a line of an included file needs its file's name.
+        # Only a line of an included file needs the name of its file.
         line = f"line {raw.line}" if raw.source == source else raw.where
         if effect.value and effect is not Effect.UNSUPPORTED:
             first_lines.setdefault(effect, {}).setdefault(raw.key, line)

@@ -1,6 +1,6 @@
-"""`latency_target` and its window: a job that looks for the most requests outstanding at which it keeps to a latency.
+"""`latency_target` and its window: a job that searches for the largest queue depth at which it meets a latency.
 
-The engine carries it out (`simulation/depth_search.rs`), in fio 3.33's steps.
+The engine implements the search (`simulation/depth_search.rs`), with the steps of fio 3.33.
 """
 
 import re
@@ -40,7 +40,7 @@ OPTIONS: tuple[Option[Any], ...] = (LATENCY_TARGET, LATENCY_WINDOW, LATENCY_PERC
 
 
 def latency_target(section: "Section") -> plain.JobPart:
-    """The engine job's `latency_target`, where there is one."""
+    """The engine job's `latency_target`; empty if the option is not set."""
     if not section.get(LATENCY_TARGET):
         return {}
     return {

@@ -1,10 +1,10 @@
-"""Where a job's files lie on the drive, and which part of each it works on.
+"""The places of a job's files on the drive, and the part of each that the job accesses.
 
-On a drive with namespaces each job works on the one that its `filename` names. On any other drive one file is the
-whole drive, as a device is in fio. Several lie one behind another, in the order in which the job file
-names them, on bounds of 4 KiB. A file is as large as the jobs that use it say (`filesize`, or `size` divided by the
-number of files, behind the offset); those of which no job says that share what is left of the drive equally. Jobs and
-clones that name a file by the same name share it; unnamed files of a job (`nrfiles`) are shared by its clones only.
+On a drive with namespaces each job accesses the namespace that its `filename` names. On any other drive, a single file
+is the whole drive, as a device is in fio. Several files follow each other in the order in which the job file names
+them, aligned to 4 KiB. The size of a file is the largest that a job gives for it (`filesize`, or `size` divided by the
+number of files, behind the offset). Files without a given size share the rest of the drive equally. Jobs and clones
+that use the same file name share the file; unnamed files of a job (`nrfiles`) are shared by its clones only.
 """
 
 import hashlib
@@ -21,17 +21,17 @@ from ssdlab.workloads.jobs.table import FILENAME, FILESIZE, NRFILES, NUMJOBS, OF
 
 @dataclass(frozen=True)
 class File:
-    """A part of the drive that stands for a file or device of fio's."""
+    """A part of the drive that represents a file or device of fio."""
 
     offset_bytes: int
     size_bytes: int
     given_bytes: int | None = None
-    """What `filesize` says, under the scale; None without it."""
+    """The `filesize`, scaled; None if it is not set."""
 
 
 @dataclass
 class _Use:
-    """What the jobs that use a file want of it."""
+    """The requirements of the jobs that use a file."""
 
     given_bytes: int | None = None
     wanted_bytes: int | None = None
@@ -41,7 +41,7 @@ class _Use:
 def files_of(
     job_file: JobFile, user_bytes: int, seed: int, scale: Fraction, namespaces: Sequence[Namespace] = ()
 ) -> list[list[File]]:
-    """For each section its files, in their order. InputError when they do not fit the drive."""
+    """The files of each section, in their order. Raises InputError if they do not fit on the drive."""
     if namespaces:
         return [[_namespace(job_file.source, section, namespaces, seed, scale)] for section in job_file.sections]
     names = [_names(section, index) for index, section in enumerate(job_file.sections)]
@@ -62,7 +62,7 @@ def files_of(
 
 
 def _namespace(source: str, section: Section, namespaces: Sequence[Namespace], seed: int, scale: Fraction) -> File:
-    """The namespace that a job works on."""
+    """The namespace of a job, as a file. Raises InputError unless `filename` names exactly one."""
     its_names = section.get(FILENAME)
     setting = section.setting(FILENAME)
     if setting is None:
@@ -82,12 +82,12 @@ def _namespace(source: str, section: Section, namespaces: Sequence[Namespace], s
 
 
 def _names(section: Section, index: int) -> Sequence[str]:
-    """The section's files by name; nothing for the drive itself."""
+    """The names of the section's files; empty for the drive itself."""
     named = section.get(FILENAME)
     if named:
         return named
     count = section.get(NRFILES)
-    # No name of a file holds a zero byte.
+    # A zero byte cannot occur in a file name.
     return [f"\0{index}.{number}" for number in range(count)] if count > 1 else []
 
 
@@ -101,7 +101,7 @@ def _given_bytes(section: Section, name: str, seed: int, scale: Fraction) -> int
 
 
 def _wanted_bytes(section: Section, count: int, scale: Fraction) -> int | None:
-    """How far the job and its clones reach into each file; None where only the drive's size would tell."""
+    """The end of the range that the job and its clones use in each file; None if it depends on the drive's size."""
     size, offset, increment = section.get(SIZE), section.get(OFFSET), section.get(OFFSET_INCREMENT)
     if not size.size_bytes or offset.percent is not None or increment.percent is not None:
         return None

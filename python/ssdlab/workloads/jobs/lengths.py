@@ -1,9 +1,9 @@
-"""How long requests are: the lengths that `bs`, `bsrange`, `bssplit` and `bs_unaligned` amount to, with their shares.
+"""The lengths of requests with their shares, from `bs`, `bsrange`, `bssplit` and `bs_unaligned`.
 
-As fio 3.33 draws them (measured in tests/workloads/jobs): a range is drawn byte by byte from the least length up to the
-least plus the most, cut down to whole multiples of the least, and what is above the most counts as that. A mix is cut
-down to multiples of its least length too. With `bs_unaligned` neither is; here a length then is a multiple of a drive's
-sector.
+The rules are those of fio 3.33 (measured in tests/workloads/jobs). A length from a range is drawn in bytes between the
+shortest length and the sum of the shortest and the longest, rounded down to a multiple of the shortest, and limited to
+the longest. Lengths of a mix are also rounded down to multiples of the shortest. With `bs_unaligned` they are not
+rounded in fio; here they are then multiples of a drive's sector.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,17 +14,17 @@ from ssdlab.workloads.jobs.directions import Direction, each
 from ssdlab.workloads.jobs.patterns import LengthRange, Pattern, SizeShare
 from ssdlab.workloads.jobs.values import SECTOR_BYTES
 
-# So many lengths fill an engine's table of 64 KiB; every result repeats them.
+# This number of lengths fills an engine's table of 64 KiB; every result repeats them.
 LENGTHS_MAX = 4096
 
 
 def of_range(lengths: LengthRange, *, unaligned: bool) -> tuple[SizeShare, ...]:
-    """The lengths of `bs` or `bsrange`. ValueError when there are more than LENGTHS_MAX of them."""
+    """The lengths of `bs` or `bsrange`. Raises ValueError if there are more than LENGTHS_MAX."""
     least, most = lengths.least_bytes, lengths.most_bytes
     if least == most:
         return (SizeShare(least, 100),)
     step = SECTOR_BYTES if unaligned else least
-    # Below the most, every length stands for as many bytes as lie between it and the next.
+    # Below the longest, the share of each length is the number of bytes up to the next length.
     below = range(least, most, step)
     if len(below) >= LENGTHS_MAX:
         raise ValueError(f"{len(below) + 1:,} lengths; allowed are {LENGTHS_MAX:,}")
@@ -44,13 +44,16 @@ def of_mix(entries: Iterable[SizeShare], *, unaligned: bool) -> tuple[SizeShare,
 
 
 def least(lengths: Iterable[SizeShare]) -> int:
-    """The shortest of them."""
+    """The shortest length."""
     return min(entry.size_bytes for entry in lengths)
 
 
 def table_names(pattern: Pattern, *, by_order: bool) -> tuple[Direction, ...]:
-    """Whose lengths, of reads, writes or trims, the requests have. `by_order` is `bs_is_seq_rand`: whatever their
-    direction, requests in sequence have those of reads, and random ones those of writes."""
+    """The directions whose lengths the requests use.
+
+    With `by_order` (`bs_is_seq_rand`), sequential requests use the lengths of reads and random ones those of writes, in
+    any direction.
+    """
     if not by_order:
         return pattern.transfers
     return ("read",) if pattern.sequential else ("write", "read")
@@ -61,11 +64,11 @@ class LengthTables(TypedDict):
 
     block_sizes: plain.PerDirection[list[plain.BlockSize]]
     following_block_sizes: NotRequired[plain.PerDirection[list[plain.BlockSize]] | None]
-    """Those of requests in a row, where they are others."""
+    """The lengths of consecutive requests, if different."""
 
 
 def tables(sizes: Mapping[Direction, Iterable[SizeShare]], pattern: Pattern, *, by_order: bool) -> LengthTables:
-    """The engine's `block_sizes`, and `following_block_sizes` where those of requests in a row are others."""
+    """The engine's `block_sizes`, and `following_block_sizes` if consecutive requests have other lengths."""
 
     def entries(name: Direction) -> list[plain.BlockSize]:
         return [{"bytes": entry.size_bytes, "percent": float(entry.percent)} for entry in sizes[name]]

@@ -1,6 +1,6 @@
-"""What `zipf_like_fio` needs to know of fio 3.33: the seeds of its skewed offsets, and which blocks they reach.
+"""The values of fio 3.33 that `zipf_like_fio` needs: the seeds of its skewed offsets, and which blocks they reach.
 
-The law itself is `crates/engine/src/workload/distribution/like_fio.rs`.
+The distribution itself is `crates/engine/src/workload/distribution/like_fio.rs`.
 """
 
 import math
@@ -8,29 +8,30 @@ from typing import Any
 
 _WORD = 0xFFFFFFFF
 _GOLDEN_32 = 0x61C88647
-# What fio multiplies ranks by to scatter them: 2^64 x (1 - 1 / golden ratio).
+# The factor by which fio multiplies ranks to scatter them: 2^64 x (1 - 1 / golden ratio).
 _SCATTER = 0x61C8864680B583EB
 _DRAWS = 1 << 32
 _ZETA_TERMS_MAX = 10_000_000
-# A byte for each block while they are counted.
+# The count takes one byte of memory for each block.
 BLOCKS_COUNTED_MAX = 1 << 28
 _CHUNK = 1 << 22
 
 
 def seed(file_name: str, thread_number: int) -> int:
-    """The seed of a file's offsets in the fio job so numbered, from 1: fio multiplies it with the name's hash."""
+    """The seed of a file's offsets in the fio job with this number, from 1: the hash of the name times the number."""
     return _name_hash(file_name.encode()) * thread_number & _WORD
 
 
 def _name_hash(name: bytes) -> int:
-    """Bob Jenkins' hash of the year 2006 (lookup3) as fio has it: only one byte of each word is taken of a long name's
-    head, and the hash starts from a golden ratio.
+    """Bob Jenkins' hash of 2006 (lookup3) as fio implements it.
+
+    Of the head of a long name, it uses only one byte of each word; its initial value is a golden ratio.
     """
     a = b = c = (_GOLDEN_32 + len(name)) & _WORD
     while len(name) > 12:
         a, b, c = (a + name[0]) & _WORD, (b + name[4]) & _WORD, (c + name[8]) & _WORD
         for rotation in (4, 6, 8, 16, 19, 4):
-            # Each step mixes one word and hands the three on in turn.
+            # Each step mixes one word; then the three words rotate.
             a = ((a - c) & _WORD) ^ _rotated(c, rotation)
             a, b, c = b, (c + b) & _WORD, a
         name = name[12:]
@@ -41,7 +42,7 @@ def _name_hash(name: bytes) -> int:
     for rotation in (14, 11, 25, 16, 4, 14, 24):
         c = ((c ^ b) - _rotated(b, rotation)) & _WORD
         a, b, c = b, c, a
-    # The steps have turned the three by one.
+    # The steps have rotated the three words by one.
     return b
 
 
@@ -50,9 +51,9 @@ def _rotated(word: int, bits: int) -> int:
 
 
 def reached_blocks(law: str, parameter: float, count: int) -> int | None:
-    """How many of `count` blocks can come up at all, whatever the seed; None where they are too many to count.
+    """The number of the `count` blocks that can be drawn at all, with any seed; None if there are too many to count.
 
-    Counted block by block, over the ranks that a generator of 32 bits can draw.
+    It is counted block by block, over the ranks that a 32-bit generator can draw.
     """
     import numpy
 
@@ -66,11 +67,11 @@ def reached_blocks(law: str, parameter: float, count: int) -> int | None:
 
 
 def _ranks(law: str, parameter: float, count: int) -> Any:
-    """The ranks that can be drawn, in chunks; some may come more than once."""
+    """Yields the ranks that can be drawn, in chunks; some ranks can occur more than once."""
     import numpy
 
     if law == "normal" or count <= 2:
-        # The mean of twelve draws comes to every rank, and so does a draw among one or two.
+        # The mean of twelve draws reaches every rank, and so does a draw among one or two.
         yield from _whole(0, count)
         return
     if law == "zipf":
@@ -78,7 +79,7 @@ def _ranks(law: str, parameter: float, count: int) -> Any:
     else:
         power = math.log(parameter) / math.log(1 - parameter)
         rank = _PowerLaw(1.0, 0.0, 0.0, power, count - 1)
-    # Up to here every rank has a draw; behind it, draws lie further apart than ranks.
+    # Up to this draw every rank is drawn; behind it, the steps between draws are larger than a rank.
     dense_draw = rank.dense_draws()
     dense_rank = int(rank.at(numpy.asarray([dense_draw], dtype=numpy.float64))[0])
     yield from _whole(0, min(count, dense_rank + 1))
@@ -95,7 +96,7 @@ def _whole(first: int, end: int) -> Any:
 
 
 class _PowerLaw:
-    """rank = n x (slope x u - less + base)^power, with u a draw over 2^32 - 1, in fio's order. It rises with u."""
+    """rank = n x (slope x u - less + base)^power, with u = draw / (2^32 - 1), in fio's order. It increases with u."""
 
     def __init__(self, slope: float, less: float, base: float, power: float, n: int) -> None:
         self.slope, self.less, self.base, self.power, self.n = slope, less, base, power, n
@@ -107,7 +108,7 @@ class _PowerLaw:
         return (self.n * numpy.power(inner, self.power)).astype(numpy.uint64)
 
     def dense_draws(self) -> int:
-        """So many draws lie less than a rank apart from each other. Laws that rise ever faster: found by halving."""
+        """The draw up to which neighbouring draws are at most one rank apart, by bisection: distances increase."""
 
         def step(draw: int) -> float:
             inner = max(self.slope * (draw / (_DRAWS - 1)) - self.less + self.base, 1e-300)

@@ -1,7 +1,6 @@
-"""What a job fails by: a rate below the least that is asked of it, a request that takes too long.
+"""The limits at which a job fails: a rate below its minimum, or a request that takes too long.
 
-The engine carries it out (`simulation/job_limits.rs`), as fio 3.33 does. Not for what a rate may be at most; see
-`pace.py`.
+The engine implements them (`simulation/job_limits.rs`), as fio 3.33 does. Not for maximum rates; see `pace.py`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ OPTIONS: tuple[Option[Any], ...] = (RATE_MIN, RATE_IOPS_MIN, RATE_CYCLE, MAX_LAT
 
 
 def limits(section: "Section", complain: Complain) -> plain.JobPart:
-    """The engine job's `limits`, where there are any."""
+    """The engine job's `limits`; empty if there are none."""
     rate_min = _by_direction(section.get(RATE_MIN))
     iops_min = _by_direction(section.get(RATE_IOPS_MIN))
     latency_max = _by_direction(section.get(MAX_LATENCY))
@@ -62,7 +61,7 @@ def limits(section: "Section", complain: Complain) -> plain.JobPart:
             "bytes_per_second_min": rate_min,
             "iops_min": iops_min,
             "latency_ns_max": latency_max,
-            # fio counts whole milliseconds, one at least.
+            # fio counts whole milliseconds, at least one.
             "window_ns": max(1, section.get(RATE_CYCLE)) * _MILLISECOND_NS,
             "ends_others": others_ended(section) if ends_others else "none",
         }

@@ -1,8 +1,8 @@
-"""The outer form of a job file: lines into sections of options. What an option means is not known here.
+"""Splits the lines of a job file into sections of options. Not for the meaning of options.
 
-The form is fio's: `[name]` opens a section, an option stands on a line of its own as `key=value` or `key`, and `#` or
-`;` begins a comment anywhere on a line (fio's HOWTO, "Job file format"). `include NAME` stands for the lines of another
-file, found from the working folder or, failing that, from the folder of the file that names it.
+The format is fio's: `[name]` opens a section, each option has a line, as `key=value` or `key`, and `#` or `;` begins a
+comment anywhere on a line (fio's HOWTO, "Job file format"). `include NAME` inserts the lines of another file, found
+from the working folder or, if it is not there, from the folder of the including file.
 """
 
 import re
@@ -13,10 +13,10 @@ from pathlib import Path
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs import variables
 
-# A job file is a page of text; anything much larger is something else, a device or an image for instance.
+# A job file is a page of text; a much larger file is something else, for instance a device or an image.
 FILE_BYTES_MAX = 1 << 20
 
-# A file that includes itself would go on for ever; fio stops when it has no file handles left.
+# A file that includes itself would never end; fio stops when it has no file handles left.
 INCLUDES_DEEP_MAX = 16
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -24,15 +24,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class RawOption:
-    """One option as written, blanks at both ends removed; `text` is None where no `=` follows the key."""
+    """One option as written, without blanks at both ends. `text` is None if no `=` follows the key."""
 
     key: str
     text: str | None
     line: int
     source: str = ""
-    # What stood in the text and was put in from outside, with its value: `SIZE`, `$ncpus`.
+    # The names in the text that were replaced by values from outside the file (`SIZE`, `$ncpus`), with these values.
     replaced: Mapping[str, str] = field(default_factory=dict)
-    # fio does not skip blanks after `=` everywhere: it reads `bs= 4k` as 4 bytes and refuses `rw= read`.
+    # fio does not skip blanks after every `=`: it reads `bs= 4k` as 4 bytes and refuses `rw= read`.
     blank_before_value: bool = False
 
     @property
@@ -51,12 +51,12 @@ class RawSection:
 
     @property
     def is_global(self) -> bool:
-        """Whether it only lends its options to the sections after it. fio looks at the first six letters alone."""
+        """Whether the section only provides options for those behind it. fio checks only the first six letters."""
         return self.name.startswith("global")
 
 
 def read_text(path: Path) -> str:
-    """The text of a job file. InputError when it cannot be read or is not text."""
+    """The text of a job file. Raises InputError if it cannot be read or is not text."""
     try:
         with path.open("rb") as file:
             content = file.read(FILE_BYTES_MAX + 1)
@@ -77,8 +77,10 @@ def read_text(path: Path) -> str:
 
 
 def split_sections(text: str, source: str, environment: Mapping[str, str]) -> list[RawSection]:
-    """The sections of a job file in their order, with what it includes. `source` is the file's path, which names it in
-    errors (InputError) and from which included files are found."""
+    """The sections of a job file in their order, with included options.
+
+    `source` is the file's path: errors (InputError) name it, and included files are found from it.
+    """
     sections: list[RawSection] = []
     for number, line in _lines(text):
         where = f"{source}, line {number}"
@@ -99,7 +101,7 @@ _EXPECTED = "expected is a fio job file: a line such as [job], then options such
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """Every line that says something, with its number."""
+    """Every line that is not empty without its comment, with its number."""
     stripped = ((number, _without_comment(line).strip()) for number, line in enumerate(text.split("\n"), start=1))
     return [(number, line) for number, line in stripped if line]
 
@@ -118,7 +120,7 @@ def _section_name(line: str, where: str) -> str:
 def _options(
     line: str, number: int, source: str, environment: Mapping[str, str], within: tuple[str, ...]
 ) -> list[RawOption]:
-    """The option of a line, or those of the file that it includes. `within` holds the files on the way here."""
+    """The option of a line, or those of the file that it includes. `within` lists the chain of including files."""
     include = re.fullmatch(r"include(?:[ \t=]+(.*))?", line)
     if not include:
         return [_option(line, number, source, environment)]
@@ -151,7 +153,7 @@ def _included(name: str, source: str, where: str) -> Path:
 
 def _option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
     where = f"{source}, line {number}"
-    # As in fio, a variable may stand for any part of the line, and its value is not looked into again.
+    # As in fio, a variable can replace any part of the line, and its value is not expanded again.
     names = re.findall(r"\$\{([^${}]*)\}", line)
     replaced = {name: environment.get(name, "") for name in names}
     key, equals, text = variables.expand(line, environment).partition("=")

@@ -1,6 +1,6 @@
-"""What a job file asks to be logged, and which percentiles: the options, what the engine gathers, what results write.
+"""The options for logs and percentiles: what a job file requests, what the engine collects, what results write.
 
-The files themselves are written by `ssdlab.results.logs`.
+`ssdlab.results.logs` writes the files.
 """
 
 import re
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section
 
 PERCENTILES_MAX = 20
-# 1,856 bins can be joined six times over.
+# 1,856 bins can be halved six times.
 COARSENESS_MAX = 6
 
 
 def _prefix(text: str | None, _kilobyte: int) -> str:
-    """What file names begin with; without a value it is the job's name."""
+    """The prefix of the log's file name; "" for an option without a value, which means the job's name."""
     return text or ""
 
 
 def _percentiles(text: str | None, _kilobyte: int) -> tuple[float, ...]:
-    """`50:99:99.9`, in any order."""
+    """Parses `50:99:99.9`, in any order."""
     parts = [part.strip() for part in required(text).split(":")]
     if len(parts) > PERCENTILES_MAX or not all(re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,8})?", part) for part in parts):
         raise Refused(f"up to {PERCENTILES_MAX} percentages with colons between, such as 50:99:99.9")
@@ -70,7 +70,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 
 
 def plan(section: "Section") -> plain.JobPart:
-    """The engine job's `log`, where there is one."""
+    """The engine job's `log`; empty if the job has no logs."""
     wanted = _wanted(section)
     if not wanted:
         return {}
@@ -84,7 +84,7 @@ def plan(section: "Section") -> plain.JobPart:
 
 
 def output(section: "Section", number: int) -> OutputJson:
-    """What the results contain of the job apart from figures, as plain values. `number` is fio's thread's, from 1."""
+    """The output that the job requests besides its figures, as plain values. `number` is fio's thread number."""
     said: OutputJson = {}
     if wanted := _wanted(section):
         said["logs"] = {
@@ -104,6 +104,6 @@ def output(section: "Section", number: int) -> OutputJson:
 
 
 def _wanted(section: "Section") -> dict[str, str]:
-    """The kinds of log that are asked for, with what their names begin with."""
+    """The requested kinds of log, with the prefixes of their file names."""
     given = {kind: section.get(option) for kind, option in WRITE_LOGS.items()}
     return {kind: prefix or section.name for kind, prefix in given.items() if prefix is not None}

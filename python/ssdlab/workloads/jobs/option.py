@@ -1,4 +1,4 @@
-"""What an option of fio's job language is: one entry of the table in `table.py`."""
+"""The type of an option of fio's job language: one entry of the table in `table.py`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ OR_ON_A_REAL_DRIVE = "remove it, or run the job on a real drive"
 
 
 class Effect(Enum):
-    """What an option does on a simulated drive. The value completes the note "... : direct (line 3)"; None: no note."""
+    """What an option does on a simulated drive. The value completes the note "...: direct (line 3)"; None: no note."""
 
     ACTS = None
-    """It shapes the requests."""
+    """The option shapes the requests."""
     REPORTED = ""
-    """It only goes into the result."""
+    """The option only affects how results are reported."""
     MEANINGLESS = "ignored, not applicable to a simulated drive"
     CLOCK = "acts with a clock only; in an untimed run the job's amount is size/io_size"
     PACE = "acts with a clock only; in an untimed run requests follow each other immediately"
@@ -28,18 +28,18 @@ class Effect(Enum):
     DETAIL = "ignored, only the shares of data that compress and repeat are simulated"
     OUTPUT = "ignored, it selects an output that is not written"
     UNSUPPORTED = "unsupported"
-    """It would change the run and cannot be obeyed: refused, but for values that ask for nothing."""
+    """The option would change the run and cannot be simulated: refused, except for `neutral` values."""
 
 
 @dataclass(frozen=True)
 class Option(Generic[T]):
-    """One option: how it is called, how its value is read, what it is for, what it does here.
+    """One option: its name, the parser of its value, its meaning, and its effect on a simulated drive.
 
-    `default` is the value where the file says nothing. `neutral` holds the values of an unsupported option that change
-    nothing, so that they can pass, `reason` says why it is unsupported and `hint` what to do about it. `merge` joins a
-    value with the one that holds so far, of the section or inherited; without it the new one stands. `stored_as` names
-    the option whose value this one gives in another form; such a one is read after the others of its section, as fio
-    does.
+    `default` is the value if the file does not set the option. `neutral` are the values of an unsupported option that
+    change nothing and are therefore accepted; `reason` says why it is unsupported and `hint` what to do about it.
+    `merge` combines a value with the previous one, of the section or inherited; without `merge` the new value replaces
+    it. `stored_as` is the name of the option that this one sets in another form; options with `stored_as` are read
+    after the others of their section, as in fio.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Option(Generic[T]):
     reason: str = ""
     hint: str = OR_ON_A_REAL_DRIVE
     is_ours: bool = False
-    """Whether fio does not know it."""
+    """Whether the option exists in ssdlab only, not in fio."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,5 +63,5 @@ class Option(Generic[T]):
 
     @property
     def key(self) -> str:
-        """Under which name the value is kept."""
+        """The name under which the value is stored."""
         return self.stored_as or self.name

@@ -1,7 +1,7 @@
-"""When a job's requests are sent: its start, pauses, rates, flushes. The options, and what they say to the engine.
+"""The times at which a job sends its requests: start, pauses, rates, flushes. The options, and their engine values.
 
-Measured from fio 3.33 in tests/workloads/jobs: `thinktime` counts in microseconds, the other times in seconds, unless a
-unit stands behind the number. Not for how long a job goes on; see `resolve.py` and `ending.py`.
+Measured with fio 3.33 in tests/workloads/jobs: `thinktime` is in microseconds, the other times are in seconds, unless
+the number has a unit. Not for the duration of a job; see `resolve.py` and `ending.py`.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section
 
 Complain = Callable[[Option[Any], str], InputError]
-"""Makes an error of an option of the section."""
+"""Makes an error about an option of the section."""
 
 
 @dataclass(frozen=True)
 class Delay:
-    """A time, or a range of times that each clone draws one from."""
+    """A time, or a range from which each clone draws a time."""
 
     least_ns: int
     most_ns: int
@@ -95,7 +95,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 def pace(
     section: "Section", clone: int, seed: int, scale: Fraction, iodepth: int, earlier: set[str], complain: Complain
 ) -> plain.JobPart:
-    """The keys of the engine's job that are not off. `earlier` holds the names of the jobs that stand before."""
+    """The keys of the engine's job, without those that are off. `earlier` are the names of the preceding jobs."""
     delay = section.get(STARTDELAY)
     wait_for = section.get(WAIT_FOR)
     if wait_for and wait_for not in earlier:
@@ -121,7 +121,7 @@ def pace(
         part["rate_iops"] = rate_iops
     if limited and thinks and section.get(RATE_LEAVES_THINKTIME):
         part["rate_leaves_think_time"] = True
-    # A queue that is to run empty is filled up at 0.
+    # 0 is valid here: the queue is refilled when it is empty.
     if (refill_at := _refill_at(section, iodepth)) is not None:
         part["refill_at"] = refill_at
     if limited and section.get(RATE_PROCESS) == "poisson":
@@ -134,7 +134,7 @@ def pace(
 
 
 def _thinking(section: "Section") -> plain.JobPart:
-    """Of a job that pauses."""
+    """The keys for a job that pauses."""
     part: plain.JobPart = {"think_time_ns": section.get(THINKTIME)}
     if blocks := _blocks(section):
         part["think_time_blocks"] = blocks
@@ -148,15 +148,15 @@ def _thinking(section: "Section") -> plain.JobPart:
 
 
 def _blocks(section: "Section") -> int:
-    """Where a time of work is given, requests count only if their number is given too."""
+    """The requests between pauses: no limit if only a working time is given."""
     by_time = section.get(THINKTIME_IOTIME) > 0 and section.setting(THINKTIME_BLOCKS) is None
     return 2**32 - 1 if by_time else section.get(THINKTIME_BLOCKS)
 
 
 def _refill_at(section: "Section", iodepth: int) -> int | None:
-    """How many requests are outstanding when a full queue is filled up; None with every one that is complete.
+    """The number of outstanding requests at which a full queue is refilled; None to refill at every completion.
 
-    fio waits for `iodepth_batch_complete_min` completions, and goes on waiting down to `iodepth_low`.
+    fio waits for `iodepth_batch_complete_min` completions, and continues to wait down to `iodepth_low`.
     """
     low = section.get(IODEPTH_LOW)
     low = iodepth if not 0 < low <= iodepth else low

@@ -1,7 +1,7 @@
-"""Parsers of fio's values that are small languages of their own: directions, lengths and their mixes.
+"""Parsers of fio values that have a syntax of their own: directions, lengths and their mixes.
 
-Checked against fio 3.33's behaviour, where its documentation is silent: which entry takes what the shares leave over.
-The language of `random_distribution` is in `distributions.py`, those of files in `files.py`.
+Checked against the behaviour of fio 3.33 where its documentation says nothing: which entry gets the rest of the shares.
+`distributions.py` parses `random_distribution`, `files.py` the options of files.
 """
 
 import re
@@ -21,24 +21,24 @@ from ssdlab.workloads.jobs.values import (
 )
 
 ENTRIES_MAX = 256
-# As fio reads the number behind `rw=randread:`, a C int.
+# fio parses the number after `rw=randread:` as a C int.
 RUN_IOS_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What `rw` says. `direction` is a word of the engine's specification."""
+    """The value of `rw`. `direction` is a word of the engine's specification."""
 
     direction: plain.Direction
     sequential: bool
     ios_per_place: int = 1
-    """Of a random pattern: so many requests share a random place (`randread:8`)."""
+    """For a random pattern: the number of requests at each random offset (`randread:8`)."""
     skip_bytes: int = 0
-    """Of a sequential one: so many bytes are left out between requests, below zero backwards (`read:4k`)."""
+    """For a sequential pattern: the bytes skipped between requests, negative for backwards (`read:4k`)."""
 
     @property
     def transfers(self) -> tuple[Direction, ...]:
-        """Which of read, write and trim take place."""
+        """The kinds of transfer: read, write, trim."""
         match self.direction:
             case "read-write":
                 return ("read", "write")
@@ -65,7 +65,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class SizeShare:
-    """So many percent of the requests are so long."""
+    """A length, and the percentage of the requests that have it."""
 
     size_bytes: int
     percent: float
@@ -73,14 +73,14 @@ class SizeShare:
 
 @dataclass(frozen=True)
 class LengthRange:
-    """Requests are from so long to so long; the same twice for one length."""
+    """The range of the lengths of requests; both bounds are equal for a single length."""
 
     least_bytes: int
     most_bytes: int
 
 
 def pattern(text: str | None, kilobyte: int) -> Pattern:
-    """`rw`'s value: a word, and behind a colon how often a random place is new, or what a sequence leaves out."""
+    """Parses the value of `rw`: a word, and after a colon the requests at each random offset, or the bytes to skip."""
     word, _, modifier = required(text).partition(":")
     found = PATTERNS.get(word)
     if found is None:
@@ -102,13 +102,13 @@ def pattern(text: str | None, kilobyte: int) -> Pattern:
 
 
 def one_length(text: str | None, kilobyte: int) -> LengthRange:
-    """`bs`: one length."""
+    """Parses `bs`: one length."""
     length = block_bytes(text, kilobyte)
     return LengthRange(length, length)
 
 
 def length_range(text: str | None, kilobyte: int) -> LengthRange:
-    """`bsrange`: `4k-64k` or `4k:64k`, in either order."""
+    """Parses `bsrange`: `4k-64k` or `4k:64k`, in either order."""
     bounds = re.split(r"[-:]", required(text))
     if len(bounds) != 2:
         raise Refused("two lengths with a dash between, such as 4k-64k")
@@ -117,9 +117,9 @@ def length_range(text: str | None, kilobyte: int) -> LengthRange:
 
 
 def size_mix(text: str | None, kilobyte: int) -> PerDirection[tuple[SizeShare, ...]]:
-    """`bssplit`: `4k/60:8k/40`, up to three of them with commas between, for reads, writes and trims.
+    """Parses `bssplit`: `4k/60:8k/40`, up to three of them separated by commas, for reads, writes and trims.
 
-    An empty tuple leaves the direction to `bs`.
+    An empty tuple means that `bs` defines the lengths of the direction.
     """
     parts = required(text).split(",")
     if len(parts) > 3:
@@ -138,14 +138,14 @@ def _one_size_mix(text: str, kilobyte: int) -> tuple[SizeShare, ...]:
     entries = entries_of(text, "a size and its percentage, such as 4k/60")
     sizes = [block_bytes(size, kilobyte) for size, _ in entries]
     shares = with_shares_filled([share(percent) for _, percent in entries], "the requests")
-    # fio sorts by share and gives the last, the most frequent, whatever the percentages leave over.
+    # fio sorts by share and gives the last, the most frequent, the rest of the percentages.
     most_frequent = max(range(len(shares)), key=lambda index: (shares[index], index))
     shares[most_frequent] += 100 - sum(shares)
     return tuple(SizeShare(size, percent) for size, percent in zip(sizes, shares, strict=True) if percent)
 
 
 def entries_of(text: str, form: str) -> list[tuple[str, str]]:
-    """`a/b:c/d` as pairs; the second of a pair is empty where it is missing. A colon may end it, as in fio."""
+    """Splits `a/b:c/d` into pairs; a missing second part is "". As in fio, a colon is allowed at the end."""
     entries = [entry.strip() for entry in text.split(":")]
     if not entries[-1]:
         entries.pop()
@@ -158,12 +158,12 @@ def entries_of(text: str, form: str) -> list[tuple[str, str]]:
 
 
 def share(text: str) -> int | None:
-    """A percentage, or None where it is missing or 0, which fio takes for missing."""
+    """Parses a percentage; None if it is missing or 0, which fio treats as missing."""
     return (percentage(text, 0) or None) if text else None
 
 
 def with_shares_filled(shares: Sequence[int | None], of_what: str) -> list[int]:
-    """Shares with the missing ones filled: those divide what is left of 100 evenly, in whole percent."""
+    """Fills in the missing shares: they divide the rest of 100 evenly, in whole percent."""
     given = sum(share for share in shares if share is not None)
     if given > 100:
         raise Refused(f"percentages of {of_what} that add up to at most 100, not to {given}")

@@ -1,8 +1,8 @@
-"""Placement identifiers that the host gives with its writes: fio's `fdp` and its like, which are newer than fio 3.33.
+"""Placement identifiers that the host sends with writes: fio's `fdp` and similar options, which fio 3.33 lacks.
 
-They reach drives whose placement policy is `host-streams`; other drives let them pass, as drives without flexible data
-placement do. Read from the manual of fio 3.39: which identifiers a job has (`plids`; without it all of the drive's),
-and which write carries which (`plid_select`).
+Drives with the placement policy `host-streams` use them; others ignore them, as drives without flexible data placement
+do. The rules follow the manual of fio 3.39: which identifiers a job has (`plids`; by default all of the drive), and
+which write has which (`plid_select`).
 """
 
 import re
@@ -59,8 +59,10 @@ OPTIONS: tuple[Option[Any], ...] = (FDP, DATAPLACEMENT, PLIDS, SELECT, SCHEME)
 
 
 def placement(section: "Section", source: str, files: int, scale: Fraction, complain: Complain) -> plain.JobPart:
-    """The engine job's `stream_id`, or `identifiers` where the job has several. `source` is the job file's path, in
-    whose folder a scheme may lie."""
+    """The engine job's `stream_id`, or `identifiers` if the job has several; empty without placement.
+
+    `source` is the path of the job file; a scheme is also found in its folder.
+    """
     if not (section.get(FDP) or section.get(DATAPLACEMENT) != "none"):
         return {}
     given, chosen = section.get(PLIDS), section.get(SELECT)

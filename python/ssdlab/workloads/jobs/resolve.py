@@ -1,10 +1,9 @@
-"""From a checked job file to the engine's jobs: defaults, percentages, scale, clones and stages, as fio takes them.
+"""Resolves a checked job file into the engine's jobs: defaults, percentages, scale, clones and stages, as in fio.
 
-The amounts follow what fio 3.33 does on a device (measured against it in tests/workloads/jobs): `loops` multiplies both
-amount and `number_ios`, and the stream of requests goes on through all loops; so the engine gets the total, and one
-loop.
-With `trimwrite` a trim and its write count once. Where fio visits every block once (no `norandommap`), it repeats the
-same order in every pass unless `randrepeat=0`; here each pass draws a new one.
+The amounts follow fio 3.33 on a device (measured in tests/workloads/jobs): `loops` multiplies both amount and
+`number_ios`, and the stream of requests continues through all loops; so the engine receives the total, and one loop.
+With `trimwrite`, a trim and its write count once. Where fio visits every block once (no `norandommap`), it repeats the
+same order in every pass unless `randrepeat=0`; here each pass draws a new order.
 """
 
 from collections.abc import Sequence
@@ -63,7 +62,7 @@ from ssdlab.workloads.jobs.table import (
 from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES
 from ssdlab.workloads.jobs.zones import zoned, zones
 
-# A scaled drive is rounded down to whole erase units; a job as large as the drive may be that much too large for it.
+# A scaled drive is rounded down to whole erase units; a job as large as the drive can exceed it by this share.
 SCALED_EXCESS_SHARE = Fraction(1, 100)
 
 
@@ -72,10 +71,10 @@ def resolve(
 ) -> tuple[list[plain.Job], tuple[str, ...]]:
     """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
 
-    `user_bytes` is what the drive offers, already scaled. `scale` multiplies the sizes and counts that the file says in
-    absolute terms (size, io_size, offset, number_ios) and the times that a job takes (runtime, ramp_time, startdelay),
-    not the lengths of requests. On a drive with `namespaces` each job lies in the one that its `filename` names.
-    InputError when a job does not fit the drive.
+    `user_bytes` is the capacity of the drive, already scaled. `scale` multiplies the absolute sizes and counts of the
+    file (size, io_size, offset, number_ios) and the durations of a job (runtime, ramp_time, startdelay), but not the
+    lengths of requests. On a drive with `namespaces`, each job uses the one that its `filename` names. Raises
+    InputError if a job does not fit on the drive.
     """
     jobs: list[plain.Job] = []
     notes: list[str] = []
@@ -109,7 +108,7 @@ class _ZonesPart(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class _Range:
-    """The part of a file that requests fall into, in whole blocks, and the bytes that one pass over it counts."""
+    """The part of a file in which requests fall, in whole blocks, and the bytes that count as one pass over it."""
 
     offset_bytes: int
     size_bytes: int
@@ -119,7 +118,7 @@ class _Range:
 
 @dataclass(frozen=True)
 class _Resolver:
-    """One clone of one section against the files that it works on."""
+    """Resolves one clone of one section against its files."""
 
     source: str
     section: Section
@@ -129,7 +128,7 @@ class _Resolver:
     thread_number: int
 
     def job(self, stage: int, more: plain.JobPart, seed: int) -> tuple[plain.Job, list[str]]:
-        """The job, with the keys of `more` that other modules make; and notes."""
+        """The job, with the keys in `more` that other modules made, and notes."""
         section = self.section
         pattern = section.get(RW)
         sizes: dict[Direction, tuple[SizeShare, ...]] = {name: self._sizes(name) for name in DIRECTIONS}
@@ -168,7 +167,7 @@ class _Resolver:
             **its_zones,
             "iodepth": section.get(IODEPTH),
             "runtime_ns": scaled_ns(section.get(RUNTIME), self.scale) or None,
-            # Without a runtime fio goes on as if nothing was said.
+            # Without a runtime, fio ignores time_based.
             "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,
             **more,
             "seed": seed,
@@ -186,7 +185,7 @@ class _Resolver:
             raise self.error(BS, f"makes {error}") from None
 
     def _transferred(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> set[int]:
-        """All lengths that a request of the job may have."""
+        """All lengths that requests of the job can have."""
         pattern = self.section.get(RW)
         names = lengths.table_names(pattern, by_order=self.section.get(BS_IS_SEQ_RAND))
         return {entry.size_bytes for name in names for entry in sizes[name]}
@@ -219,17 +218,18 @@ class _Resolver:
         return each(lambda name: lengths.least(sizes[name]))
 
     def _only(self, ranges: list[_Range]) -> int | None:
-        """The size of the job's range where there is one file."""
+        """The size of the job's range if it has one file; otherwise None."""
         return ranges[0].size_bytes if len(ranges) == 1 else None
 
     def _has_random_map(self, sizes: dict[Direction, tuple[SizeShare, ...]], align: plain.PerDirection[int]) -> bool:
         section = self.section
         if section.get(RW).sequential or section.get(DISTRIBUTION).name != "random":
             return False
-        # fio drops its map of visited blocks where blocks are aligned to something else than their least length.
+        # fio does not use its map of visited blocks if blocks are aligned to something other than their shortest
+        # length.
         if any(align[name] != lengths.least(sizes[name]) for name in DIRECTIONS):
             return False
-        # A shift register comes to every block before any a second time, so it needs no map for that.
+        # A shift register visits every block before it repeats one, so it needs no map.
         one_length = all(len(sizes[name]) == 1 for name in section.get(RW).transfers)
         is_register = section.get(RANDOM_GENERATOR) == "lfsr" and one_length
         return is_register or not section.get(NORANDOMMAP)
@@ -266,7 +266,7 @@ class _Resolver:
         return float(self.section.get(RWMIXREAD))
 
     def _range(self, file: File, sizes: dict[Direction, tuple[SizeShare, ...]]) -> _Range:
-        """What the job works on within a file; offsets are those of the drive."""
+        """The range of the job within a file; offsets are those of the drive."""
         shortest = {entry.size_bytes for name in self.section.get(RW).transfers for entry in sizes[name]}
         if self.section.get(RW).sequential:
             shortest = self._transferred(sizes)
@@ -278,7 +278,7 @@ class _Resolver:
             self._refuse_block(longest, wanted_bytes)
         whole_bytes = wanted_bytes // step * step
         sequential = self.section.get(RW).sequential
-        # In sequence fio goes on to the first block boundary at or after the end, if the device reaches so far.
+        # Sequentially, fio continues to the first block boundary at or after the end, if the device is large enough.
         if sequential and len(shortest) == 1 and whole_bytes < wanted_bytes <= room_bytes - step:
             whole_bytes += step
         without_map = self.section.get(NORANDOMMAP) and not sequential
@@ -290,7 +290,7 @@ class _Resolver:
         )
 
     def _offset_bytes(self, file: File, step: int) -> int:
-        """Where in the file the clone's range begins."""
+        """The offset in the file at which the clone's range begins."""
         amount, increment = self.section.get(OFFSET), self.section.get(OFFSET_INCREMENT)
         if file.size_bytes < step:
             self._refuse_block(step, file.size_bytes)
@@ -303,7 +303,7 @@ class _Resolver:
         else:
             offset_bytes = self._scaled(amount.size_bytes or 0, step) + self.clone * each_bytes
         if amount.percent or increment.percent:
-            # fio takes the next multiple of the least length, or of what the job says.
+            # fio rounds up to a multiple of the shortest length, or of offset_align.
             align = self.section.get(OFFSET_ALIGN) or step
             offset_bytes = -(-offset_bytes // align) * align
         for option, given in ((OFFSET, amount), (OFFSET_INCREMENT, increment)):
@@ -315,7 +315,7 @@ class _Resolver:
         return offset_bytes
 
     def _wanted_bytes(self, file: File, offset_bytes: int, room_bytes: int, step: int, longest: int) -> int:
-        """The bytes of the file behind the offset that the job asks for."""
+        """The bytes of the file behind the offset that the job uses."""
         amount = self.section.get(SIZE)
         if file.given_bytes is not None:
             wanted_bytes = max(0, self._fitted(file.given_bytes, file.size_bytes) - offset_bytes)
@@ -335,13 +335,13 @@ class _Resolver:
         return wanted_bytes
 
     def _fitted(self, size_bytes: int, room_bytes: int) -> int:
-        """A scaled size, cut to the room where only rounding keeps it out."""
+        """A scaled size, reduced to the available bytes if only rounding makes it larger."""
         if self.scale != 1 and size_bytes <= room_bytes + self.files[0].size_bytes * SCALED_EXCESS_SHARE:
             return min(size_bytes, room_bytes)
         return size_bytes
 
     def _limited_by_size(self, pass_bytes: int) -> int:
-        """With `filesize`, an absolute `size` is how much to transfer."""
+        """With `filesize`, an absolute `size` is the amount to transfer."""
         amount = self.section.get(SIZE)
         if self.files[0].given_bytes is None or not amount.size_bytes:
             return pass_bytes
@@ -351,7 +351,7 @@ class _Resolver:
         return "the drive" if len(self.files) == 1 else "a file"
 
     def _io_bytes(self, pass_bytes: int, sizes: dict[Direction, tuple[SizeShare, ...]]) -> int:
-        """All that the job transfers. Whole blocks where all are of one length."""
+        """The total that the job transfers, rounded up to whole blocks if all have the same length."""
         amount = self.section.get(IO_SIZE)
         if amount.percent:
             limit_bytes = pass_bytes * amount.percent // 100
@@ -359,7 +359,7 @@ class _Resolver:
             limit_bytes = self._scaled(amount.size_bytes, 1) if amount.size_bytes else pass_bytes
         pairs = self.section.get(RW).direction == "trim-write"
         if limit_bytes > pass_bytes and pairs:
-            # fio counts a trim and its write apart here, but begins a pass over the range only to end it.
+            # fio counts a trim and its write separately here, but completes every pass over the range that it begins.
             total_bytes = max(self._loops(), -(-limit_bytes // (2 * pass_bytes))) * pass_bytes
         else:
             total_bytes = max(self._loops() * min(pass_bytes, limit_bytes), limit_bytes)
@@ -380,7 +380,10 @@ class _Resolver:
         return total if of_passes is None else min(total, of_passes)
 
     def _ios_with_holes(self, ranges: list[_Range], sizes: dict[Direction, tuple[SizeShare, ...]]) -> int | None:
-        """With holes fio goes on behind the end of a whole device at its start, but ends at the end of a part of it."""
+        """The number of requests if the job skips bytes; otherwise None.
+
+        fio wraps around at the end of a whole device, but stops at the end of a part of it.
+        """
         pattern = self.section.get(RW)
         lengths_used = self._transferred(sizes)
         if not pattern.sequential or pattern.skip_bytes <= 0 or len(lengths_used) > 1:
@@ -392,7 +395,7 @@ class _Resolver:
         return self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
 
     def _scaled_count(self) -> list[str]:
-        """A count is easily taken for what it says: unlike a size, it has no unit that `--scale` could stand for."""
+        """A note on a scaled `number_ios`, which can be unexpected: unlike a size, the count has no unit."""
         given = self.section.get(NUMBER_IOS)
         if not given or self.scale == 1:
             return []

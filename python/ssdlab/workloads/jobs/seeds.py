@@ -1,16 +1,16 @@
-"""Seeds of the jobs' random numbers, out of one seed of the run."""
+"""Derives the seeds of the jobs' random numbers from the seed of the run."""
 
 import hashlib
 
 
 def clone_seed(run_seed: int, randseed: int | None, section_index: int, clone: int) -> int:
-    """A seed of 64 bits for one clone of one job.
+    """A 64-bit seed for one clone of one job.
 
-    It depends on the run's seed, the job's place in the file and the clone's number, so that no two streams are alike
-    and a run can be repeated; not on the job's or the file's name. `randseed` takes the run seed's place where the job
-    gives it: then the job's requests stay the same under every run seed.
+    It depends on the run's seed, the job's position in the file and the clone's number, so that all streams differ and
+    a run can be repeated; it does not depend on the name of the job or the file. If the job sets `randseed`, that
+    replaces the run's seed: the job's requests are then the same with every run seed.
 
-    fio's `randrepeat=0` draws other numbers in every run; here the run's seed alone decides that.
+    In fio, `randrepeat=0` draws other numbers in every run; here only the run's seed has this effect.
     """
     origin = f"run:{run_seed}" if randseed is None else f"randseed:{randseed}"
     digest = hashlib.blake2b(f"{origin}:{section_index}:{clone}".encode(), digest_size=8).digest()

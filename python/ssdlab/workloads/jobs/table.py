@@ -1,7 +1,7 @@
-"""Every option of fio's job language: one entry each, with its name, aliases, parser, meaning and effect here.
+"""The options of fio's job language: one entry each, with name, aliases, parser, meaning and effect in ssdlab.
 
-To support an option that is `unsupported` so far, give it a name and a default here, as the first group has, and
-read it in `resolve.py`. The names are those of fio 3.33 (`fio --cmdhelp`), those that it hides and those of its common
+To support an option that is `unsupported` so far, define it with a name and a default, as in the first group, and read
+it in `resolve.py`. The names are those of fio 3.33 (`fio --cmdhelp`), including hidden ones and those of its common
 engines.
 """
 
@@ -171,7 +171,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a new reporting group", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
-    # Where and how a file is reached.
+    # How a file is accessed.
     _rest(_M, any_text, "how requests reach the device", "ioengine"),
     _rest(_M, truth, "bypass the page cache", "direct"),
     _rest(_M, truth, "through the page cache", "buffered"),
@@ -221,17 +221,17 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, any_text, "errors to go on after", "continue_on_error"),
     _rest(_M, truth, "print each error", "error_dump"),
     _rest(_M, words("none", "not-set", "short", "medium", "long", "extreme"), "expected life of data", "write_hint"),
-    # Engines' own options.
+    # Options of I/O engines.
     *(_rest(_M, anything, "an option of an I/O engine", name) for name in (
         "userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "sqthread_poll",
         "sqthread_poll_cpu", "nonvectored", "uncached", "nowait", "force_async", "cmdprio", "cmdprio_percentage",
         "cmdprio_class", "cmdprio_bssplit", "cmd_type", "readfua", "writefua", "sg_write_mode", "stream_id", "thp",
     )),
-    # Options of fio's built-in tests, which it accepts in any job and uses in none.
+    # Options of fio's built-in tests. fio accepts them in any job and ignores them.
     *(_rest(_M, parse, "an option of a built-in test", name) for name, parse in (
         ("threads", COUNT), ("block", COUNT), ("numruns", COUNT), ("dir", any_text),
     )),
-    # What the host does by itself.
+    # Options whose effect the simulated host decides.
     _rest(_T, COUNT, "requests submitted at a time", "iodepth_batch", "iodepth_batch_submit"),
     _rest(_T, COUNT, "maximum completions to fetch", "iodepth_batch_complete_max"),
     _rest(_T, truth, "wait for requests that overlap", "serialize_overlap"),
@@ -239,7 +239,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_T, any_text, "source of time", "clocksource"),
     _rest(_T, truth, "fewer clock reads", "gtod_reduce"),
     _rest(_T, COUNT, "processor that reads the clock", "gtod_cpu"),
-    # What the data are.
+    # The contents of the data.
     _rest(_D, COUNT, "size of compressible parts", "buffer_compress_chunk"),
     _rest(_D, words("repeat", "working_set"), "which data repeats", "dedupe_mode"),
     _rest(_D, percentage, "size of the repeated data", "dedupe_working_set_percentage"),
@@ -260,7 +260,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_O, truth, "no submission latency", "disable_slat"),
     _rest(_O, truth, "no bandwidth", "disable_bw_measurement", "disable_bw"),
     _rest(_O, words("0", "8", "1"), "bits or bytes in the report", "unit_base"),
-    # What would change the run and cannot be obeyed yet.
+    # Options that would change the run and are not supported yet.
     _rest(_U, any_text, "all files of a folder", "opendir", reason=_DEVICE),
     _rest(_U, truth, "write until the device is full", "fill_device", "fill_fs", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
@@ -307,7 +307,7 @@ OPTIONS: tuple[Option[Any], ...] = (
         ("engine rados", ("conf", "touch_objects")),
         ("engine rbd", ("rbdname",)),
       ) for name in names),
-    # Newer than 3.33.
+    # Options newer than fio 3.33.
     _rest(_U, truth, "precondition in one pass", "sprandom", neutral=_OFF,
           reason="it is newer than fio 3.33 and its order of requests is unknown"),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Parsers of single values of fio's job language: sizes, counts, flags, times, words.
 
-A parser takes the text behind `=` (None when there is none) and the kilobyte in force, and returns a value or raises
-`Refused` with what is allowed. Where fio misreads a value without a word (`1.5k` as 1 byte, `4kx` as 4 KiB), these
-refuse it.
+A parser takes the text after `=` (None if there is none) and the current kilobyte, and returns a value or raises
+`Refused` with what is allowed. Values that fio misreads without a message (`1.5k` as 1 byte, `4kx` as 4 KiB) are
+refused here.
 """
 
 import re
@@ -19,12 +19,12 @@ SECTOR_BYTES = 512
 
 
 class Refused(Exception):
-    """The value is not one that the option takes; the message says what is allowed."""
+    """The option does not accept the value; the message says what is allowed."""
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A size in bytes, or in percent of something that only the run knows. Exactly one of them is given."""
+    """A size in bytes, or in percent of something that depends on the drive. Exactly one of them is given."""
 
     size_bytes: int | None = None
     percent: int | None = None
@@ -46,7 +46,7 @@ _POWERS = {"": 0, "b": 0} | {
 _SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, such as 4k"
 _TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
 _SECOND_NS = 10**9
-# The engine counts nanoseconds in 64 bits and keeps away from their end.
+# The engine counts nanoseconds in 64 bits; this limit stays far below the maximum.
 _NANOSECONDS_MAX = 30 * 365 * 86400 * _SECOND_NS
 _UNITS_NS = {
     **dict.fromkeys(("us", "usec"), 1000),
@@ -57,10 +57,10 @@ _UNITS_NS = {
 
 
 def byte_count(text: str | None, kilobyte: int) -> int:
-    """`4k`, `0x1000`, `1g`: bytes.
+    """Parses a number of bytes: `4k`, `0x1000`, `1g`.
 
-    `k` and `kb` are the kilobyte in force, 1024 unless `kb_base=1000`. `kib` is the other one, so 1000 by default:
-    that is how fio 3.33 reads it (HOWTO, `kb_base`: "Inputs invert IEC and SI prefixes").
+    `k` and `kb` are the current kilobyte, 1024 unless `kb_base=1000`. `kib` is the other one, so 1000 by default: that
+    is how fio 3.33 reads it (HOWTO, `kb_base`: "Inputs invert IEC and SI prefixes").
     """
     match = _NUMBER.fullmatch(required(text))
     if not match:
@@ -80,7 +80,7 @@ def byte_count(text: str | None, kilobyte: int) -> int:
 
 
 def amount(text: str | None, kilobyte: int) -> Amount:
-    """A size, or a share such as `50%` (whole percentages up to 100, as fio takes them)."""
+    """Parses a size, or a share such as `50%` (whole percentages up to 100, as in fio)."""
     stripped = required(text)
     if not stripped.endswith("%"):
         try:
@@ -91,7 +91,7 @@ def amount(text: str | None, kilobyte: int) -> Amount:
 
 
 def percentage(text: str | None, _kilobyte: int) -> int:
-    """A whole number from 0 to 100."""
+    """Parses a whole number from 0 to 100."""
     stripped = required(text)
     if not re.fullmatch(r"[0-9]{1,3}", stripped) or int(stripped) > 100:
         raise Refused("a whole percentage from 0 to 100")
@@ -99,12 +99,12 @@ def percentage(text: str | None, _kilobyte: int) -> int:
 
 
 def percentage_or_sign(text: str | None, kilobyte: int) -> int:
-    """The same with or without a `%` behind it. fio 3.33 accepts the sign too, but then takes a share of 0."""
+    """Parses a percentage with or without `%`. fio 3.33 also accepts the sign, but then reads a share of 0."""
     return percentage(required(text).removesuffix("%").rstrip(), kilobyte)
 
 
 def whole_number(low: int, high: int) -> Parser[int]:
-    """A count from `low` to `high`, both included; fio lets a count carry a size's unit too (`iodepth=1k`)."""
+    """The parser of a count from `low` to `high`, inclusive. As in fio, a count can have a unit (`iodepth=1k`)."""
 
     def parse(text: str | None, kilobyte: int) -> int:
         allowed = f"a whole number from {low:,} to {high:,}"
@@ -120,7 +120,7 @@ def whole_number(low: int, high: int) -> Parser[int]:
 
 
 def block_bytes(text: str | None, kilobyte: int) -> int:
-    """The size of a request or what it is aligned to: whole sectors, as a drive takes them."""
+    """Parses the size of a request or its alignment, in whole sectors."""
     value = byte_count(text, kilobyte)
     if value == 0 or value % SECTOR_BYTES or value > BLOCK_BYTES_MAX:
         hint = f"; {text} is {value:,} bytes to fio, see kb_base" if value and "ib" in required(text).lower() else ""
@@ -129,13 +129,13 @@ def block_bytes(text: str | None, kilobyte: int) -> int:
 
 
 def per_direction(parse: Parser[T]) -> Parser[PerDirection[T | None]]:
-    """`4k`, `4k,8k` or `4k,8k,16k`: for reads, writes and trims. An empty part is None: as it was before.
+    """The parser of `4k`, `4k,8k` or `4k,8k,16k`: for reads, writes and trims. An empty part is None: unchanged.
 
-    Without commas the value is for all; with one, trims take what writes take (fio's HOWTO, `blocksize`).
+    Without commas, the value applies to all; with one comma, trims use the value of writes (fio's HOWTO, `blocksize`).
     """
 
     def parse_all(text: str | None, kilobyte: int) -> PerDirection[T | None]:
-        # `4k,` names writes and trims as untouched, so the empty part is one, not an end.
+        # `4k,` leaves writes and trims unchanged, so the empty part behind the comma counts as a part.
         parts = [part.strip() for part in required(text).split(",")]
         if len(parts) > 3:
             raise Refused("at most three values, for reads, writes and trims")
@@ -150,14 +150,14 @@ def per_direction(parse: Parser[T]) -> Parser[PerDirection[T | None]]:
 
 
 def truth(text: str | None, _kilobyte: int) -> bool:
-    """`0` or `1`."""
+    """Parses `0` or `1`."""
     if text not in ("0", "1"):
         raise Refused("0 or 1")
     return text == "1"
 
 
 def flag(text: str | None, _kilobyte: int) -> bool:
-    """On when it stands without a value; or a whole number, 0 for off."""
+    """Parses a flag: True without a value, otherwise a whole number, where 0 is False."""
     if text is None:
         return True
     if not re.fullmatch(r"[0-9]{1,9}", text):
@@ -166,7 +166,7 @@ def flag(text: str | None, _kilobyte: int) -> bool:
 
 
 def words(*allowed: str) -> Parser[str]:
-    """One of some words; what follows a colon belongs to the word and is not looked at."""
+    """The parser of one of these words. Text after a colon is kept and not checked."""
 
     def parse(text: str | None, _kilobyte: int) -> str:
         if required(text).split(":")[0].strip() not in allowed:
@@ -177,22 +177,22 @@ def words(*allowed: str) -> Parser[str]:
 
 
 def any_text(text: str | None, _kilobyte: int) -> str:
-    """Any text but an empty one."""
+    """Parses any text that is not empty."""
     return required(text)
 
 
 def anything(text: str | None, _kilobyte: int) -> str:
-    """Any text, or none: for options that are refused or left aside whatever their value is."""
+    """Parses any text, or none: for options that are refused or ignored with any value."""
     return text or ""
 
 
 def duration_ns(text: str | None, _kilobyte: int) -> int:
-    """A time such as `60`, `60s`, `5m`, in nanoseconds; without a unit it is seconds."""
+    """Parses a time such as `60`, `60s`, `5m` into nanoseconds; the default unit is seconds."""
     return _nanoseconds(text, "s", "60, 60s, 500ms or 5m")
 
 
 def microseconds_ns(text: str | None, _kilobyte: int) -> int:
-    """A time such as `100`, `100us`, `5ms`, in nanoseconds; without a unit it is microseconds."""
+    """Parses a time such as `100`, `100us`, `5ms` into nanoseconds; the default unit is microseconds."""
     return _nanoseconds(text, "us", "100, 100us, 5ms or 1s")
 
 
@@ -205,7 +205,7 @@ def _nanoseconds(text: str | None, unit: str, examples: str) -> int:
 
 
 def required(text: str | None) -> str:
-    """The text of an option that cannot stand alone."""
+    """The text of an option that requires a value. Raises Refused if it is missing or empty."""
     if not text:
         raise Refused("a value after '='")
     return text

@@ -1,8 +1,8 @@
-"""What stands for something else in a job file: `${VARIABLES}` of the environment and fio's words for the machine.
+"""Replaces `${VARIABLES}` of the environment and fio's keywords for the machine in a job file.
 
-As fio 3.33 does it: variables anywhere in the line of an option, once; one that is not set becomes nothing. The words
-are `$pagesize`, `$mb_memory` and `$ncpus`, and where one stands the value may be calculated: `8*$pagesize`. (fio asks
-the program `bc` for that; the rules here are bc's, without fractions.)
+As in fio 3.33, variables can be anywhere in the line of an option and are expanded once; one that is not set is empty.
+The keywords are `$pagesize`, `$mb_memory` and `$ncpus`; a value with a keyword can be a calculation: `8*$pagesize`.
+(fio uses the program `bc`; the rules here are those of bc, without fractions.)
 """
 
 import os
@@ -15,12 +15,12 @@ _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _KEYWORD = re.compile(r"\$(pagesize|mb_memory|ncpus)")
 _TOKEN = re.compile(r"\s*(?:([0-9]+)|([-+*/%^()]))")
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
-# Results of calculations stay in the range of numbers that options can hold.
+# Results of calculations must stay in the range of the options' numbers.
 _VALUE_MAX = 1 << 64
 
 
 def machine() -> dict[str, int]:
-    """The values of fio's words on this machine."""
+    """The values of fio's keywords on this machine."""
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     return {
         "pagesize": page_bytes,
@@ -30,17 +30,20 @@ def machine() -> dict[str, int]:
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
-    """The text with variables replaced; one that is not set counts as empty."""
+    """The text with variables replaced; a variable that is not set becomes empty."""
     return _VARIABLE.sub(lambda found: environment.get(found[1], ""), text)
 
 
 def replace_keywords(text: str, where: str) -> tuple[str, dict[str, int]]:
-    """The value with fio's words replaced and calculated, and those that it held. InputError names `where`."""
+    """The value with fio's keywords replaced and calculated, and the keywords that were found, with their values.
+
+    Raises InputError, which names `where`, if the value is not a valid calculation.
+    """
     found = {name: value for name, value in machine().items() if f"${name}" in text}
     if not found:
         return text, {}
     numbers = _KEYWORD.sub(lambda keyword: str(found[keyword[1]]), text)
-    # fio calculates whatever has an operator in it, and takes the rest as it is: `$pagesize,8k` has none.
+    # fio calculates any value that contains an operator, and keeps others unchanged, such as `$pagesize,8k`.
     if not any(operator in numbers for operator in _BINDS):
         return numbers, found
     try:
@@ -52,7 +55,7 @@ def replace_keywords(text: str, where: str) -> tuple[str, dict[str, int]]:
 
 
 class _Calculation:
-    """Whole-number arithmetic by precedence climbing; ValueError where it is none."""
+    """Integer arithmetic by precedence climbing. Raises ValueError if the text is not a valid calculation."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = []
@@ -74,7 +77,7 @@ class _Calculation:
         left = self._operand()
         while self._tokens and _BINDS.get(self._tokens[0], 0) >= least:
             operator = self._tokens.pop(0)
-            # Powers go from the right, the others from the left.
+            # Powers are right-associative, the other operators left-associative.
             right = self._sum(_BINDS[operator] + (operator != "^"))
             left = self._apply(operator, left, right)
         return left
@@ -99,7 +102,7 @@ class _Calculation:
                 raise ValueError
             return int(left**right)
         if operator in "/%":
-            # bc cuts towards zero.
+            # bc truncates towards zero.
             quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
             return quotient if operator == "/" else left - quotient * right
         return {"+": left + right, "-": left - right, "*": left * right}[operator]

@@ -1,9 +1,8 @@
-"""Jobs that go from zone to zone of what they work on, or write at the write pointers of zones: fio's `zonemode`.
-Options, and what the engine is given.
+"""Jobs that move from zone to zone of their range, or write at the write pointers of zones: fio's `zonemode`.
 
-As fio 3.33 was seen to do it (tests/workloads/jobs). With `strided` zones reach from the offset to the end of the file,
-and `size` says how much is transferred. With `zbd` the zones are those of the drive; a drive without zones gets them
-from `zonesize`, and then they are the host's own affair: nothing is trimmed when one is written again.
+The options and their engine values, as observed with fio 3.33 (tests/workloads/jobs). With `strided`, zones extend from
+the offset to the end of the file, and `size` is the amount to transfer. With `zbd`, the zones are those of the drive. A
+drive without zones gets them from `zonesize`; these exist only for the host: nothing is trimmed when one is rewritten.
 """
 
 from fractions import Fraction
@@ -94,7 +93,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 def zones(
     section: "Section", least_bytes: int, scale: Fraction, hindrance: str, complain: Complain
 ) -> plain.StridedZones | None:
-    """The engine job's `zones`; None without. `hindrance` says what of the job does not go together with zones."""
+    """The engine job's `zones`; None without. `hindrance` names what cannot be combined with zones, or is ""."""
     if section.get(ZONEMODE) != "strided":
         if section.get(ZONESIZE) and section.get(ZONEMODE) == "none":
             raise complain(ZONESIZE, "is for zonemode=strided or zbd, which is missing")
@@ -117,7 +116,7 @@ def zones(
 def zoned(
     section: "Section", least_bytes: int, scale: Fraction, hindrance: str, complain: Complain
 ) -> plain.ZonedJob | None:
-    """The engine job's `zoned`; None without. Sizes of 0 are those of the drive's zones."""
+    """The engine job's `zoned`; None without. Sizes of 0 mean those of the drive's zones."""
     if section.get(ZONEMODE) != "zbd":
         return None
     if hindrance:

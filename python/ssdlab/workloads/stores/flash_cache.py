@@ -1,7 +1,7 @@
-"""A flash cache as CacheLib's is: small objects in buckets of 4 KiB that a hash chooses, large ones in a log.
+"""A flash cache like CacheLib's: small objects in buckets of 4 KiB selected by a hash, large objects in a log.
 
-The log is overwritten from first to last. What is popular stays in memory above the cache, so that buckets are
-rewritten uniformly at random. `ssdlab study flash-cache` compares it with published figures.
+The log is overwritten from beginning to end. Popular objects stay in memory above the cache, so that buckets are
+rewritten uniformly at random. `ssdlab study flash-cache` compares the results with published figures.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,10 @@ _SHARE_ERROR_MAX = 0.005
 
 
 def small_share(source: str, values: Mapping[str, Any]) -> tuple[float, tuple[str, ...]]:
-    """The share of small objects in the bytes written, said or from a trace; and what to know of the trace."""
+    """The share of small objects in the bytes written, from the options or a trace, and notes on the trace.
+
+    Raises InputError if the trace writes nothing to the flash.
+    """
     share: float = values["small-writes"]
     notes: tuple[str, ...] = ()
     if values["trace"] is not None:
@@ -53,7 +56,10 @@ def jobs(
     seed: int,
     base: Callable[[str, int, int, int, int], plain.Job],
 ) -> list[plain.Job]:
-    """The engine's jobs: what settles, what is measured. `base` makes a job from name, size, amount, seed and block."""
+    """The engine's jobs: the stage that settles and the measured one.
+
+    `base` makes a job from name, size, amount, seed and block. Raises InputError if a part of the cache is too small.
+    """
     whole = values["data"].on(user_bytes, scale)
     small_bytes = int(whole * values["small"]) // LOG_BLOCK_BYTES * LOG_BLOCK_BYTES
     large_bytes = (whole - small_bytes) // LOG_BLOCK_BYTES * LOG_BLOCK_BYTES
@@ -87,9 +93,9 @@ def jobs(
 
 
 def _depths(share: float) -> tuple[int, int]:
-    """Depths of small and large objects, which are their shares of the turns, after their shares of the bytes.
+    """The queue depths of small and large objects. Their shares of the turns follow the shares of the bytes.
 
-    As small as they can be: in long turns small and large objects would fill erase units of their own.
+    The depths are as small as possible: in long turns, small and large objects would fill separate erase units.
     """
     blocks = LOG_BLOCK_BYTES // kvcache.BUCKET_BYTES
     if share in (0, 1):

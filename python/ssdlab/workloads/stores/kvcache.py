@@ -1,6 +1,6 @@
-"""CacheLib's kvcache traces: which objects reach the flash, by their sizes and by what stays in memory.
+"""CacheLib's kvcache traces: which objects reach the flash, given their sizes and the memory above it.
 
-Two published layouts, told apart by the header: `key,op,size,op_count,key_size[,ttl]` (2022) and
+Two published layouts, distinguished by the header: `key,op,size,op_count,key_size[,ttl]` (2022) and
 `op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase` (2024); `size` is that of the value in bytes
 (github.com/facebook/CacheLib, cachelib/cachebench/workload/KVReplayGenerator.h).
 """
@@ -23,44 +23,44 @@ _COUNT_MAX = 2**40
 
 @dataclass(frozen=True)
 class Line:
-    """What one line asks for."""
+    """The operation of one line."""
 
     key: str
     op: str
     object_bytes: int
-    """Key and value."""
+    """The size of key and value."""
     count: int
 
 
 @dataclass
 class Written:
-    """What a trace writes to a flash cache below so much memory."""
+    """What a trace writes to a flash cache below a given memory."""
 
     sets: int = 0
     small_objects: int = 0
-    """Written to the flash, each with its bucket."""
+    """The small objects written to the flash, each with its bucket."""
     large_bytes: int = 0
     others: int = 0
-    """Lines with an operation that is neither get, set nor delete: passed over, as CacheBench does."""
+    """Lines with an operation other than get, set or delete: skipped, as in CacheBench."""
 
     @property
     def small_share(self) -> float | None:
-        """The share of small objects, 0 to 1, in the bytes written to the flash; None where nothing is."""
+        """The share of small objects, 0 to 1, in the bytes written to the flash; None if nothing is written."""
         small_bytes = self.small_objects * BUCKET_BYTES
         whole = small_bytes + self.large_bytes
         return small_bytes / whole if whole else None
 
 
 def written(path: Path, ram_bytes: int, small_bytes_max: int) -> Written:
-    """Follows a trace through a memory of `ram_bytes` that evicts the least recently used object.
+    """Simulates a trace with a memory of `ram_bytes` that evicts the least recently used object.
 
-    An object that is set is written when memory evicts it, so that popular objects stay away from the flash; a get
-    moves it to the front, or brings it back from the flash, unchanged. Without memory each set is written. InputError
-    names the line of what cannot be read.
+    A new object is written when the memory evicts it, so that popular objects do not reach the flash. A get moves the
+    object to the front, or loads it from the flash, unchanged. Without memory each set is written. Raises InputError,
+    which names the line that cannot be read.
     """
     found = Written()
     memory: OrderedDict[str, tuple[int, bool]] = OrderedDict()
-    """Size, and whether the flash lacks it."""
+    """By key: the size, and whether the object is not yet on the flash."""
     on_flash: set[str] = set()
     used = 0
 

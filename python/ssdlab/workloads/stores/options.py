@@ -1,4 +1,4 @@
-"""What may be said of a database or a cache: `name=value`, with defaults from RocksDB and PostgreSQL.
+"""The options of databases and caches: `name=value`, with defaults from RocksDB and PostgreSQL.
 
 Sources: RocksDB's `include/rocksdb/options.h` and `advanced_options.h` and its wiki (Leveled-Compaction); PostgreSQL's
 manual, "Write Ahead Log" and "WAL Configuration" (version 17).
@@ -17,25 +17,25 @@ Value = bool | int | float | str | Fraction | None
 
 @dataclass(frozen=True)
 class Amount:
-    """Bytes, which a scale makes smaller, or a share of the drive, which may pass 1."""
+    """An amount in bytes, which is reduced by the scale, or as a share of the drive, which can exceed 1."""
 
     size_bytes: int = 0
     share: Fraction | None = None
 
     def on(self, drive_bytes: int, scale: Fraction) -> int:
-        """In bytes."""
+        """The amount in bytes on this drive."""
         return int(self.share * drive_bytes if self.share is not None else self.size_bytes * scale)
 
 
 @dataclass(frozen=True)
 class Option:
-    """One of them."""
+    """One option."""
 
     read: Callable[[str], Value | Amount]
-    """Raises InputError, which says what is allowed."""
+    """Parses the value. Raises InputError, which says what is allowed."""
     default: str
     what: str
-    """For the documentation, with the setting of the program that it stands for."""
+    """The description for the documentation, with the corresponding setting of the program."""
 
 
 def _size(text: str) -> int:
@@ -186,4 +186,4 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         ),
     },
 }
-"""By kind of database or cache."""
+"""The options by kind of database or cache."""

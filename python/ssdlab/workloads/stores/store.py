@@ -1,11 +1,11 @@
-"""A database on a drive: `lsm-tree handles=level`, as a text or in a file, stands where a job file may stand.
+"""A database as a workload: `lsm-tree handles=level`, as a text or in a file, in place of a job file.
 
-    # NAME.store: a word or several a line, # begins a comment
+    # NAME.store: one or several words on each line, # begins a comment
     lsm-tree
     data=300GiB
     trim=off
 
-Its stages: the data is written in sequence, updates bring the tree and the drive near their steady state (`settle`),
+Its stages: the data is written sequentially, updates bring the tree and the drive near their steady state (`settle`),
 and updates are measured (`writes`).
 """
 
@@ -27,18 +27,18 @@ from ssdlab.workloads.stores.options import OPTIONS, Amount
 SUFFIX = ".store"
 DEPTH = 32
 HANDLES_MAX = 8
-"""As many as the drives known so far have; deeper levels share the last."""
+"""The number of handles that known drives have; deeper levels share the last one."""
 _BLOCK_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class StoreWorkload:
-    """A database or a cache; stands where a job file may stand."""
+    """A database or a cache, which can be used in place of a job file."""
 
     kind: str
-    """One of `options.OPTIONS`."""
+    """A key of `options.OPTIONS`."""
     said: Mapping[str, str]
-    """The options that were given, as they were."""
+    """The given options, as text."""
     source: str
     _notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -48,26 +48,26 @@ class StoreWorkload:
         return option.read(self.said.get(name, option.default))
 
     def with_options(self, **said: str) -> "StoreWorkload":
-        """The same with other values."""
+        """The workload with these options changed."""
         return StoreWorkload(self.kind, {**self.said, **said}, self.source)
 
     @property
     def text(self) -> str:
-        """What `parse` makes the same of."""
+        """The text from which `parse` makes an equal workload."""
         return " ".join([self.kind, *(f"{name}={value}" for name, value in self.said.items())])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know of a trace, a sentence each, once `resolve` has read it."""
+        """Notes on a trace, one sentence each, after `resolve` has read it."""
         return tuple(self._notes)
 
     @property
     def global_options(self) -> dict[str, str]:
-        """All options, also those that were not given."""
+        """All options, including those that were not given."""
         return {name: self.said.get(name, option.default) for name, option in OPTIONS[self.kind].items()}
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
-        """The engine's jobs: of a database the load, what settles, what is measured. InputError names the option."""
+        """The engine's jobs: for a database the load, settling and measured part. InputError names the option."""
         scale = Fraction(scale)
         if self.kind == flash_cache.KIND:
             return self._cache(user_bytes, seed, scale)
@@ -157,7 +157,7 @@ class StoreWorkload:
         }
 
     def _identifiers(self, tree: plain.Tree, data_bytes: int) -> list[int]:
-        """The log's, then by level; what names none has handle 0 as well."""
+        """The handle of the log, then those by level; data without an identifier also uses handle 0."""
         match self.value("handles"):
             case "none":
                 return []
@@ -172,19 +172,19 @@ class StoreWorkload:
 
 
 def is_store(text: str) -> bool:
-    """Whether it names a database, or a file that does."""
+    """Whether the text describes a database, or names a file that does."""
     return text.split(maxsplit=1)[:1] in [[kind] for kind in OPTIONS] or Path(text).suffix == SUFFIX
 
 
 def load(job: str) -> StoreWorkload:
-    """From a text, or from the file of that name. InputError names what is wrong and what is allowed."""
+    """Parses a text, or the file of that name. Raises InputError, which says what is wrong and what is allowed."""
     if Path(job).suffix == SUFFIX and not job.startswith(tuple(f"{kind} " for kind in OPTIONS)):
         return parse(read_text(Path(job)), job)
     return parse(job, "the workload")
 
 
 def parse(text: str, source: str = "the workload") -> StoreWorkload:
-    """Check the text of a database; `source` names it in errors."""
+    """Checks the text of a database; `source` names it in errors."""
     try:
         words = shlex.split(text, comments=True)
     except ValueError as error:

@@ -1,5 +1,5 @@
-"""Recorded block traces: what they hold, and a run that replays one on a simulated drive.
+"""Recorded block traces: what they contain, and how one is replayed on a simulated drive.
 
-`recording` finds the files and their volumes, `specification` says a replay so that it can be run again, `profile`
-describes a trace without a drive. Reading and placing requests is the native module's work.
+`recording` finds the files and their volumes, `specification` describes a repeatable replay, `profile` describes a
+trace without a drive. The native module reads and places the requests.
 """

@@ -1,20 +1,20 @@
-"""A miniature of a trace: a sample of its addresses that goes with a drive made smaller in the same ratio.
+"""A miniature of a trace: a sample of its addresses, for a drive that is smaller in the same ratio.
 
-`crates/engine/src/simulation/addresses/sample.rs` says how regions are chosen. Here is what must be known beforehand:
-which regions take so much of the writes that chance must not decide whether they are there.
+`crates/engine/src/simulation/addresses/sample.rs` documents how regions are selected. This module finds the regions
+whose share of the writes is too large to select them by chance.
 """
 
 from ssdlab.workloads.traces.profile import Profile
 from ssdlab.workloads.traces.recording import Sample, Shuffle
 
-# An incomplete stratum has a place of its own where its hottest region is written so many times as often as the rest.
+# An incomplete stratum is used only if its hottest region has this many times the writes of the other regions.
 _MUCH_HOTTER = 4
-# Smaller pieces break a period better, larger ones keep what belongs together: so many write an erase unit.
+# Smaller pieces break up periods better; larger ones keep related requests together. An erase unit is this many pieces.
 _PIECES_PER_ERASE_UNIT = 8
 
 
 def sample_of(profile: Profile, one_in: int, *, region_bytes: int, seed: int) -> Sample | None:
-    """One region in so many; None for all of them. The profile is to know of regions of this size."""
+    """A sample of one region in `one_in`; None for all. Hot regions require a profile with the same `region_bytes`."""
     if one_in == 1:
         return None
     hot = _hot(profile, one_in) if profile.region_bytes == region_bytes else ()
@@ -22,14 +22,14 @@ def sample_of(profile: Profile, one_in: int, *, region_bytes: int, seed: int) ->
 
 
 def shuffle_of(erase_unit_bytes: int, seed: int) -> Shuffle:
-    """Of a trace that is repeated on a drive of such erase units, scaled or not."""
+    """The shuffle of a repeated trace on a drive with erase units of this size, scaled or not."""
     return Shuffle(max(1, erase_unit_bytes // _PIECES_PER_ERASE_UNIT), seed)
 
 
 def _hot(profile: Profile, one_in: int) -> tuple[tuple[int, int, float], ...]:
-    """The hottest regions in strata of `one_in`, by how often they are written.
+    """The hottest regions in strata of `one_in` regions, ordered by their writes.
 
-    One stands for its stratum, with as many writes as that has on average; the others are left out.
+    One region of each stratum is kept, with as many writes as the stratum has on average; the others are left out.
     """
     listed = sum(writes for _, writes in profile.hottest)
     rest = (profile.units.written - listed) / max(1, profile.regions_written - len(profile.hottest))
@@ -40,7 +40,7 @@ def _hot(profile: Profile, one_in: int) -> tuple[tuple[int, int, float], ...]:
         missing = one_in - len(stratum)
         if missing and stratum[0][1] < _MUCH_HOTTER * rest:
             break
-        # Of a group only one region can be kept.
+        # Only one region of a group can be kept.
         region, writes = next((each for each in stratum if each[0] // one_in not in taken), stratum[0])
         taken.add(region // one_in)
         whole = sum(each for _, each in stratum) + rest * missing

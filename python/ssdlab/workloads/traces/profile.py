@@ -1,4 +1,4 @@
-"""The profile of a trace: what its requests are like, before any drive."""
+"""The profile of a trace: the properties of its requests, independent of any drive."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ssdlab._engine import HeldTrace
 
 UNIT_BYTES = 4096
-"""In which a profile counts."""
+"""The unit in which a profile counts."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Totals:
     requests: int
     bytes: int
     sequential_requests: int
-    """Those that begin where the one before of this operation ended, on the same volume."""
+    """Requests that begin where the previous request of this operation ended, on the same volume."""
     sequential_bytes: int
     aligned_requests: int
-    """Those that begin and end at a unit's border."""
+    """Requests that begin and end at a unit boundary."""
     length_bytes_min: int | None
     length_bytes_max: int | None
     sizes: Sequence[tuple[int, int]]
@@ -34,7 +34,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Units:
-    """Counts of units of `Profile.unit_bytes`; unique ones count once, the others each time."""
+    """Counts of units of `Profile.unit_bytes`. The `unique` counts include each unit once, the others each access."""
 
     unique: int
     unique_read: int
@@ -42,7 +42,7 @@ class Units:
     unique_trimmed: int
     read: int
     read_of_written: int
-    """Units read that the trace itself had written before."""
+    """Units read that the trace had written before."""
     written: int
     overwritten: int
     trimmed_of_written: int
@@ -50,7 +50,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Profile:
-    """All of a trace, or of one volume of it."""
+    """The profile of a whole trace, or of one of its volumes."""
 
     formats: Sequence[str]
     volumes: Sequence[Volume]
@@ -61,18 +61,18 @@ class Profile:
     trim: Totals
     duration_ns: int
     span_bytes: int
-    """The sum over the volumes of where their last byte lies."""
+    """The sum over the volumes of the end of their highest request."""
     unit_bytes: int
     units: Units
     updates: Sequence[tuple[int, int]]
-    """(writes of a unit, units that were written so often)"""
+    """Pairs: (writes of a unit, number of units with that many writes)."""
     update_curve: Sequence[tuple[float, float]]
-    """(share of the written units, hottest first; share of the unit writes that they take)"""
+    """Pairs: (share of the written units, hottest first; their share of the unit writes)."""
     region_bytes: int
-    """Of `hottest`: some of the units."""
+    """The size of the regions in `hottest`, a multiple of the unit."""
     regions_written: int
     hottest: Sequence[tuple[int, int]]
-    """(region, writes of its units) of at most 4096 regions, most written first"""
+    """Pairs: (region, writes of its units), for at most 4096 regions, most written first."""
 
     @property
     def requests(self) -> int:
@@ -84,22 +84,22 @@ class Profile:
 
     @property
     def single_unit_writes(self) -> int:
-        """Writes of exactly one unit, aligned; where some are unaligned, the fewest that there must be."""
+        """Writes of exactly one unit, aligned; if some writes are unaligned, the smallest possible number."""
         larger = sum(requests for length_bytes, requests in self.write.sizes if length_bytes > self.unit_bytes)
         return max(0, self.write.aligned_requests - larger)
 
 
 def profile_of(recording: Recording, volume: str | None, *, region_bytes: int = UNIT_BYTES) -> Profile:
-    """Reads the recording once. Memory grows with the units that it touches. Raises InputError.
+    """Reads the recording once. Memory grows with the number of units accessed. Raises InputError.
 
-    Its hottest regions are of that size, in whole units.
+    The regions of `hottest` have `region_bytes`, in whole units.
     """
     text, _ = engine.profile(recording.engine_json(volume=volume), region_bytes=region_bytes)
     return _profile(text)
 
 
 def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile, HeldTrace | None]":
-    """The same, and the requests for runs that begin in this process; None where they are too many."""
+    """The profile, and the requests for runs that begin in this process; None if there are too many to keep."""
     text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
     profile = _profile(text)
     if volume is None:

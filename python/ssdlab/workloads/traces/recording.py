@@ -1,7 +1,7 @@
-"""The files of a trace, read one after the other as one recording, and the volumes in them.
+"""The files of a trace, read one after the other as one recording, and their volumes.
 
-A trace is read more than once: to find its volumes and faults before any work begins, then once a drive. What comes
-through standard input is therefore put aside into a temporary file first.
+A trace is read several times: first to find its volumes and errors, then once for each drive. Standard input is
+therefore first copied to a temporary file.
 """
 
 import hashlib
@@ -22,27 +22,27 @@ from ssdlab.specification import PlacedJson, SampleJson, ShuffleJson
 
 Map = Literal["fold", "compact", "strict"]
 Arrival = Literal["trace", "closed"]
-"""With a clock: at the recorded times, or each when another is complete."""
+"""Arrival of requests with a clock: at the recorded times, or each when another completes."""
 
 
 class When(TypedDict):
-    """When a trace's requests come to the drive."""
+    """When the requests of a trace arrive at the drive."""
 
     arrival: Arrival
     time_scale: float
-    """The recorded times are multiplied by it."""
+    """The factor by which the recorded times are multiplied."""
     iodepth: int
-    """The most that are outstanding at a time."""
+    """The maximum number of outstanding requests."""
 
 
 class Places(TypedDict, total=False):
-    """Where the volumes of a file lie; nothing where they are not placed."""
+    """The places of a file's volumes; empty if they are not placed."""
 
     placed: list[PlacedJson]
 
 
 class Chosen(TypedDict, total=False):
-    """What is left out of a trace, and in which order it comes again."""
+    """Which part of a trace is replayed, and the order of its repetitions."""
 
     sample: SampleJson
     shuffle: ShuffleJson
@@ -57,7 +57,7 @@ class Format(TypedDict):
 
 
 class VolumeJson(TypedDict):
-    """As `Volume`."""
+    """The JSON of a `Volume`."""
 
     name: str
     reads: int
@@ -69,7 +69,7 @@ class VolumeJson(TypedDict):
 
 
 class SurveyJson(TypedDict):
-    """As `Survey`, from `_engine.survey`."""
+    """The JSON of a `Survey`, from `_engine.survey`."""
 
     formats: list[str]
     volumes: list[VolumeJson]
@@ -84,57 +84,54 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class Sample:
-    """One region of so many neighbours, chosen by hash: a smaller address space that is like the whole one.
-
-    It goes with a drive that is smaller in the same ratio (`--scale`). `seed` says which regions.
-    """
+    """A sample of one in `one_in` regions, selected by hash: a smaller address space with similar accesses."""
 
     one_in: int
     region_bytes: int
     seed: int
     hot: tuple[tuple[int, int, float], ...] = ()
-    """Regions that stand for their groups: (group, which of its regions, share of its requests that is kept)."""
+    """Regions that represent their groups: (group, which of its regions, share of its requests that is kept)."""
 
     def to_dict(self) -> SampleJson:
-        """As given to the native module."""
+        """The sample in the format of the native module."""
         hot: list[list[int | float]] = [list(entry) for entry in self.hot]
         return {"one_in": self.one_in, "region_bytes": self.region_bytes, "seed": self.seed, "hot": hot}
 
 
 @dataclass(frozen=True)
 class Shuffle:
-    """Passes after the first take pieces of the trace, which write so much, in an order drawn for every pass.
+    """Passes after the first replay pieces of the trace, of `piece_bytes` written each, in a new random order.
 
-    A drive under the same requests in the same order for ever would settle into their period.
+    Otherwise a drive that receives the same requests in the same order again and again would follow their period.
     """
 
     piece_bytes: int
     seed: int
 
     def to_dict(self) -> ShuffleJson:
-        """As given to the native module."""
+        """The shuffle in the format of the native module."""
         return {"piece_bytes": self.piece_bytes, "seed": self.seed}
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A volume of a file that shares a drive with others, and where it begins there."""
+    """A volume of a file that shares a drive with others, and the offset at which it begins."""
 
     volume: str
     base_bytes: int
 
     def to_dict(self) -> PlacedJson:
-        """As given to the native module."""
+        """The place in the format of the native module."""
         return {"volume": self.volume, "base_bytes": self.base_bytes}
 
 
-# More than fits a message is counted.
+# Messages list this many volumes; the others are counted.
 _VOLUMES_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class Volume:
-    """What a recording asks of one of its volumes."""
+    """The requests of a recording to one of its volumes."""
 
     name: str
     reads: int
@@ -143,7 +140,7 @@ class Volume:
     flushes: int
     written_bytes: int
     end_bytes_max: int
-    """Where the last byte lies that any request reaches."""
+    """The end of the highest request."""
 
     @property
     def requests(self) -> int:
@@ -152,31 +149,31 @@ class Volume:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a look through a recording finds."""
+    """The result of reading through a recording."""
 
     formats: Sequence[str]
-    """Of each file."""
+    """The format of each file."""
     volumes: Sequence[Volume]
-    """Those with requests, in the order in which they come."""
+    """The volumes with requests, in order of their first request."""
     skipped: int
-    """Malformed lines or records that were passed over."""
+    """Malformed lines or records that were skipped."""
     without_direction: int
-    """Requests left out because the trace does not say whether they read or write."""
+    """Requests left out because the trace does not contain their direction."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Files, in order, and how they are read. Memory stays constant however long they are."""
+    """The files of a recording, in order, and how they are read. Memory use does not depend on their length."""
 
     names: tuple[str, ...]
-    """What the user calls the files."""
+    """The names of the files for messages."""
     paths: tuple[str, ...]
-    """Where they lie."""
+    """The paths of the files."""
     format: str | None
-    """A name of `formats`; None: it is recognised by each file's beginning."""
+    """A name from `formats`; None to detect the format from the beginning of each file."""
     skip_bad_max: int
     placed: tuple[tuple[Placed, ...], ...] | None = None
-    """For each file its volumes that are taken; None: all, at their own addresses."""
+    """For each file, its volumes that are used; None for all, at their own addresses."""
 
     def engine_json(
         self,
@@ -188,7 +185,7 @@ class Recording:
         sample: Sample | None = None,
         shuffle: Shuffle | None = None,
     ) -> str:
-        """The trace as given to the native module."""
+        """The trace in the format of the native module."""
         files = [
             {"path": path, "name": name, **places}
             for path, name, places in zip(self.paths, self.names, self.places(), strict=True)
@@ -198,14 +195,14 @@ class Recording:
         return json.dumps(trace | said | when | chosen(sample, shuffle), ensure_ascii=False)
 
     def places(self) -> list[Places]:
-        """What is said of each file's volumes where they are placed; nothing where they are not."""
+        """The places of each file's volumes; empty if they are not placed."""
         if self.placed is None:
             return [{} for _ in self.paths]
         return [{"placed": [place.to_dict() for place in places]} for places in self.placed]
 
     @cached_property
     def survey(self) -> Survey:
-        """Reads everything once. Raises InputError with file and line for what cannot be read."""
+        """The survey of all files. Raises InputError, with file and line, for what cannot be read."""
         plain: SurveyJson = json.loads(engine.survey(self.engine_json()))
         return Survey(
             plain["formats"],
@@ -215,12 +212,12 @@ class Recording:
         )
 
     def note_survey(self, survey: Survey) -> None:
-        """What another reading of everything has found need not be read for."""
+        """Stores the survey that another pass over all files has found, so that `survey` does not read them again."""
         self.__dict__.setdefault("survey", survey)
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """SHA-256 of each file as it lies there, compressed or not."""
+        """SHA-256 of each file as stored, compressed or not."""
         found = []
         for path in self.paths:
             with Path(path).open("rb") as file:
@@ -229,11 +226,11 @@ class Recording:
 
     @property
     def title(self) -> str:
-        """As `title_of` the first file."""
+        """The title of the first file, see `title_of`."""
         return "stdin" if self.names[0] == "standard input" else title_of(self.names[0])
 
     def volume(self, name: str) -> Volume:
-        """The volume of that name; InputError names the near ones, or all."""
+        """The volume of this name. Raises InputError, which names similar volumes and lists the largest."""
         for volume in self.survey.volumes:
             if volume.name == name:
                 return volume
@@ -241,7 +238,7 @@ class Recording:
         raise InputError(f"--volume {name}: {self._who()} has no such volume{near(name, known)}; {self._volumes()}")
 
     def single_volume(self) -> Volume:
-        """The one volume there is. Raises InputError when there are several, and lists them."""
+        """The only volume. Raises InputError if there are several, and lists them."""
         if len(self.survey.volumes) > 1:
             raise InputError(
                 f"{self._who()} has {len(self.survey.volumes):,} volumes: choose with --volume NAME, give each its own "
@@ -261,13 +258,13 @@ class Recording:
 
 
 def formats() -> list[Format]:
-    """All formats that are known."""
+    """All known formats."""
     known: list[Format] = json.loads(engine.trace_formats())
     return known
 
 
 def chosen(sample: Sample | None, shuffle: Shuffle | None) -> Chosen:
-    """What is said of them where they are chosen."""
+    """The JSON of `sample` and `shuffle`, without those that are None."""
     said: Chosen = {}
     if sample is not None:
         said["sample"] = sample.to_dict()
@@ -277,7 +274,7 @@ def chosen(sample: Sample | None, shuffle: Shuffle | None) -> Chosen:
 
 
 def title_of(file: str) -> str:
-    """The name of a trace file without folder and suffixes; fit for a file name."""
+    """The name of a trace file without folder and suffixes, usable as a file name."""
     name = Path(file).name
     for suffix in (".gz", ".bz2", ".zst"):
         name = name.removesuffix(suffix)
@@ -286,9 +283,9 @@ def title_of(file: str) -> str:
 
 @contextmanager
 def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> Iterator[Recording]:
-    """The recording in these files; `-` is standard input, kept in a temporary file until the end.
+    """Opens the recording in these files; `-` is standard input, copied to a temporary file until the end.
 
-    Raises InputError for an unknown format, a file that is not there, or one that is named twice.
+    Raises InputError for an unknown format, or a file that is named twice.
     """
     if format_name is not None:
         names = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]

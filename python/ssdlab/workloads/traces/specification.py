@@ -1,4 +1,4 @@
-"""A replay, fully resolved: a drive, how it is prepared, and the trace by its content, not by where its files lie."""
+"""A fully resolved replay: a drive, its preparation, and the trace by its content, independent of file paths."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,38 +15,38 @@ if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
 
 JOB_NAME = "replay"
-"""The trace's name among the jobs of a result."""
+"""The name of the trace among the jobs of a result."""
 
 OPEN_DEPTH = 256
-"""The most requests outstanding by default where they arrive at the recorded times: far more than most drives need."""
+"""The default limit of outstanding requests that arrive at the recorded times: far more than most drives need."""
 
 CLOSED_DEPTH = 32
-"""The same where each comes when another is complete: what SATA allows."""
+"""The default limit if each request arrives when another completes: that of SATA."""
 
 
 @dataclass(frozen=True)
 class DriveWrites:
-    """An amount to write, in drive writes (times U) or in bytes."""
+    """An amount to write, in drive writes (multiples of U) or in bytes."""
 
     drive_writes: Fraction | None
     written_bytes: int | None = None
 
     def on(self, user_bytes: int) -> int:
-        """In bytes, at least 1."""
+        """The amount in bytes, at least 1."""
         if self.drive_writes is not None:
             return max(1, -(-user_bytes * self.drive_writes.numerator // self.drive_writes.denominator))
         return max(1, self.written_bytes or 0)
 
 
 class TraceJob(ReportedJob):
-    """A trace as the job that it is in results."""
+    """A trace as a job in results."""
 
     trace: TraceJson
 
 
 @dataclass(frozen=True)
 class TraceSpecification(Specification):
-    """The engine's jobs are only what comes before the trace. Equal in `hash` exactly when the results are the same."""
+    """The engine's jobs are only those before the trace. Equal `hash` means identical results, and the reverse."""
 
     trace: TraceJson = field(kw_only=True)
     """The trace by its content, and how it is read, placed and repeated."""
@@ -56,7 +56,7 @@ class TraceSpecification(Specification):
 
     @property
     def jobs(self) -> list[ReportedJob]:
-        """The engine's jobs, and the trace as the job that comes after them."""
+        """The engine's jobs, followed by the trace as a job."""
         before = self.engine["jobs"]
         stage = before[-1]["stage"] + 1 if before else 0
         last: TraceJob = {"name": JOB_NAME, "clone": 0, "stage": stage, "trace": self.trace.copy()}
@@ -92,20 +92,21 @@ def specify(
 ) -> TraceSpecification:
     """Resolves a replay of one volume (None: of all, each at its own addresses) on a drive.
 
-    With a `sample` only that part of the addresses is replayed; the drive should be smaller in the same ratio. The fill
-    before it writes the whole drive, or the first `fill_bytes` of it.
+    With a `sample`, only that part of the addresses is replayed; the drive should be smaller in the same ratio. The
+    fill before the replay writes the whole drive, or its first `fill_bytes`.
 
     A round of the steady state writes `round_share` of the drive; None: all of it.
 
-    With a clock (`timed`) requests arrive at the recorded times, multiplied by `time_scale`, or (`arrival="closed"`)
-    each when another is complete; `iodepth` is the most that are outstanding; None: `OPEN_DEPTH` or `CLOSED_DEPTH`.
+    With a clock (`timed`), requests arrive at the recorded times, multiplied by `time_scale`, or with
+    `arrival="closed"` each when another completes. `iodepth` is the maximum number of outstanding requests; None:
+    `OPEN_DEPTH` or `CLOSED_DEPTH`.
 
-    The drive is new, written in sequence first (`precondition="fill"`), or in a state that was saved.
+    The drive is new, written sequentially first (`precondition="fill"`), or in a saved state.
 
-    `held` are the requests of just this volume, where they are in memory.
+    `held` are the requests of exactly this volume, if they are in memory.
 
-    Raises InputError when the trace reaches past the end of the drive and the map is strict, when it is to be repeated
-    and writes nothing, or when the drive has namespaces.
+    Raises InputError if the trace exceeds the drive and the map is strict, if it is to be repeated and writes nothing,
+    or if the drive has namespaces.
     """
     specifying.check_without_namespaces(drive)
     user_bytes = drive.capacity.user_bytes
